@@ -70,7 +70,7 @@ export function forkOn(
   return child;
 }
 
-/** Stops all started processes. */
+/** StopFunctions all started processes. */
 export async function endAll(): Promise<void> {
   await Promise.all([...started].map(end));
   started.clear();

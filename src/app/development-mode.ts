@@ -18,12 +18,15 @@ const NODES_WERE_USED = `no node is configured, and ${DEV_REJECTED}: ${ADD_A_NOD
 
 const DEVELOPMENT_MODE = 'development mode: calls go to an embedded ledger, not to a Solana network';
 
-const NO_EFFECT = 'development mode is ignored because nodes are configured';
+const DEV_IGNORED = 'development mode is ignored because nodes are configured';
 
-/** Calls that name no network go to the default network, which must have a node. */
-function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: readonly string[]): void {
-  if (upstreams.length > 0 || stored.includes(networks.default)) return;
-  const others = [...new Set(stored)];
+/** Rejects a default network without nodes: calls that name no network go to it. */
+function checkDefaultNetwork(
+  { upstreams, networks }: Configuration,
+  storedNetworks: readonly string[],
+): void {
+  if (upstreams.length > 0 || storedNetworks.includes(networks.default)) return;
+  const others = [...new Set(storedNetworks)];
   const remedy = `set networks.default = "${others[0]}" or SOLWAY_NETWORK=${others[0]}`;
   throw new NoNodesError(
     `networks.default is "${networks.default}", but the added nodes belong to ${others.join(', ')}: ${remedy}`,
@@ -31,7 +34,7 @@ function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: rea
 }
 
 /** Rules out an embedded ledger from now on, so that its data never mixes with that of a real network. */
-async function recordNodes(store: Store): Promise<void> {
+async function recordNodeUse(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
     const version = await nextVersion(trx);
@@ -45,10 +48,10 @@ type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 /** The embedded ledger runs only with --dev, and only if this database was never used with nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
-  const stored = (await readNodeRows(store.db)).map(({ network }) => network);
-  if (upstreams.length > 0 || stored.length > 0) {
-    checkDefaultNetwork(configuration, stored);
-    return { isDevelopment: false, note: dev ? NO_EFFECT : null };
+  const storedNetworks = (await readNodeRows(store.db)).map(({ network }) => network);
+  if (upstreams.length > 0 || storedNetworks.length > 0) {
+    checkDefaultNetwork(configuration, storedNetworks);
+    return { isDevelopment: false, note: dev ? DEV_IGNORED : null };
   }
   const isUsed = await wereNodesUsed(store.db);
   if (dev && !isUsed) return { isDevelopment: true, note: DEVELOPMENT_MODE };
@@ -57,13 +60,13 @@ export async function findStartMode(configuration: Configuration, store: Store):
 }
 
 /** Decides the mode at startup and records it. @throws NoNodesError */
-export async function startsInDevelopment(
+export async function decideDevelopmentMode(
   configuration: Configuration,
   store: Store,
   log: Logger,
 ): Promise<boolean> {
   const { isDevelopment, note } = await findStartMode(configuration, store);
   if (note !== null) log.warn(note);
-  if (!isDevelopment) await recordNodes(store);
+  if (!isDevelopment) await recordNodeUse(store);
   return isDevelopment;
 }

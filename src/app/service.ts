@@ -11,12 +11,12 @@ import { webSocketOptions } from '../servers/websocket/options.ts';
 import { type Access, openAccess } from './access.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
-import { startsInDevelopment } from './development-mode.ts';
+import { decideDevelopmentMode } from './development-mode.ts';
 import { errorText } from './error-text.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
 import { openDataDir } from './process/data-dir.ts';
-import { type Stops, stopEach } from './process/stop-each.ts';
+import { type StopFunctions, stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
 import { openControl } from './servers/control-api.ts';
@@ -88,10 +88,10 @@ type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 async function openServers(
   { http, grpc, endWaits }: Servers,
   configuration: Configuration,
-  stops: Stops,
+  stops: StopFunctions,
 ): Promise<ListenUrls> {
   const { drainGraceMs, drainNoticeMs } = configuration.server;
-  const drains: Stops = [];
+  const drains: StopFunctions = [];
   stops.push(() => Promise.all(drains.map((drain) => drain())));
   const address = await listenAt(httpListenAddress(configuration), () => http.listen());
   const url = urlOf(address, http.isSecure ? 'https' : 'http');
@@ -108,10 +108,10 @@ async function sharedServicesOf(
   { workerContext, program, log }: ServiceOptions,
   configuration: Configuration,
   store: Access['store'],
-  stops: Stops,
+  stops: StopFunctions,
 ): Promise<SharedServices> {
   if (workerContext === undefined) {
-    const isDevelopment = await startsInDevelopment(configuration, store, log);
+    const isDevelopment = await decideDevelopmentMode(configuration, store, log);
     return openSharedServices(configuration, isDevelopment, program, log, stops);
   }
   const shreds = workerContext.openShreds(log);
@@ -175,7 +175,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, workerContext } = options;
   const live = new LiveConfiguration(options.configuration, workerContext?.toWorkerConfiguration);
   const configuration = live.view;
-  const stops: Stops = [];
+  const stops: StopFunctions = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
     const access = await openData(options, configuration);

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type LocalnetPorts, type Program, startLocalnet } from './localnet/localnet-process.ts';
-import type { Stops } from './process/stop-each.ts';
+import type { StopFunctions } from './process/stop-each.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
 /** Services that exist once per service, not per worker: shred stage and embedded ledger. */
@@ -16,7 +16,7 @@ export async function openSharedServices(
   isDevelopment: boolean,
   program: Program,
   log: Logger,
-  stops: Stops,
+  stops: StopFunctions,
 ): Promise<SharedServices> {
   const shreds = await openShreds(configuration, isDevelopment, log);
   if (shreds !== null) stops.push(shreds.stop);

@@ -8,7 +8,12 @@ import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
 import { camelNames, schemaOf } from './option.ts';
 import { entries, fileSchema, type PlanValues, type SchemaValues, schema } from './schema.ts';
-import { type ConfigurationArguments, type Environment, readSources, readWrittenSources } from './sources.ts';
+import {
+  type ConfigurationArguments,
+  type Environment,
+  readSources,
+  readUnresolvedSources,
+} from './sources.ts';
 import { isTable, type Table } from './table.ts';
 import { strictTable, WS_OFF } from './value-types.ts';
 
@@ -40,15 +45,16 @@ const EXPLICIT_PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^:/?#]*)):(\d{1,
 const PORT_MAX = 65_535;
 
 /**
- * PubSub address of a node by convention, on the next port where the URL names one; null without a next port.
+ * Conventional PubSub URL of a node: the same host, and the next port if the URL names one. null above port 65535.
  * Source: `makeWebsocketUrl` of @solana/web3.js.
  */
 export function websocketUrlOf(url: string): string | null {
   const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
   const next = Number(port) + 1;
+  // NaN without an explicit port.
   if (next > PORT_MAX) return null;
-  const moved = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
-  return moved.replace(/^http/i, 'ws');
+  const withNextPort = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
+  return withNextPort.replace(/^http/i, 'ws');
 }
 
 function completeUpstreams(
@@ -77,7 +83,7 @@ const completeServers = (servers: readonly NamedServer[], kind: string, defaultN
 const completePlans = (plans: Readonly<Record<string, PlanValues>>): Plan[] =>
   Object.entries(plans).map(([id, { name = id, ...limits }]) => ({ id, name, limits }));
 
-const resolved = (path: string | null): string | null => (path === null ? null : resolve(path));
+const resolveOrNull = (path: string | null): string | null => (path === null ? null : resolve(path));
 
 const completeTls = (tls: SchemaValues['server']['tls']): SchemaValues['server']['tls'] =>
   tls && { ...tls, certFile: resolve(tls.certFile), keyFile: resolve(tls.keyFile) };
@@ -85,7 +91,7 @@ const completeTls = (tls: SchemaValues['server']['tls']): SchemaValues['server']
 const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: string): ShredServer[] =>
   servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
 
-/** A request with a file lasts longer than its upload. */
+/** Time to process a file after its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
 /** Fills in defaults that depend on other options. */
@@ -122,8 +128,8 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
     grpc: {
       ...grpc,
       host: grpc.host ?? server.host,
-      tlsCert: resolved(grpc.tlsCert),
-      tlsKey: resolved(grpc.tlsKey),
+      tlsCert: resolveOrNull(grpc.tlsCert),
+      tlsKey: resolveOrNull(grpc.tlsKey),
     },
     geyserSource: { ...geyserSource, demand, filtersMax, addressesMax },
     shreds: {
@@ -131,8 +137,8 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
       entries: completeShredServers(shreds.entries, 'entries'),
       deshred: completeShredServers(shreds.deshred, 'deshred'),
     },
-    rest: { ...rest, uploadTimeoutMs, tokenList: resolved(rest.tokenList) },
-    shared: { ...shared, tlsCa: resolved(shared.tlsCa) },
+    rest: { ...rest, uploadTimeoutMs, tokenList: resolveOrNull(rest.tokenList) },
+    shared: { ...shared, tlsCa: resolveOrNull(shared.tlsCa) },
   };
 }
 
@@ -142,7 +148,10 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
   upstreams.forEach(({ name, requestsPerSecond, requestsBurst }, index) => {
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index)
-      add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
+      add(
+        `upstream[${index}].name`,
+        `"${name}" is also the name of upstream[${first}]: give each a unique name`,
+      );
     if (requestsBurst !== null && requestsPerSecond === null)
       add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
   });
@@ -152,19 +161,19 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
     const network = upstreams[0]?.network;
     add(
       'networks.default',
-      `${reason}: name the network of a node, as in networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
+      `${reason}: set it to the network of a node, for example networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
     );
   }
 }
 
-/** Attempts are reported under these names. */
+/** Names must be unique among nodes and senders: attempts are reported by name. */
 function checkSenders({ senders, upstreams }: Configuration, add: Add): void {
   senders.forEach(({ name }, index) => {
     const isNode = upstreams.some((node) => node.name === name);
-    const isTwice = senders.findIndex((other) => other.name === name) < index;
-    if (!isNode && !isTwice) return;
+    const isDuplicate = senders.findIndex((other) => other.name === name) < index;
+    if (!isNode && !isDuplicate) return;
     const other = isNode ? 'an [[upstream]]' : 'another [[sender]]';
-    add(`sender[${index}].name`, `"${name}" is also the name of ${other}: give each its own`);
+    add(`sender[${index}].name`, `"${name}" is also the name of ${other}: give each a unique name`);
   });
 }
 
@@ -172,7 +181,7 @@ function checkPair(section: string, values: Readonly<Record<string, string | nul
   const [given] = Object.entries(values).find(([, value]) => value !== null) ?? [];
   const [missing] = Object.entries(values).find(([, value]) => value === null) ?? [];
   if (given !== undefined && missing !== undefined)
-    add(`${section}.${given}`, `requires ${missing}: set both or none`);
+    add(`${section}.${given}`, `requires ${missing}: set both or neither`);
 }
 
 function checkCertificates({ grpc, server: { tls } }: Configuration, add: Add): void {
@@ -191,7 +200,7 @@ function checkCertificates({ grpc, server: { tls } }: Configuration, add: Add): 
 function checkStorage({ kubo, pinning, storage }: Configuration, add: Add): void {
   checkPair('pinning', { url: pinning.url, token: pinning.token }, add);
   if (kubo.url !== null && pinning.url !== null)
-    add('pinning.url', 'excludes kubo.url, which stores the files elsewhere: remove one of them');
+    add('pinning.url', 'cannot be combined with kubo.url: remove one of them');
   if (kubo.url !== null && storage.gateway === null)
     add(
       'kubo.url',
@@ -200,9 +209,9 @@ function checkStorage({ kubo, pinning, storage }: Configuration, add: Add): void
     );
 }
 
-function checkTimes({ upstreamPool }: Configuration, add: Add): void {
+function checkTimeouts({ upstreamPool }: Configuration, add: Add): void {
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs)
-    add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
+    add('upstream_pool.attempt_timeout_ms', 'must not exceed timeout_ms');
 }
 
 export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
@@ -210,7 +219,7 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
   const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
   checkNodes(configuration, add);
   checkSenders(configuration, add);
-  checkTimes(configuration, add);
+  checkTimeouts(configuration, add);
   checkStorage(configuration, add);
   checkCertificates(configuration, add);
   checkPair('mail', { smtp_url: configuration.mail.smtpUrl, from: configuration.mail.from }, add);
@@ -231,7 +240,7 @@ function withDefaultNetwork(raw: Table): Table {
 
 type Limits = Readonly<Record<string, Table>>;
 
-/** Limits of each section with the overrides of tests. */
+/** Fixed limits of each section, with the overrides from [internal]. */
 function internalLimits(overrides: Table, source: string): Limits {
   const problems: Problem[] = [];
   const limits: Record<string, Table> = {};
@@ -240,14 +249,16 @@ function internalLimits(overrides: Table, source: string): Limits {
   for (const [name, values] of Object.entries(overrides)) {
     const section = limits[name] ?? {};
     const { rows = {} } = (entries[name] ?? {}) as { rows?: object };
-    for (const [field, value] of Object.entries(isTable(values) ? values : { '': values })) {
-      const key = camelCase(field);
-      if (typeof section[key] === typeof value && !Object.hasOwn(rows, field)) section[key] = value;
-      else {
-        const message = 'there is no such fixed limit';
-        problems.push({ source, field: `internal.${name}.${field}`, message });
+    if (!isTable(values)) problems.push({ source, field: `internal.${name}`, message: 'is not a table' });
+    else
+      for (const [field, value] of Object.entries(values)) {
+        const key = camelCase(field);
+        if (typeof section[key] === typeof value && !Object.hasOwn(rows, field)) section[key] = value;
+        else {
+          const message = 'there is no such fixed limit';
+          problems.push({ source, field: `internal.${name}.${field}`, message });
+        }
       }
-    }
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return limits;
@@ -261,7 +272,7 @@ function valuesOf(parsed: Table, limits: Limits): SchemaValues {
   return Object.fromEntries(values) as SchemaValues;
 }
 
-/** Reads the configuration from all its sources. @throws ConfigurationError with every problem. */
+/** Reads the configuration from all its sources. @throws ConfigurationError with all problems of the first step that fails: references, schema, checks across options. */
 export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf, problems, internal } = readSources(args, environment);
   const parsed = fileSchema.safeParse(withDefaultNetwork(raw));
@@ -276,9 +287,9 @@ export function loadConfiguration(args: ConfigurationArguments, environment: Env
   return configuration;
 }
 
-/** Reads the data folder even if other options are invalid. @throws ConfigurationError */
+/** Path of the data folder, even if other options are invalid. @throws ConfigurationError */
 export function loadDataDir(args: ConfigurationArguments, environment: Environment): string {
-  const { raw, sourceOf } = readWrittenSources(args, environment);
+  const { raw, sourceOf } = readUnresolvedSources(args, environment);
   const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
   return resolve(String(parsed.data.data_dir));

@@ -245,7 +245,10 @@ const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => nam
 type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
 
 /** Merges the sources without resolving references. @throws ConfigurationError for an unreadable file */
-export function readWrittenSources(args: ConfigurationArguments, environment: Environment): WrittenSources {
+export function readUnresolvedSources(
+  args: ConfigurationArguments,
+  environment: Environment,
+): WrittenSources {
   const displayName = chooseFile(args, environment);
   const file = displayName === null ? null : resolve(displayName);
   const source = displayName ?? 'configuration';
@@ -335,7 +338,7 @@ function resolveReferences(raw: Table, resolveOne: Resolve): Table {
 
 /** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file or reference. */
 export function readSources(args: ConfigurationArguments, environment: Environment): Sources {
-  const { raw, file, sourceOf, folder, problems } = readWrittenSources(args, environment);
+  const { raw, file, sourceOf, folder, problems } = readUnresolvedSources(args, environment);
   const unresolved: Problem[] = [];
   const resolved = resolveReferences(raw, (value, field) => {
     if (typeof value !== 'string') return value;

@@ -67,7 +67,7 @@ export class SessionMinSlots {
   }
 
   #create(name: string): MinSlot {
-    return new MinSlot(this.#exchange?.minSlotFor(name) ?? null);
+    return new MinSlot(this.#exchange?.sharedMinSlotFor(name) ?? null);
   }
 
   #sessionsOf(familyId: string): Map<string, Session> {

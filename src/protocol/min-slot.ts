@@ -3,10 +3,10 @@ import { type Commitment, commitments } from './commitment.ts';
 
 const ZERO_SLOT = slot(0n);
 
-class MinSlotByCommitment {
-  #processed: Slot = slot(0n);
-  #confirmed: Slot = slot(0n);
-  #finalized: Slot = slot(0n);
+class MinimumByCommitment {
+  #processed: Slot = ZERO_SLOT;
+  #confirmed: Slot = ZERO_SLOT;
+  #finalized: Slot = ZERO_SLOT;
 
   at(commitment: Commitment): Slot {
     if (commitment === 'processed') return this.#processed;
@@ -21,10 +21,13 @@ class MinSlotByCommitment {
   }
 }
 
-/** A response must not be older than what the session has seen; it also raises the minimum of weaker commitments. */
-export class MinSlot extends MinSlotByCommitment {
+/**
+ * Minimum slots of a session: no response may be older than what it has seen. An observation also raises the minimums
+ * of weaker commitments.
+ */
+export class MinSlot extends MinimumByCommitment {
   /** Block heights, for responses without a slot. */
-  readonly heights: MinSlotByCommitment = new MinSlotByCommitment();
+  readonly heights: MinimumByCommitment = new MinimumByCommitment();
   /** null: only this process serves the session. */
   readonly shared: SharedMinSlot | null;
 
@@ -33,15 +36,16 @@ export class MinSlot extends MinSlotByCommitment {
     this.shared = shared;
   }
 
-  get slots(): readonly Slot[] {
+  /** By commitment, then the block heights. */
+  toArray(): readonly Slot[] {
     return [this, this.heights].flatMap((minSlot) => commitments.map((commitment) => minSlot.at(commitment)));
   }
 
-  /** @param slots - of another process. */
-  merge(slots: readonly Slot[]): void {
-    commitments.forEach((commitment, at) => {
-      this.raise(commitment, slots[at] ?? ZERO_SLOT);
-      this.heights.raise(commitment, slots[at + commitments.length] ?? ZERO_SLOT);
+  /** @param values - `toArray()` of another process. */
+  merge(values: readonly Slot[]): void {
+    commitments.forEach((commitment, index) => {
+      this.raise(commitment, values[index] ?? ZERO_SLOT);
+      this.heights.raise(commitment, values[index + commitments.length] ?? ZERO_SLOT);
     });
   }
 }
@@ -50,13 +54,14 @@ export interface SharedMinSlot {
   /** Whether the minimum is higher than the published one. */
   isAhead(minSlot: MinSlot): boolean;
   /**
-   * Publishes the minimum and merges those of others. Calls back once, possibly synchronously; never waits to connect.
+   * Publishes the minimum and merges those of others. Calls back exactly once, possibly synchronously. Does not
+   * wait for a connection.
    * The callback must not throw.
    */
   sync(minSlot: MinSlot, callback: () => void): void;
 }
 
 export interface MinSlotStore {
-  /** @param name - identifies the session in all processes. */
-  minSlotFor(name: string): SharedMinSlot;
+  /** @param sessionName - the same in all processes. */
+  sharedMinSlotFor(sessionName: string): SharedMinSlot;
 }

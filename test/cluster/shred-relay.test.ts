@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { openRelayedShreds } from '../../src/app/cluster/relayed-shreds.ts';
-import { openShredRelay, type ShredRelay } from '../../src/app/cluster/shred-relay.ts';
+import { type ShredRelay, startShredRelay } from '../../src/app/cluster/shred-relay.ts';
 import type { Shreds } from '../../src/app/upstreams/shreds.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { decodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
@@ -28,7 +28,7 @@ function collectEntries(hub: DeshredHub): Uint8Array[] {
 
 it('a worker relays the entries of the shred stage', async () => {
   const primary = new DeshredHub();
-  relay = await openShredRelay(primary, log);
+  relay = await startShredRelay(primary, log);
   worker = openRelayedShreds(relay.address, load(''), log);
   const messages = collectEntries(worker.hub);
   await expect.poll(() => primary.size).toBe(2);
@@ -41,7 +41,7 @@ it('a worker relays the entries of the shred stage', async () => {
 
 it('the relay rejects another token', async () => {
   const primary = new DeshredHub();
-  relay = await openShredRelay(primary, log);
+  relay = await startShredRelay(primary, log);
   worker = openRelayedShreds({ ...relay.address, token: 'another' }, load(''), log);
   await expect.poll(() => lines.filter((line) => line.includes('UNAUTHENTICATED')).length).toBe(2);
   expect(primary.size).toBe(0);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startsInDevelopment } from '../../src/app/development-mode.ts';
+import { decideDevelopmentMode } from '../../src/app/development-mode.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { load } from '../app/load-configuration.ts';
@@ -19,7 +19,7 @@ async function start(dataDir: string, toml: string, ...args: string[]): Promise<
   const lines: string[] = [];
   const log = createLogger('warn', (line) => lines.push(line));
   try {
-    const isDevelopment = await startsInDevelopment(load(toml, args), store, log);
+    const isDevelopment = await decideDevelopmentMode(load(toml, args), store, log);
     return [isDevelopment ? 'development' : 'production', ...lines].join(' ');
   } catch (error) {
     return (error as Error).message;

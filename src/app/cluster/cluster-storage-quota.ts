@@ -4,26 +4,27 @@ import { Failure } from '../../protocol/errors.ts';
 /** Storage quota shared by all workers, counted in the primary. */
 export class ClusterStorageQuota {
   readonly #files: Pick<FileStore, 'has' | 'quota'>;
-  /** Reserved bytes of each worker by CID. */
+  /** Reserved bytes by worker, then by CID. */
   readonly #reservations = new Map<number, Map<string, number>>();
 
   constructor(files: Pick<FileStore, 'has' | 'quota'>) {
     this.#files = files;
   }
 
-  /** @returns false when the quota is exhausted. */
+  /** @returns false if the reservation would exceed the quota. */
   reserve(worker: number, cid: string, bytes: number): boolean {
     try {
       this.#files.quota.reserve(bytes);
-    } catch (thrown) {
-      if (thrown instanceof Failure) return false;
-      throw thrown;
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
     }
     const reserved = this.#reservations.get(worker) ?? new Map<string, number>();
     this.#reservations.set(worker, reserved.set(cid, bytes));
     return true;
   }
 
+  /** Ends a reservation, and releases it if the file was not stored. */
   settle(worker: number, cid: string, isStored: boolean): void {
     const bytes = this.#reservations.get(worker)?.get(cid);
     if (bytes === undefined) return;

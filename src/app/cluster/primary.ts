@@ -7,10 +7,10 @@ import type { ReloadActor } from '../../control/api/services.ts';
 import { openStorageCounter, type StorageCounter } from '../../control/storage/open-storage.ts';
 import { createFirstStartKeys, prepareStore } from '../access.ts';
 import { firstOperatorLink } from '../commands/operators.ts';
-import { startsInDevelopment } from '../development-mode.ts';
+import { decideDevelopmentMode } from '../development-mode.ts';
 import { errorText } from '../error-text.ts';
 import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
-import { type Stops, stopEach } from '../process/stop-each.ts';
+import { type StopFunctions, stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
@@ -33,7 +33,7 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
   return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
 }
 
-async function openPrimary(options: ServiceOptions, workers: number, stops: Stops) {
+async function openPrimary(options: ServiceOptions, workers: number, stops: StopFunctions) {
   const { configuration, environment, program, log } = options;
   await checkPorts(configuration);
   await openDataDir(configuration.dataDir);
@@ -42,7 +42,7 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
   stops.push(() => prepared.store.close());
   const files = await countFiles(configuration);
   if (files !== null) stops.push(files.close);
-  const isDevelopment = await startsInDevelopment(configuration, prepared.store, log);
+  const isDevelopment = await decideDevelopmentMode(configuration, prepared.store, log);
   const { shreds, ledger } = await openSharedServices(configuration, isDevelopment, program, log, stops);
   const upstreamClients = shreds === null ? workers : workers + 1;
   const toWorker = (whole: Configuration) => toWorkerConfiguration(whole, workers, upstreamClients);
@@ -100,7 +100,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
 /** Starts several processes: the primary serves no requests, and each worker is a complete gateway on the same ports. */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;
-  const stops: Stops = [];
+  const stops: StopFunctions = [];
   const stop = () => stopEach(stops.splice(0).reverse());
   try {
     const primary = await openPrimary(options, workerCount(configuration), stops);

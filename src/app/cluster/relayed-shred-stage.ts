@@ -2,13 +2,13 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { PreparedStore } from '../access.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
-import type { Stops } from '../process/stop-each.ts';
+import type { StopFunctions } from '../process/stop-each.ts';
 import type { ActiveNodes } from '../upstreams/active-nodes.ts';
 import { openAddedNodes } from '../upstreams/added-nodes.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import { openStreams } from '../upstreams/streams.ts';
 import { openUpstreams } from '../upstreams/upstreams.ts';
-import { openShredRelay, type RelayAddress } from './shred-relay.ts';
+import { type RelayAddress, startShredRelay } from './shred-relay.ts';
 
 type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
@@ -26,7 +26,7 @@ export async function relayShredStage(
   ledger: LocalnetPorts | null,
   { store, peppers }: PreparedStore,
   log: Logger,
-  stops: Stops,
+  stops: StopFunctions,
 ): Promise<RelayedShredStage> {
   const added = await openAddedNodes(store, peppers, log);
   stops.push(added.stop);
@@ -36,7 +36,7 @@ export async function relayShredStage(
   const streams = openStreams(withoutReplay(configuration), upstreams, shreds, log);
   stops.push(async () => streams.stop());
   added.follow(upstreams.activeNodes);
-  const relay = await openShredRelay(shreds.hub, log);
+  const relay = await startShredRelay(shreds.hub, log);
   stops.push(relay.stop);
   return { address: relay.address, activeNodes: upstreams.activeNodes };
 }

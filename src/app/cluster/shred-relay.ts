@@ -6,31 +6,31 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { GeyserHandler, StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 
-/** The token is valid for this run only. */
+/** Where the relay listens, and the token that it requires. Both change with each start. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
 
 export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;
 
 const HOST = '127.0.0.1';
 
-/** Two streams per worker, and two more while those of a dead worker close. */
+/** Enough for 64 workers: two streams each, and two more while those of an exited worker close. */
 const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
   const expected = digest(token);
-  const identify = ({ credential }: Caller): void => {
+  const checkToken = ({ credential }: Caller): void => {
     // Digests have equal lengths, so the comparison takes constant time.
     if (!timingSafeEqual(digest(credential ?? ''), expected)) throw new Failure('INVALID_KEY');
   };
-  const admit = (caller: Caller): never => {
-    identify(caller);
+  const rejectUnary = (caller: Caller): never => {
+    checkToken(caller);
     throw new Failure('UNAUTHORIZED_PRODUCT');
   };
   return {
     open(caller, rpc, sink) {
-      identify(caller);
+      checkToken(caller);
       const opened = hub.open(rpc, sink);
       return {
         isUrgent: true,
@@ -41,13 +41,13 @@ function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
         close: () => opened.close(),
       };
     },
-    admit,
-    unary: async (caller) => admit(caller),
+    admit: rejectUnary,
+    unary: async (caller) => rejectUnary(caller),
   };
 }
 
 /** Relays the shred stage to the workers, on a loopback port protected by a token. */
-export async function openShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
+export async function startShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
   const token = randomBytes(32).toString('base64url');
   const parts = { handler: relayHandler(hub, token), health: () => true, log };
   const server = new GrpcServer(parts, { host: HOST, connectionsMax: CONNECTIONS_MAX, compression: 'never' });

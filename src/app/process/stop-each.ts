@@ -1,15 +1,15 @@
 /** Functions that stop services. */
-export type Stops = (() => Promise<unknown>)[];
+export type StopFunctions = (() => Promise<unknown>)[];
 
-/** Runs all functions in order, even after a failure. @throws the first failure. */
-export async function stopEach(stops: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const failures: unknown[] = [];
+/** Runs all functions in order, even after an error. @throws the first error; later ones are discarded. */
+export async function stopEach(stops: Readonly<StopFunctions>): Promise<void> {
+  const errors: unknown[] = [];
   for (const stop of stops) {
     try {
       await stop();
     } catch (error) {
-      failures.push(error);
+      errors.push(error);
     }
   }
-  if (failures.length > 0) throw failures[0];
+  if (errors.length > 0) throw errors[0];
 }

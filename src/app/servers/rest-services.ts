@@ -20,7 +20,7 @@ import { DasClient } from '../../upstream/das/das-client.ts';
 import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
 import type { Access } from '../access.ts';
 import { filesDir, offChainDir } from '../process/data-dir.ts';
-import { type Stops, stopEach } from '../process/stop-each.ts';
+import { type StopFunctions, stopEach } from '../process/stop-each.ts';
 
 /** @throws TokenListError */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
@@ -71,7 +71,7 @@ export async function openRestServices(
   workerContext: Readonly<{ worker: number; sharedQuota: SharedStorageQuota }> | undefined,
   log: Logger,
 ) {
-  const stops: Stops = [];
+  const stops: StopFunctions = [];
   let baseUrl = '';
   try {
     const tokenList = await openTokenList(configuration);

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MetricsText } from '../../base/text/metrics-text.ts';
 import type { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
-import { latencyBounds, type RequestCounters } from '../../gateway/telemetry/request-counters.ts';
+import { latencyBoundsSeconds, type RequestCounters } from '../../gateway/telemetry/request-counters.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import { writeUpstreamMetrics } from './upstream-metrics.ts';
@@ -60,7 +60,7 @@ function requestMetrics(text: MetricsText, { products }: RequestCounters): void 
   const duration = 'solway_request_duration_seconds';
   text.family(duration, 'histogram', 'Time from the arrival of a request to its response.');
   for (const [product, { latency, latencySeconds }] of all) {
-    text.histogram(duration, { product }, latencyBounds, latency, latencySeconds);
+    text.histogram(duration, { product }, latencyBoundsSeconds, latency, latencySeconds);
   }
   const totals = [
     ['solway_received_bytes_total', 'Request bytes received.', 'bytesIn'],

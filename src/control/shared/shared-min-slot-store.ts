@@ -31,11 +31,11 @@ export class SharedMinSlotStore implements MinSlotStore {
     this.#options = options;
   }
 
-  minSlotFor(name: string): SharedMinSlot {
+  sharedMinSlotFor(name: string): SharedMinSlot {
     const key = `${this.#options.prefix}${name}`;
     let syncedMarks = '';
     return {
-      isAhead: (minSlot) => minSlot.slots.join() !== syncedMarks,
+      isAhead: (minSlot) => minSlot.toArray().join() !== syncedMarks,
       sync: (minSlot, onSynced) => {
         const done = (marks: readonly Slot[] | null): void => {
           if (marks !== null) {
@@ -68,7 +68,7 @@ export class SharedMinSlotStore implements MinSlotStore {
   async #syncBatch(requests: readonly SlotSyncRequest[]): Promise<void> {
     const { store, retentionMs } = this.#options;
     const keys = requests.map(({ name }) => name);
-    const values = [retentionMs, ...requests.flatMap(({ minSlot }) => minSlot.slots.map(String))];
+    const values = [retentionMs, ...requests.flatMap(({ minSlot }) => minSlot.toArray().map(String))];
     let highestMarks: readonly (readonly Slot[])[] = [];
     try {
       const [reply] = await store.execute([{ name: 'min-slots', keys, values }]);

@@ -1,10 +1,10 @@
 import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, axisOver, monthOf, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
+import { type Axis, axisOver, monthRange, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
 
 /** Credits per day of the calendar month (UTC), up to and including the current day. */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
-  const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
+  const axis = axisOver('day', monthRange(atMs).from, atMs + 1);
   const days = zeros(axis);
   await readSums(store, { axis, filter }, [], ({ at, credits }) => {
     days[at] = (days[at] ?? 0) + credits;
@@ -67,7 +67,7 @@ function outlookOf(
 
 /** One per plan of the customer or its keys. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
-  const { from: periodFrom, to: periodTo } = monthOf(nowMs);
+  const { from: periodFrom, to: periodTo } = monthRange(nowMs);
   const quotas: QuotaJson[] = [];
   for (const plan of await plansOf(store, customerId)) {
     const { id: planId, name: planName } = plan;

@@ -7,12 +7,7 @@ import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
-import {
-  type DirtyBucketKind,
-  type UsageCounters,
-  type UsageStep,
-  usageSteps,
-} from '../database/tables/usage.ts';
+import { type MarkKind, type UsageCounters, type UsageStep, usageSteps } from '../database/tables/usage.ts';
 import { retentionStarts, stepOfKind } from './usage-rows.ts';
 import { counterSums } from './usage-sums.ts';
 
@@ -21,7 +16,7 @@ export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as co
   number
 >;
 
-/** Equal steps of time in [from, to), counted in steps since 1970 (UTC). */
+/** A time range [from, to) of equal steps; `from` and `to` count steps since the Unix epoch. */
 export type Axis = Readonly<{ step: UsageStep; from: number; to: number }>;
 
 export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis => ({
@@ -33,35 +28,39 @@ export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis =>
 export const lengthOf = ({ from, to }: Axis): number => to - from;
 
 /** The axis of equal length before this one. */
-export const before = (axis: Axis): Axis => ({ ...axis, from: axis.from - lengthOf(axis), to: axis.from });
+export const previousAxis = (axis: Axis): Axis => ({
+  ...axis,
+  from: axis.from - lengthOf(axis),
+  to: axis.from,
+});
 
 export const zeros = (axis: Axis): number[] => Array<number>(lengthOf(axis)).fill(0);
 
 /** The calendar month (UTC) of a moment, as Unix milliseconds in [from, to). */
-export function monthOf(atMs: number): Readonly<{ from: number; to: number }> {
+export function monthRange(atMs: number): Readonly<{ from: number; to: number }> {
   const date = new Date(atMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
 }
 
-type Family = 'total' | 'detail';
+type RowKind = 'total' | 'detail';
 
 /** A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
-/** Marks that make a bucket stale, or a coarser one that contains it. */
-const stale: Readonly<Record<Family, readonly DirtyBucketKind[]>> = {
+/** The kinds of mark that make a bucket, and each coarser bucket around it, stale. */
+const staleKinds: Readonly<Record<RowKind, readonly MarkKind[]>> = {
   total: ['minute', 'total_hour', 'total_day'],
   detail: ['hour', 'day'],
 };
 
-const per: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
+const finerStepsPer: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
 
 type StaleBuckets = Readonly<Record<UsageStep, ReadonlySet<number>>>;
 
-async function staleBuckets(db: Kysely<Schema>, family: Family, axis: Axis): Promise<StaleBuckets> {
-  const sets = { minute: new Set<number>(), hour: new Set<number>(), day: new Set<number>() };
-  for (const kind of stale[family]) {
+async function staleBuckets(db: Kysely<Schema>, rowKind: RowKind, axis: Axis): Promise<StaleBuckets> {
+  const stale = { minute: new Set<number>(), hour: new Set<number>(), day: new Set<number>() };
+  for (const kind of staleKinds[rowKind]) {
     const step = stepOfKind[kind];
     const rows = await db
       .selectFrom('usage_mark')
@@ -73,16 +72,16 @@ async function staleBuckets(db: Kysely<Schema>, family: Family, axis: Axis): Pro
       .execute();
     for (const { bucket } of rows) {
       for (const coarser of usageSteps.slice(usageSteps.indexOf(step))) {
-        sets[coarser].add(Math.floor((bucket * stepMs[step]) / stepMs[coarser]));
+        stale[coarser].add(Math.floor((bucket * stepMs[step]) / stepMs[coarser]));
       }
     }
   }
-  return sets;
+  return stale;
 }
 
 /** Splits an axis into sources: rolled-up rows where they are current, finer rows where newer data exists. */
-export async function segmentsOf(db: Kysely<Schema>, family: Family, axis: Axis): Promise<Segment[]> {
-  const [sets, starts] = [await staleBuckets(db, family, axis), await retentionStarts(db)];
+export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axis): Promise<Segment[]> {
+  const [stale, starts] = [await staleBuckets(db, rowKind, axis), await retentionStarts(db)];
   const segments: Segment[] = [];
   const add = (step: UsageStep, isRaw: boolean, bucket: number): void => {
     const last = segments.at(-1);
@@ -94,11 +93,13 @@ export async function segmentsOf(db: Kysely<Schema>, family: Family, axis: Axis)
   };
   const cover = (step: UsageStep, bucket: number): void => {
     const finer = usageSteps[usageSteps.indexOf(step) - 1];
-    const isExpired = finer !== undefined && bucket * per[step] < starts[finer];
-    const isRolledUp = isExpired || !sets[step].has(bucket);
-    if (step === 'minute') add(step, family === 'detail' || !isRolledUp, bucket);
+    const isExpired = finer !== undefined && bucket * finerStepsPer[step] < starts[finer];
+    const isRolledUp = isExpired || !stale[step].has(bucket);
+    if (step === 'minute') add(step, rowKind === 'detail' || !isRolledUp, bucket);
     else if (isRolledUp || finer === undefined) add(step, false, bucket);
-    else for (let part = 0; part < per[step]; part++) cover(finer, bucket * per[step] + part);
+    else
+      for (let index = 0; index < finerStepsPer[step]; index++)
+        cover(finer, bucket * finerStepsPer[step] + index);
   };
   for (let bucket = axis.from; bucket < axis.to; bucket++) cover(axis.step, bucket);
   return segments;
@@ -117,9 +118,9 @@ export type UsageFilter = Readonly<{
 
 export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
 
-export type UsageName = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
+export type GroupColumn = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
 
-export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & {
+export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> & {
   /** Steps from the start of the axis. */
   at: number;
   /** The last Unix minute with any usage, to the precision of the step. */
@@ -131,10 +132,10 @@ const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
 
-/** Chooses the smallest table that has all requested names and filters. */
-function tableKindOf(filter: UsageFilter, names: readonly UsageName[]): 'total' | 'method' | 'detail' {
-  if (filter.keys !== undefined || names.includes('key_id')) return 'detail';
-  return filter.method !== undefined || names.includes('method') ? 'method' : 'total';
+/** Chooses the smallest table with all columns needed for grouping and filtering. */
+function tableKindOf(filter: UsageFilter, groupBy: readonly GroupColumn[]): 'total' | 'method' | 'detail' {
+  if (filter.keys !== undefined || groupBy.includes('key_id')) return 'detail';
+  return filter.method !== undefined || groupBy.includes('method') ? 'method' : 'total';
 }
 
 function tableOf(kind: ReturnType<typeof tableKindOf>, { step, isRaw }: Segment): Table {
@@ -156,7 +157,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
-    // The index by key is narrower than all rows of a large customer.
+    // For a large customer, the index by key selects fewer rows than the one by customer.
     filter.keys === undefined
       ? sql`customer_id = ${filter.customerId}`
       : sql`key_id in (${sql.join([...filter.keys])})`,
@@ -174,9 +175,9 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
 async function partsOf(
   { db }: Store,
   { axis, filter }: UsageQuery,
-  names: readonly UsageName[],
+  groupBy: readonly GroupColumn[],
 ): Promise<Part[]> {
-  const kind = tableKindOf(filter, names);
+  const kind = tableKindOf(filter, groupBy);
   const segments = await segmentsOf(db, kind === 'detail' ? 'detail' : 'total', axis);
   return segments.flatMap((segment) => {
     const parts: Part[] = [];
@@ -203,15 +204,15 @@ const lastMinuteOf = ({ table, segment }: Part): RawBuilder<number> => {
   return sql`bucket * ${sql.lit(stepMs[segment.step] / stepMs.minute)}`;
 };
 
-/** Column aliases are positions, so that no column can shadow them. */
-async function readPart<Name extends UsageName>(
+/** Groups by position, because a column could shadow an alias. */
+async function readPart<Name extends GroupColumn>(
   { db }: Store,
   axis: Axis | null,
   part: Part,
-  names: readonly Name[],
+  groupBy: readonly Name[],
 ): Promise<UsageSum<Name>[]> {
-  const columns = names.map((name) => sql.ref(name));
-  const groups = sql.raw(Array.from({ length: names.length + 1 }, (_, index) => index + 1).join(', '));
+  const columns = groupBy.map((name) => sql.ref(name));
+  const groups = sql.raw(Array.from({ length: groupBy.length + 1 }, (_, index) => index + 1).join(', '));
   const { rows } = await sql<
     UsageSum<Name>
   >`select ${sql.join([sql`${stepIndexIn(axis, part)} as at`, ...columns])},
@@ -220,40 +221,41 @@ async function readPart<Name extends UsageName>(
   return rows;
 }
 
-type EachSum<Name extends UsageName> = (row: UsageSum<Name>) => void;
+type OnSum<Name extends GroupColumn> = (row: UsageSum<Name>) => void;
 
 async function eachRow<Row>(
   parts: readonly Part[],
   read: (part: Part) => Promise<readonly Row[]>,
-  each: (row: Row) => void,
+  onRow: (row: Row) => void,
 ): Promise<void> {
   for (const part of parts) {
-    for (const row of await read(part)) each(row);
+    for (const row of await read(part)) onRow(row);
     await setImmediate();
   }
 }
 
 /**
- * Sums by step and names. The same may occur more than once: data since the last roll-up is in finer rows.
+ * Reports sums by step and columns. The caller adds them up: a combination may be reported several times, because data
+ * since the last roll-up is read from finer rows.
  * @param steps - null: one sum for the whole axis, at 0.
  */
-export async function readSums<Name extends UsageName>(
+export async function readSums<Name extends GroupColumn>(
   store: Store,
   query: UsageQuery,
-  names: readonly Name[],
-  each: EachSum<Name>,
+  groupBy: readonly Name[],
+  onRow: OnSum<Name>,
   steps: Axis | null = query.axis,
 ): Promise<void> {
-  const parts = await partsOf(store, query, names);
-  await eachRow(parts, (part) => readPart(store, steps, part, names), each);
+  const parts = await partsOf(store, query, groupBy);
+  await eachRow(parts, (part) => readPart(store, steps, part, groupBy), onRow);
 }
 
-export const readWholeSums = <Name extends UsageName>(
+export const readWholeSums = <Name extends GroupColumn>(
   store: Store,
   query: UsageQuery,
-  names: readonly Name[],
-  each: EachSum<Name>,
-): Promise<void> => readSums(store, query, names, each, null);
+  groupBy: readonly Name[],
+  onRow: OnSum<Name>,
+): Promise<void> => readSums(store, query, groupBy, onRow, null);
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
@@ -265,7 +267,7 @@ export async function readLatencyRows(
   store: Store,
   query: UsageQuery,
   byMethod: boolean,
-  each: (row: LatencyRow) => void,
+  onRow: (row: LatencyRow) => void,
 ): Promise<void> {
   const method = byMethod ? sql.ref('method') : sql`''`;
   const read = async (part: Part) => {
@@ -275,21 +277,21 @@ export async function readLatencyRows(
       and latency <> ''`.execute(store.db);
     return rows;
   };
-  await eachRow(await partsOf(store, query, byMethod ? ['method'] : []), read, each);
+  await eachRow(await partsOf(store, query, byMethod ? ['method'] : []), read, onRow);
 }
 
-/** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */
-const endMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
+/** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */
+const bucketEndMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
 
-/** In milliseconds, at most 25 % too high. `share` is 0 to 1. */
-export function percentile(counts: ArrayLike<number>, share: number): number | null {
-  const micros = quantile(counts, share);
-  return micros === null ? null : Math.min(micros / 1_000, endMs(BUCKET_COUNT - 1));
+/** Percentile in milliseconds, at most 25 % too high. @param fraction - from 0 to 1. */
+export function percentile(counts: ArrayLike<number>, fraction: number): number | null {
+  const micros = quantile(counts, fraction);
+  return micros === null ? null : Math.min(micros / 1_000, bucketEndMs(BUCKET_COUNT - 1));
 }
 
 function maximum(counts: ArrayLike<number>): number | null {
   for (let bucket = BUCKET_COUNT - 1; bucket >= 0; bucket--) {
-    if ((counts[bucket] ?? 0) > 0) return endMs(bucket);
+    if ((counts[bucket] ?? 0) > 0) return bucketEndMs(bucket);
   }
   return null;
 }
@@ -301,13 +303,16 @@ export const percentilesOf = (counts: ArrayLike<number>): LatencyJson => ({
   max: maximum(counts),
 });
 
+/** The first heat map row ends at 2^6 microseconds. */
+const FIRST_BOUND_LOG2 = 6;
+
 /** Histogram buckets per heat map row: one power of two. */
 const BUCKETS_PER_ROW = 4;
 
 /** Upper bounds of heat map rows; the last row is unbounded. */
 export const heatBoundsMs: readonly number[] = Array.from(
   { length: Math.ceil((BUCKET_COUNT - 2) / BUCKETS_PER_ROW) + 2 },
-  (_, row) => 2 ** (6 + row) / 1_000,
+  (_, row) => 2 ** (FIRST_BOUND_LOG2 + row) / 1_000,
 );
 
 export const heatRowOf = (bucket: number): number =>
@@ -322,9 +327,9 @@ export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<numb
   return row?.at ?? nowMs;
 }
 
-/** Whether any call ever succeeded, within the retention of days. */
+/** Whether any call has succeeded within the retention of daily totals. */
 export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
-  // Minutes have the usage since the last roll-up.
+  // usage_minute holds the usage since the last roll-up.
   for (const table of ['usage_total', 'usage_minute'] as const) {
     const query = selectRows(db, table, { customer_id: customerId, status: 'ok' });
     if ((await query.where('requests', '>', 0).limit(1).executeTakeFirst()) !== undefined) return true;

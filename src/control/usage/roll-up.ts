@@ -4,7 +4,7 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type {
-  DirtyBucketKind,
+  MarkKind,
   UsageCounters,
   UsageDetailTable,
   UsageMethodTable,
@@ -13,14 +13,14 @@ import type {
 } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import {
-  clearDirty,
-  type DirtyBucket,
-  type DirtyBucketSnapshot,
-  listDirtyBuckets,
+  clearMarks,
+  listStaleBuckets,
   lockIfUnchanged,
-  markDirty,
-  readDirtyBucket,
+  type MarkSnapshot,
+  markStale,
+  readMarks,
   retentionStarts,
+  type StaleBucket,
   stepOfKind,
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
@@ -28,17 +28,20 @@ import { UsageSums } from './usage-sums.ts';
 /** Few enough that SQLite blocks for only a few milliseconds. */
 const PAGE_ROWS = 500;
 
-type Totals = Readonly<{
+/** Totals do not store the last minute. */
+const NO_LAST_MINUTE = 0;
+
+type BucketSums = Readonly<{
   totals: UsageSums<Omit<UsageTotalTable, keyof UsageCounters>>;
   methods: UsageSums<Omit<UsageMethodTable, keyof UsageCounters>>;
 }>;
 
-const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
+const emptySums = (): BucketSums => ({ totals: new UsageSums(), methods: new UsageSums() });
 
 /** Key columns of a row within a minute, in the order of the primary key. */
 const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
 
-/** Pages of one minute. Concurrent writes may be missed; their mark reveals them. */
+/** Pages of one minute. May miss concurrent writes; these change the mark, which lockIfUnchanged detects. */
 const minutePages = (db: Kysely<Schema>, minute: number) =>
   pagesOf<UsageMinuteTable>(PAGE_ROWS, async (last) => {
     let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
@@ -53,14 +56,14 @@ const minutePages = (db: Kysely<Schema>, minute: number) =>
     return query.execute();
   });
 
-async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
-  const sums = noTotals();
+async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums> {
+  const sums = emptySums();
   for await (const rows of minutePages(db, minute)) {
     for (const row of rows) {
       const { customer_id, plan_id, product, method, status } = row;
       const bucketKey = { step: 'minute', bucket: minute, customer_id, product, status } as const;
-      sums.totals.add({ ...bucketKey, plan_id }, row, 0);
-      sums.methods.add({ ...bucketKey, method }, row, 0);
+      sums.totals.add({ ...bucketKey, plan_id }, row, NO_LAST_MINUTE);
+      sums.methods.add({ ...bucketKey, method }, row, NO_LAST_MINUTE);
     }
   }
   return sums;
@@ -68,27 +71,27 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
 
 type CoarseStep = 'hour' | 'day';
 
-/** The source of each step, and how many of its buckets make one. */
+/** The finer step that each step is summed from, and how many of its buckets form one. */
 const sources = {
-  minute: { of: 'minute', count: 1 },
-  hour: { of: 'minute', count: 60 },
-  day: { of: 'hour', count: 24 },
+  minute: { finer: 'minute', count: 1 },
+  hour: { finer: 'minute', count: 60 },
+  day: { finer: 'hour', count: 24 },
 } as const;
 
 const dayOf = (hour: number): number => Math.floor(hour / sources.day.count);
 
-async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<Totals> {
-  const { of, count } = sources[step];
-  const sums = noTotals();
+async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<BucketSums> {
+  const { finer: source, count } = sources[step];
+  const sums = emptySums();
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
-    const where = { step: of, bucket: finer };
+    const where = { step: source, bucket: finer };
     const totals = await selectRows(db, 'usage_total', where).execute();
     for (const { customer_id, plan_id, product, status, ...counters } of totals) {
-      sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, 0);
+      sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, NO_LAST_MINUTE);
     }
     const methods = await selectRows(db, 'usage_method', where).execute();
     for (const { customer_id, product, method, status, ...counters } of methods) {
-      sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, 0);
+      sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, NO_LAST_MINUTE);
     }
     await setImmediate();
   }
@@ -107,10 +110,10 @@ async function insertPages<Name extends 'usage_total' | 'usage_method' | 'usage_
 /** Replaces the rows of a bucket unless its sources have changed. */
 function replaceTotals(
   store: Store,
-  seen: DirtyBucketSnapshot,
+  seen: MarkSnapshot,
   step: UsageStep,
-  { totals, methods }: Totals,
-  next: DirtyBucket | null,
+  { totals, methods }: BucketSums,
+  next: StaleBucket | null,
 ): Promise<boolean> {
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
@@ -121,22 +124,22 @@ function replaceTotals(
       const values = sums[table].map(({ last_minute: _, ...row }) => row);
       await insertPages(trx, table, values as never[]);
     }
-    await clearDirty(trx, seen);
-    if (next !== null) await markDirty(trx, '', [next]);
+    await clearMarks(trx, seen);
+    if (next !== null) await markStale(trx, '', [next]);
     return true;
   });
 }
 
 /** Rebuilds the totals of a minute; false if it changed meanwhile. */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
-  const seen = await readDirtyBucket(store.db, 'minute', minute);
+  const seen = await readMarks(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);
   const next = { kind: 'total_hour', bucket: Math.floor(minute / 60) } as const;
   return replaceTotals(store, seen, 'minute', sums, next);
 }
 
 async function rollTotals(store: Store, step: CoarseStep, bucket: number): Promise<boolean> {
-  const seen = await readDirtyBucket(store.db, `total_${step}`, bucket);
+  const seen = await readMarks(store.db, `total_${step}`, bucket);
   const sums = await sumFiner(store.db, step, bucket);
   const next = step === 'day' ? null : ({ kind: 'total_day', bucket: dayOf(bucket) } as const);
   return replaceTotals(store, seen, step, sums, next);
@@ -147,8 +150,8 @@ const KEYS_AT_ONCE = 20;
 
 /** Table and column names are known only at run time; both tables have the columns used here. */
 const finerRows = (db: Kysely<Schema>, step: CoarseStep) =>
-  db.selectFrom(`usage_${sources[step].of}` as 'usage_hour');
-const finerColumn = (step: CoarseStep): 'hour' => sources[step].of as 'hour';
+  db.selectFrom(`usage_${sources[step].finer}` as 'usage_hour');
+const finerColumn = (step: CoarseStep): 'hour' => sources[step].finer as 'hour';
 const tableOf = (step: CoarseStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
@@ -156,7 +159,7 @@ function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageD
   const customers = new Map<string, string>();
   for (const row of rows) {
     const { key_id, product, method, status } = row;
-    // A key that was unknown to the store when counted has an empty customer.
+    // Usage of a key that the store did not know yet has an empty customer.
     if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
     sums.add({ key_id, product, method, status }, row, 'minute' in row ? row.minute : row.last_minute);
   }
@@ -174,10 +177,10 @@ async function keysInBucket(db: Kysely<Schema>, step: CoarseStep, bucket: number
   return [...keys].sort();
 }
 
-async function replaceRows(
+async function replaceDetails(
   store: Store,
   step: CoarseStep,
-  seen: DirtyBucketSnapshot,
+  seen: MarkSnapshot,
   keys: readonly string[],
 ): Promise<boolean> {
   const { bucket } = seen;
@@ -199,49 +202,50 @@ async function replaceRows(
   });
 }
 
-/** Rebuilds the rows by key, some keys at a time; false if a source changed meanwhile. */
+/** Rebuilds the rows of each key in a bucket, KEYS_AT_ONCE keys at a time. @returns false if a source changed meanwhile. */
 async function rollDetails(store: Store, step: CoarseStep, bucket: number): Promise<boolean> {
-  const seen = await readDirtyBucket(store.db, step, bucket);
+  const seen = await readMarks(store.db, step, bucket);
   const keys = await keysInBucket(store.db, step, bucket);
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
-    if (!(await replaceRows(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
+    if (!(await replaceDetails(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
     await setImmediate();
   }
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    await clearDirty(trx, seen);
-    if (step === 'hour') await markDirty(trx, '', [{ kind: 'day', bucket: dayOf(bucket) }]);
+    await clearMarks(trx, seen);
+    if (step === 'hour') await markStale(trx, '', [{ kind: 'day', bucket: dayOf(bucket) }]);
     return true;
   });
 }
 
-export const rollHour = (store: Store, hour: number): Promise<boolean> => rollDetails(store, 'hour', hour);
+export const rollHourDetails = (store: Store, hour: number): Promise<boolean> =>
+  rollDetails(store, 'hour', hour);
 
-/** Per kind and round. */
-const BUCKETS_PER_ROUND = 500;
+/** For each kind, in one call of `rollUp`. */
+const BUCKETS_MAX = 500;
 
-/** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
+/** Wait after the end of a bucket: writers flush with a delay, and finer buckets are rolled up first. */
 const delayMs: Readonly<Record<UsageStep, number>> = { minute: 5_000, hour: 60_000, day: 120_000 };
 
-type RollUp = Readonly<{ kind: DirtyBucketKind; roll(store: Store, bucket: number): Promise<boolean> }>;
+type RollUp = Readonly<{ kind: MarkKind; roll(store: Store, bucket: number): Promise<boolean> }>;
 
 /** Finer steps first. */
 const rollUps: readonly RollUp[] = [
   { kind: 'minute', roll: rollMinute },
   { kind: 'total_hour', roll: (store, hour) => rollTotals(store, 'hour', hour) },
   { kind: 'total_day', roll: (store, day) => rollTotals(store, 'day', day) },
-  { kind: 'hour', roll: rollHour },
+  { kind: 'hour', roll: rollHourDetails },
   { kind: 'day', roll: (store, day) => rollDetails(store, 'day', day) },
 ];
 
-function completeBuckets(db: Kysely<Schema>, kind: DirtyBucketKind, nowMs: number, limit: number) {
+function dueBuckets(db: Kysely<Schema>, kind: MarkKind, nowMs: number, limit: number) {
   const step = stepOfKind[kind];
-  return listDirtyBuckets(db, kind, Math.floor((nowMs - delayMs[step]) / stepMs[step]), limit);
+  return listStaleBuckets(db, kind, Math.floor((nowMs - delayMs[step]) / stepMs[step]), limit);
 }
 
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
   for (const { kind } of rollUps) {
-    if ((await completeBuckets(db, kind, nowMs, 1)).length > 0) return true;
+    if ((await dueBuckets(db, kind, nowMs, 1)).length > 0) return true;
   }
   return false;
 }
@@ -256,18 +260,18 @@ export async function rollUp(
   shouldContinue: () => Promise<boolean>,
 ): Promise<void> {
   for (const { kind, roll } of rollUps) {
-    const { of, count } = sources[stepOfKind[kind]];
+    const { finer, count } = sources[stepOfKind[kind]];
     const starts = await retentionStarts(store.db);
-    for (const bucket of await completeBuckets(store.db, kind, nowMs, BUCKETS_PER_ROUND)) {
+    for (const bucket of await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX)) {
       if (!(await shouldContinue())) return;
-      if (bucket * count < starts[of]) await dropMarks(store, kind, bucket);
+      if (bucket * count < starts[finer]) await dropMarks(store, kind, bucket);
       else await roll(store, bucket);
     }
   }
 }
 
-/** The sources of the bucket were deleted before this late write: it stays as rolled up before. */
-async function dropMarks({ db }: Store, kind: DirtyBucketKind, bucket: number): Promise<void> {
-  const seen = await readDirtyBucket(db, kind, bucket);
-  if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearDirty(trx, seen));
+/** A late write whose sources were already pruned cannot be added: the stored totals stay. */
+async function dropMarks({ db }: Store, kind: MarkKind, bucket: number): Promise<void> {
+  const seen = await readMarks(db, kind, bucket);
+  if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearMarks(trx, seen));
 }

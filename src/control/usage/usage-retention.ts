@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
-import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
+import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import { stepOfKind } from './usage-rows.ts';
 
@@ -11,7 +11,7 @@ export const usageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
 export type UsageRetention = Readonly<typeof usageRetention>;
 
 /** Whole units of a step are deleted together, unless a roll-up of these kinds is pending in them. */
-type Level = Readonly<{ step: UsageStep; unit: UsageStep; blockedBy: readonly DirtyBucketKind[] }>;
+type Level = Readonly<{ step: UsageStep; unit: UsageStep; blockedBy: readonly MarkKind[] }>;
 
 const minutes: Level = { step: 'minute', unit: 'hour', blockedBy: ['minute', 'hour', 'total_hour'] };
 const hours: Level = {

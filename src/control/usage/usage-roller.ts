@@ -10,7 +10,7 @@ import { pruneUsage, usageRetention } from './usage-retention.ts';
 const usageRollerOptions = {
   retention: usageRetention,
   intervalMs: 5_000,
-  /** How long a crashed gateway delays the next one. */
+  /** Lease duration: how long other gateways wait after the holder crashes. */
   leaseMs: 30_000,
   /** Interval of retention and consistency checks. */
   upkeepIntervalMs: 3_600_000,
@@ -21,9 +21,9 @@ const usageRollerOptions = {
 
 type UsageRollerOptions = Readonly<typeof usageRollerOptions & { store: Store }>;
 
-const LEASE = 'roll-up';
-/** Lease for upkeep, not released after use: it also limits the frequency. */
-const UPKEEP = 'upkeep';
+const ROLL_UP_LEASE = 'roll-up';
+/** Never released, so upkeep runs at most once per interval in all gateways together. */
+const UPKEEP_LEASE = 'upkeep';
 
 /** Rolls up, prunes and checks usage; one gateway at a time. */
 export class UsageRoller {
@@ -47,21 +47,21 @@ export class UsageRoller {
     this.#task.start();
   }
 
-  round(): Promise<void> {
+  runOnce(): Promise<void> {
     return this.#task.run();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#task.stop();
-    await releaseLease(this.#options.store, LEASE, this.#holder).catch(() => undefined);
+    await releaseLease(this.#options.store, ROLL_UP_LEASE, this.#holder).catch(() => undefined);
   }
 
   async #workIfLeased(): Promise<void> {
     const { store, retention, now, onViolation } = this.#options;
     if (!(await this.#hasWork()) || !(await this.#renewLease())) return;
     await rollUp(store, now(), () => this.#shouldContinue());
-    if (this.#stopped || !(await this.#isUpkeepDue())) return;
+    if (this.#stopped || !(await this.#claimUpkeep())) return;
     await pruneUsage(store, retention, now());
     for (const check of await runChecks(store, now(), () => this.#shouldContinue())) {
       if (check.violations > 0) onViolation(check);
@@ -70,24 +70,25 @@ export class UsageRoller {
 
   async #renewLease(): Promise<boolean> {
     const { store, now, leaseMs } = this.#options;
-    const mine = await acquireLease(store, LEASE, this.#holder, now(), leaseMs);
-    this.#leasedAt = mine ? performance.now() : Number.NEGATIVE_INFINITY;
-    return mine;
+    const isHolder = await acquireLease(store, ROLL_UP_LEASE, this.#holder, now(), leaseMs);
+    this.#leasedAt = isHolder ? performance.now() : Number.NEGATIVE_INFINITY;
+    return isHolder;
   }
 
+  /** Also renews the lease when a third of it has passed. */
   async #shouldContinue(): Promise<boolean> {
     if (this.#stopped) return false;
     return performance.now() - this.#leasedAt < this.#options.leaseMs / 3 || this.#renewLease();
   }
 
-  /** Reads only: mostly there is nothing to do. */
+  /** Only reads, because usually there is nothing to do. */
   async #hasWork(): Promise<boolean> {
     const { store, now } = this.#options;
-    return (await isSomethingDue(store, now())) || !(await isLeased(store, UPKEEP, now()));
+    return (await isSomethingDue(store, now())) || !(await isLeased(store, UPKEEP_LEASE, now()));
   }
 
-  #isUpkeepDue(): Promise<boolean> {
+  #claimUpkeep(): Promise<boolean> {
     const { store, now, upkeepIntervalMs } = this.#options;
-    return acquireLease(store, UPKEEP, randomUUID(), now(), upkeepIntervalMs);
+    return acquireLease(store, UPKEEP_LEASE, randomUUID(), now(), upkeepIntervalMs);
   }
 }

@@ -6,14 +6,14 @@ import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import { selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
-import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
+import type { MarkKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { counterColumns, serializeHistogram } from './usage-sums.ts';
 
-export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
+export type StaleBucket = Readonly<{ kind: MarkKind; bucket: number }>;
 
-export type DirtyBucketSnapshot = DirtyBucket & Readonly<{ tokens: ReadonlyMap<string, number> }>;
+export type MarkSnapshot = StaleBucket & Readonly<{ tokens: ReadonlyMap<string, number> }>;
 
-export const stepOfKind: Readonly<Record<DirtyBucketKind, UsageStep>> = {
+export const stepOfKind: Readonly<Record<MarkKind, UsageStep>> = {
   minute: 'minute',
   total_hour: 'hour',
   total_day: 'day',
@@ -25,10 +25,10 @@ export const stepOfKind: Readonly<Record<DirtyBucketKind, UsageStep>> = {
 const TOKEN_END = 2 ** 47;
 
 /** Marks buckets as stale, in the transaction of the change by this epoch. */
-export async function markDirty(
+export async function markStale(
   trx: Transaction<Schema>,
   epoch: string,
-  buckets: readonly DirtyBucket[],
+  buckets: readonly StaleBucket[],
 ): Promise<void> {
   if (buckets.length === 0) return;
   const token = randomInt(TOKEN_END);
@@ -40,9 +40,9 @@ export async function markDirty(
 }
 
 /** Stale buckets of a kind before `end`, newest first. */
-export async function listDirtyBuckets(
+export async function listStaleBuckets(
   db: Kysely<Schema>,
-  kind: DirtyBucketKind,
+  kind: MarkKind,
   end: number,
   limit: number,
 ): Promise<number[]> {
@@ -59,17 +59,13 @@ export async function listDirtyBuckets(
 }
 
 /** Call it before reading the sources of the bucket. */
-export async function readDirtyBucket(
-  db: Kysely<Schema>,
-  kind: DirtyBucketKind,
-  bucket: number,
-): Promise<DirtyBucketSnapshot> {
+export async function readMarks(db: Kysely<Schema>, kind: MarkKind, bucket: number): Promise<MarkSnapshot> {
   const rows = await selectRows(db, 'usage_mark', { kind, bucket }).execute();
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
 /** Checks that the marks are unchanged and locks them, so that concurrent writers wait. */
-export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucketSnapshot): Promise<boolean> {
+export async function lockIfUnchanged(trx: Transaction<Schema>, seen: MarkSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
   await trx
     .updateTable('usage_mark')
@@ -77,7 +73,7 @@ export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucke
     .where('kind', '=', seen.kind)
     .where('bucket', '=', seen.bucket)
     .execute();
-  const now = await readDirtyBucket(trx, seen.kind, seen.bucket);
+  const now = await readMarks(trx, seen.kind, seen.bucket);
   return (
     now.tokens.size === seen.tokens.size &&
     [...now.tokens].every(([epoch, token]) => seen.tokens.get(epoch) === token)
@@ -85,9 +81,9 @@ export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucke
 }
 
 /** Deletes the locked marks, but none added since. */
-export async function clearDirty(
+export async function clearMarks(
   trx: Transaction<Schema>,
-  { kind, bucket, tokens }: DirtyBucketSnapshot,
+  { kind, bucket, tokens }: MarkSnapshot,
 ): Promise<void> {
   await trx
     .deleteFrom('usage_mark')
@@ -199,7 +195,7 @@ export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Reco
   };
 }
 
-function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
+function affectedBuckets(rows: readonly StoredUsage[]): StaleBucket[] {
   const minutes = new Set(rows.map(({ minute }) => minute));
   const hours = new Set([...minutes].map((minute) => Math.floor(minute / 60)));
   return [
@@ -215,7 +211,7 @@ async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readon
   const accounts = await accountsOf(trx, retained);
   const stored = retained.map((row) => tableRow(epoch, row, accounts.get(row.keyId) ?? noAccount));
   await trx.executeQuery(upsertOf(trx, stored));
-  await markDirty(trx, epoch, affectedBuckets(retained));
+  await markStale(trx, epoch, affectedBuckets(retained));
   return rows.length - retained.length;
 }
 

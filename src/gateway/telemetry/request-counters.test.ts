@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyId } from '../auth/key-record.ts';
 import { KeyState } from '../auth/key-state.ts';
-import { type CountedKey, latencyBounds, RequestCounters } from './request-counters.ts';
+import { type CountedKey, latencyBoundsSeconds, RequestCounters } from './request-counters.ts';
 
 const request = { product: 'rpc', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
 
@@ -70,8 +70,8 @@ describe('request counters', () => {
 
   it('count a latency in the first bucket with a bound not below it', () => {
     const counters = new RequestCounters();
-    for (const seconds of [...latencyBounds, 11]) counters.count(null, request, seconds);
-    expect([...counters.products.rpc.latency]).toEqual(new Array(latencyBounds.length + 1).fill(1));
+    for (const seconds of [...latencyBoundsSeconds, 11]) counters.count(null, request, seconds);
+    expect([...counters.products.rpc.latency]).toEqual(new Array(latencyBoundsSeconds.length + 1).fill(1));
     counters.count(null, { ...request, status: 'upstream' }, 0);
     expect(counters.products.rpc.requests).toMatchObject({ ok: 8, upstream: 1 });
     expect(counters.products.grpc.bytesIn).toBe(0);

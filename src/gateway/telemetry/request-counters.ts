@@ -12,12 +12,12 @@ export const requestCounterOptions = {
 const EVICTION_INTERVAL_MS = 10_000;
 
 /** Upper bounds of the latency buckets in seconds; an implicit +Inf bucket follows. */
-export const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
+export const latencyBoundsSeconds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
 /** Totals of one product since process start. */
 class ProductCount {
   readonly requests = Object.fromEntries(usageStatuses.map((status) => [status, 0])) as CountByStatus;
-  readonly latency = new Float64Array(latencyBounds.length + 1);
+  readonly latency = new Float64Array(latencyBoundsSeconds.length + 1);
   latencySeconds = 0;
   bytesIn = 0;
   bytesOut = 0;
@@ -28,18 +28,18 @@ class ProductCount {
 
 type CountByStatus = Record<UsageStatus, number>;
 
-const emptyKeyCount = () => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
+const emptyKeyCounts = () => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 
-export type KeyCount = ReturnType<typeof emptyKeyCount>;
-const countNames = Object.keys(emptyKeyCount()) as (keyof KeyCount)[];
+export type KeyCounts = ReturnType<typeof emptyKeyCounts>;
+const countNames = Object.keys(emptyKeyCounts()) as (keyof KeyCounts)[];
 
-/** `counters` is null once the entry was evicted. */
-export type KeyCounter = KeyCount & { counters: RequestCounters | null; usedAt: number };
+/** `owner` is null once the entry was evicted. */
+export type KeyCounter = KeyCounts & { owner: RequestCounters | null; usedAt: number };
 
 export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCounter | null } }>;
 
-/** Cached in the state of keys without a counter. */
-const overflowMarker = (): KeyCounter => ({ ...emptyKeyCount(), counters: null, usedAt: 0 });
+/** Creates the marker that is cached in the state of keys without a counter. */
+const createOverflowMarker = (): KeyCounter => ({ ...emptyKeyCounts(), owner: null, usedAt: 0 });
 
 type CountedRequest = Readonly<{ product: Product; status: UsageStatus; bytesIn: number; bytesOut: number }>;
 
@@ -50,11 +50,11 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Counts of requests without a key or a counter. Evicted counts are added, so the total never decreases. */
-  readonly otherKeys: KeyCount = emptyKeyCount();
+  /** Requests without a valid key, and of keys without a counter. Evicted counts are added, so the total never decreases. */
+  readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
   /** Replaced after an eviction, so that keys without a counter try again to get one. */
-  #overflowMarker = overflowMarker();
+  #overflowMarker = createOverflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;
   readonly #now: () => number;
@@ -67,7 +67,7 @@ export class RequestCounters {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  get keys(): ReadonlyMap<KeyId, Readonly<KeyCount>> {
+  get keys(): ReadonlyMap<KeyId, Readonly<KeyCounts>> {
     return this.#keys;
   }
 
@@ -80,9 +80,9 @@ export class RequestCounters {
     counts.bytesOut += bytesOut;
     counts.latencySeconds += seconds;
     let bucket = 0;
-    while (bucket < latencyBounds.length && seconds > latencyBounds[bucket]!) bucket++;
+    while (bucket < latencyBoundsSeconds.length && seconds > latencyBoundsSeconds[bucket]!) bucket++;
     counts.latency[bucket] = counts.latency[bucket]! + 1;
-    const keyCount = this.#countOf(key);
+    const keyCount = this.#countsFor(key);
     if (status === 'ok') keyCount.ok++;
     else keyCount.failed++;
     keyCount.bytesOut += bytesOut;
@@ -92,18 +92,18 @@ export class RequestCounters {
     const counts = this.products[product];
     counts.messages += messages;
     counts.messageBytes += bytes;
-    const keyCount = this.#countOf(key);
+    const keyCount = this.#countsFor(key);
     keyCount.messages += messages;
     keyCount.bytesOut += bytes;
   }
 
-  #countOf(key: CountedKey | null): KeyCount {
+  #countsFor(key: CountedKey | null): KeyCounts {
     if (key === null) return this.otherKeys;
     const now = this.#now();
     const { keyState } = key;
     const cached = keyState === undefined ? null : keyState.requestCounts;
     if (cached === this.#overflowMarker && now < this.#nextEvictionAt) return this.otherKeys;
-    const entry = cached?.counters === this ? cached : this.#find(key.id, now);
+    const entry = cached?.owner === this ? cached : this.#find(key.id, now);
     if (keyState !== undefined) keyState.requestCounts = entry ?? this.#overflowMarker;
     if (entry === null) return this.otherKeys;
     entry.usedAt = now;
@@ -115,7 +115,7 @@ export class RequestCounters {
     if (existing !== undefined) return existing;
     if (this.#keys.size >= this.#keysMax) this.#evictIdle(now);
     if (this.#keys.size >= this.#keysMax) return null;
-    const fresh: KeyCounter = { ...emptyKeyCount(), counters: this, usedAt: now };
+    const fresh: KeyCounter = { ...emptyKeyCounts(), owner: this, usedAt: now };
     this.#keys.set(keyId, fresh);
     return fresh;
   }
@@ -127,8 +127,8 @@ export class RequestCounters {
     for (const [id, entry] of this.#keys) {
       if (now - entry.usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
-      entry.counters = null;
-      this.#overflowMarker = overflowMarker();
+      entry.owner = null;
+      this.#overflowMarker = createOverflowMarker();
       for (const name of countNames) this.otherKeys[name] += entry[name];
     }
   }

@@ -13,11 +13,11 @@ import {
   readUsize,
   readVariant,
 } from './serde.ts';
-import { readEncoding, type WireEncoding, wireEncoding } from './transaction-encoding.ts';
+import { type BinaryEncoding, binaryEncoding, readEncoding } from './transaction-encoding.ts';
 
 export type SendTransactionParams = Readonly<{
   data: string;
-  encoding: WireEncoding;
+  encoding: BinaryEncoding;
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
@@ -41,7 +41,7 @@ export function parseSendTransaction(params: JsonValue | undefined): SendTransac
   const skipPreflight = readFlag(config, 'skipPreflight');
   return {
     data,
-    encoding: wireEncoding(encoding),
+    encoding: binaryEncoding(encoding),
     skipPreflight,
     preflightCommitment: skipPreflight ? 'processed' : (commitment ?? 'finalized'),
     minContextSlot,

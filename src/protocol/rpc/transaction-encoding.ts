@@ -3,13 +3,14 @@ import { type TransactionEncoding, transactionEncodings } from '../../solana/enc
 import { invalidParams, RpcError } from '../rpc-error.ts';
 import { type JsonObject, optional, optionalMember, readU8, readVariant, serdeFault } from './serde.ts';
 
-export type WireEncoding = 'base58' | 'base64';
+/** Encodings of transaction bytes in requests. */
+export type BinaryEncoding = 'base58' | 'base64';
 
 export const readEncoding = (value: JsonValue | undefined): TransactionEncoding | null =>
   optional(value, (name) => readVariant(name, transactionEncodings));
 
-/** Default base58. @throws RpcError -32602 for response-only encodings. */
-export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding {
+/** Encoding of a transaction in a request; base58 by default. @throws RpcError -32602 for response-only encodings. */
+export function binaryEncoding(encoding: TransactionEncoding | null): BinaryEncoding {
   switch (encoding) {
     case null:
     case 'binary':
@@ -33,6 +34,7 @@ export function readEncodingConfig<T>(value: JsonValue | undefined, read: (confi
     if (typeof value === 'string') return read({ encoding: readEncoding(value) });
     if (typeof value === 'object' && !Array.isArray(value)) return read(value);
   } catch (fault) {
+    // serde reports one error for an untagged enum, whatever failed in its variants.
     if (!(fault instanceof RpcError)) throw fault;
   }
   throw serdeFault('data did not match any variant of untagged enum RpcEncodingConfigWrapper');

@@ -3,13 +3,13 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from './address-rules.ts';
 
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** The message omits the address, which may reveal the internal network. */
-export class ForbiddenAddress extends Error {
+export class ForbiddenAddressError extends Error {
   constructor() {
     super('the host resolves to a forbidden address');
-    this.name = 'ForbiddenAddress';
+    this.name = 'ForbiddenAddressError';
   }
 }
 
@@ -18,7 +18,7 @@ const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(hos
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** IP addresses in a URL host; empty for a name other than localhost. */
+/** Addresses known without DNS: a literal one, or loopback for localhost; otherwise empty. */
 export function literalAddresses(hostname: string): readonly string[] {
   const host = withoutBrackets(hostname);
   if (isLocalhost(host)) return LOOPBACK;
@@ -26,10 +26,11 @@ export function literalAddresses(hostname: string): readonly string[] {
 }
 
 /**
- * Resolves A and AAAA records. Unlike getaddrinfo, it does not block the libuv threads that also read files.
- * @param timeoutMs - per query, which is tried at most twice.
+ * Resolves A and AAAA records. Failed queries count as empty. Unlike getaddrinfo, it does not use libuv's
+ * thread pool, which file reads share.
+ * @param timeoutMs - per attempt; each query is attempted at most twice.
  */
-export function createResolve(timeoutMs: number): Resolve {
+export function createHostResolver(timeoutMs: number): ResolveHost {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   return async (host) => {
     if (isLocalhost(host)) return LOOPBACK;
@@ -39,13 +40,13 @@ export function createResolve(timeoutMs: number): Resolve {
 }
 
 /** Resolves once and connects to the checked address, so DNS rebinding has no effect. */
-function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
+function checkedLookup(resolve: ResolveHost, rules: AddressRules): LookupFunction {
   return (host, { all }, done) => {
     const onAddresses = (addresses: readonly string[]): void => {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
-      if (first === undefined) done(new Error('no DNS records for the host'), '', 0);
-      else if (!addresses.every((address) => rules.allows(address))) done(new ForbiddenAddress(), '', 0);
+      if (first === undefined) done(new Error('the host could not be resolved'), '', 0);
+      else if (!addresses.every((address) => rules.allows(address))) done(new ForbiddenAddressError(), '', 0);
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));
     };
@@ -53,7 +54,11 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   };
 }
 
-export type ConnectOptions = Readonly<{ resolve: Resolve; rules: AddressRules; connectTimeoutMs: number }>;
+export type ConnectOptions = Readonly<{
+  resolve: ResolveHost;
+  rules: AddressRules;
+  connectTimeoutMs: number;
+}>;
 
 /** Connects to allowed addresses only, regardless of what host names resolve to. */
 export function checkedConnector(options: ConnectOptions): buildConnector.connector {
@@ -68,16 +73,17 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     const host = withoutBrackets(target.hostname);
     // A literal address is not resolved, so it is checked here.
     if (isIP(host) !== 0 && !rules.allows(host)) {
-      done(new ForbiddenAddress(), null);
+      done(new ForbiddenAddressError(), null);
       return;
     }
     // Takes the arguments as a tuple, so that TypeScript narrows `socket` by `error`.
     connect(target, (...[error, socket]) => {
       if (error !== null) done(error, null);
+      // Checks the actual peer, too.
       else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);
       else {
         socket.destroy();
-        done(new ForbiddenAddress(), null);
+        done(new ForbiddenAddressError(), null);
       }
     });
   };

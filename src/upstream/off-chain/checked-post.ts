@@ -3,10 +3,10 @@ import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { AddressRules } from './address-rules.ts';
 import {
   checkedConnector,
-  createResolve,
-  ForbiddenAddress,
+  createHostResolver,
+  ForbiddenAddressError,
   literalAddresses,
-  type Resolve,
+  type ResolveHost,
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';
 
@@ -40,13 +40,13 @@ export class CheckedPost {
   readonly #limits: PostLimits;
 
   /** @throws RangeError for an invalid network. */
-  constructor(rules: PostRules, limits: PostLimits = postLimits, resolve?: Resolve) {
+  constructor(rules: PostRules, limits: PostLimits = postLimits, resolve?: ResolveHost) {
     this.#rules = rules;
     this.#addresses = new AddressRules(rules.allowedNetworks);
     this.#limits = limits;
     this.#agent = new Agent({
       connect: checkedConnector({
-        resolve: resolve ?? createResolve(limits.resolveTimeoutMs),
+        resolve: resolve ?? createHostResolver(limits.resolveTimeoutMs),
         rules: this.#addresses,
         connectTimeoutMs: limits.connectTimeoutMs,
       }),
@@ -84,7 +84,7 @@ export class CheckedPost {
         status: await unlessAborted(this.#send(url, headers, body, signal), signal),
       };
     } catch (error) {
-      return { kind: error instanceof ForbiddenAddress ? 'forbidden' : 'failed' };
+      return { kind: error instanceof ForbiddenAddressError ? 'forbidden' : 'failed' };
     }
   }
 

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type ConnectOptions, checkedConnector, ForbiddenAddress } from './checked-connect.ts';
+import { type ConnectOptions, checkedConnector, ForbiddenAddressError } from './checked-connect.ts';
 import { ACCEPT, ACCEPT_ENCODING, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
@@ -60,7 +60,7 @@ export class HostClient {
     try {
       return await this.#exchange(url, ended);
     } catch (error) {
-      if (error instanceof ForbiddenAddress) return { kind: 'forbidden' };
+      if (error instanceof ForbiddenAddressError) return { kind: 'forbidden' };
       return { kind: ended.aborted ? 'failed' : 'broken' };
     }
   }

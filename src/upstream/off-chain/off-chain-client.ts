@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { AddressRules } from './address-rules.ts';
-import { createResolve, type Resolve } from './checked-connect.ts';
+import { createHostResolver, type ResolveHost } from './checked-connect.ts';
 import { DiskCache } from './disk-cache.ts';
 import { DocumentMemoryCache, documentIn, parseDocument } from './document.ts';
 import { type ExchangeResult, HostClient } from './host-client.ts';
@@ -14,7 +14,7 @@ export type OffChainOptions = Readonly<{
   folder: string | null;
   rules?: Partial<OffChainRules>;
   limits?: Partial<OffChainLimits>;
-  resolve?: Resolve;
+  resolve?: ResolveHost;
   /** Wall clock. */
   now?: () => number;
 }>;
@@ -68,7 +68,7 @@ export class OffChainClient {
     this.#now = options.now ?? Date.now;
     this.#disk = disk;
     this.#memory = new DocumentMemoryCache(limits.memoryMaxBytes, this.#now);
-    const resolve = options.resolve ?? createResolve(limits.resolveTimeoutMs);
+    const resolve = options.resolve ?? createHostResolver(limits.resolveTimeoutMs);
     this.queues = new HostQueues(limits);
     this.#hosts = new HostClient(limits, { resolve, rules: new AddressRules(this.#rules.allowedNetworks) });
     this.#fetcher = new Fetcher(this.#hosts, this.queues, limits, this.#rules.ports);

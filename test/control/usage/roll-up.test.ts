@@ -4,7 +4,7 @@ import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
-import { rollHour, rollMinute } from '../../../src/control/usage/roll-up.ts';
+import { rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
@@ -98,7 +98,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     };
     expect(await rollMinute(watched, EDGE_MINUTE)).toBe(false);
     changed = false;
-    expect(await rollHour(watched, Math.floor(EDGE_MINUTE / 60))).toBe(false);
+    expect(await rollHourDetails(watched, Math.floor(EDGE_MINUTE / 60))).toBe(false);
     expect(await sumsByTable(store)).toMatchObject({ hours: 0, minuteTotals: 0 });
     await rollUpAt(store, LATER);
     expect(await sumsByTable(store)).toEqual(allOf(10));
@@ -189,17 +189,17 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     const one = new UsageRoller({ store, ...options });
     const two = new UsageRoller({ store: other, ...options });
     await write(store, [usageRow({ requests: 3 })]);
-    await one.round();
+    await one.runOnce();
     expect(await sumsByTable(store)).toEqual(allOf(3));
     await write(store, [usageRow({ requests: 4 })]);
-    await two.round();
+    await two.runOnce();
     expect(await sumsByTable(store)).toMatchObject({ hours: 3 });
     clock.now += 60_001;
-    await two.round();
+    await two.runOnce();
     expect(await sumsByTable(store)).toEqual(allOf(4));
     await two.stop();
     await write(store, [usageRow({ requests: 5 })]);
-    await one.round();
+    await one.runOnce();
     expect(await sumsByTable(store)).toEqual(allOf(5));
   });
 });
@@ -266,8 +266,8 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
       now: () => clock.now,
       onViolation: (found) => reported.push(found),
     });
-    await roller.round();
-    await roller.round();
+    await roller.runOnce();
+    await roller.runOnce();
     expect(reported).toMatchObject([{ name: 'Hours add up to days', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
     const { checks } = await usageHandlers(services)['GET /checks'](
@@ -284,7 +284,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
       },
     ]);
     clock.now += HOUR_MS + 1;
-    await roller.round();
+    await roller.runOnce();
     expect(reported).toHaveLength(2);
     await roller.stop();
   });

@@ -162,8 +162,8 @@ describe('forbidden address', () => {
     const victim = await inside();
     const uri = form.replace('PORT', String(host.port));
     host.scripts.set('/x', redirect(uri));
-    const { createResolve } = await import('../../../src/upstream/off-chain/checked-connect.ts');
-    const real = createResolve(100);
+    const { createHostResolver } = await import('../../../src/upstream/off-chain/checked-connect.ts');
+    const real = createHostResolver(100);
     const resolve = async (name: string) => (name === 'a.example' ? ['127.0.0.2'] : real(name));
     await open({ resolve });
     const startedAt = performance.now();

@@ -1,6 +1,6 @@
 import { decodeBase58Text } from '../../../../src/protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../../../src/protocol/rpc/base64-text.ts';
-import type { WireEncoding } from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import type { BinaryEncoding } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { resolveLookups } from '../../../../src/solana/address-lookup-table.ts';
 import { decodeMessage, type LoadedAddresses, type Message } from '../../../../src/solana/message/message.ts';
@@ -26,7 +26,7 @@ const BASE64: Limits = { text: 1644, bytes: TRANSACTION_MAX_BYTES };
 const BASE64_VERSION_1: Limits = { text: 5464, bytes: 4096 };
 const VERSION_1_TEXT = Buffer.from('gQ');
 
-function limitsOf(text: Buffer, encoding: WireEncoding): Limits {
+function limitsOf(text: Buffer, encoding: BinaryEncoding): Limits {
   if (encoding === 'base58') return BASE58;
   const isLater = text.length >= 2 && text.compare(VERSION_1_TEXT, 0, 2, 0, 2) >= 0;
   return isLater ? BASE64_VERSION_1 : BASE64;
@@ -37,7 +37,7 @@ const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction';
 const MESSAGE_TYPE = 'solana_message::versions::VersionedMessage';
 
 /** Source: Agave rpc/src/rpc.rs, `decode_and_deserialize`. */
-function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Array {
+function decodeText(text: string, encoding: BinaryEncoding, type: string): Uint8Array {
   const raw = Buffer.from(text);
   const limits = limitsOf(raw, encoding);
   if (raw.length > limits.text) {
@@ -61,7 +61,7 @@ export type SentTransaction = Readonly<{ transaction: Transaction; hasTail: bool
  * The result is not sanitized.
  * @throws RpcError -32602 with Agave's text.
  */
-export function decodeTransactionText(text: string, encoding: WireEncoding): SentTransaction {
+export function decodeTransactionText(text: string, encoding: BinaryEncoding): SentTransaction {
   const bytes = decodeText(text, encoding, TRANSACTION_TYPE);
   const decoded = decodeTransaction(bytes, 'ignored');
   if ('fault' in decoded) throw invalidParams(`failed to deserialize ${TRANSACTION_TYPE}: ${decoded.fault}`);

@@ -18,9 +18,9 @@ import {
   required,
 } from '../../../../src/protocol/rpc/serde.ts';
 import {
+  type BinaryEncoding,
+  binaryEncoding,
   readEncoding,
-  type WireEncoding,
-  wireEncoding,
 } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
@@ -41,7 +41,7 @@ type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readon
 
 type SimulateTransactionParams = Readonly<{
   data: string;
-  encoding: WireEncoding;
+  encoding: BinaryEncoding;
   sigVerify: boolean;
   replaceRecentBlockhash: boolean;
   innerInstructions: boolean;
@@ -72,7 +72,7 @@ export function parseSimulateTransaction(params: JsonValue | undefined): Simulat
     replaceRecentBlockhash: readFlag(config, 'replaceRecentBlockhash'),
     sigVerify: readFlag(config, 'sigVerify'),
   };
-  return { data, encoding: wireEncoding(encoding), ...flags, accounts, config: context };
+  return { data, encoding: binaryEncoding(encoding), ...flags, accounts, config: context };
 }
 
 /** Requested accounts after the execution; all null if it failed. */

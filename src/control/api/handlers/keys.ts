@@ -25,7 +25,7 @@ import {
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
-import { axisOver, monthOf, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
+import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
 import { ApiError, forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
@@ -46,7 +46,7 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
     one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
     if (status !== 'ok') one.errors24h += requests;
   });
-  const month = axisOver('day', monthOf(now).from, now + 1);
+  const month = axisOver('day', monthRange(now).from, now + 1);
   await readWholeSums(store, { axis: month, filter }, ['key_id'], ({ key_id, credits }) => {
     activity.get(key_id)!.creditsUsed += credits;
   });

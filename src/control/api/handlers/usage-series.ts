@@ -2,10 +2,10 @@ import type { Store } from '../../database/open.ts';
 import { exportUsage } from '../../usage/export-usage.ts';
 import {
   type Axis,
+  type GroupColumn,
   readSums,
   readWholeSums,
   stepMs,
-  type UsageName,
   type UsageQuery,
   type UsageSum,
   usageUpdatedAt,
@@ -90,7 +90,7 @@ async function readBreakdown(
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
-  const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
+  const groupBy: readonly GroupColumn[] = column === 'status' ? ['status'] : [column, 'status'];
   await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {
     const one = series.get(row[column]);
     if (one !== undefined) addRow(one, row);

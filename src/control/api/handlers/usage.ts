@@ -9,14 +9,14 @@ import { firstIdAt } from '../../requests/read-log.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,
-  before,
   hasSucceeded,
   heatBoundsMs,
   heatRowOf,
   lengthOf,
-  monthOf,
+  monthRange,
   percentile,
   percentilesOf,
+  previousAxis,
   readLatencyRows,
   readSums,
   readWholeSums,
@@ -85,7 +85,7 @@ const usageSummary =
     return {
       axis: toAxisJson(axis),
       ...(await readNow(store, { axis, filter })),
-      before: await readBefore(store, { axis: before(axis), filter }),
+      before: await readBefore(store, { axis: previousAxis(axis), filter }),
       quotas: await quotasOf(store, customer, at),
       connections: await connectionsOf(store, customer),
       hasSucceeded: await hasSucceeded(store, customer),
@@ -191,7 +191,7 @@ const usageQuota =
     const own = JSON.parse(plan.prices) as Record<string, number>;
     const prices = new Map([...usualPrices(endpoints), ...Object.entries(own)]);
     const days = await creditsByDay(store, { customerId: customer }, at);
-    const { from } = monthOf(at);
+    const { from } = monthRange(at);
     return {
       quotas: await quotasOf(store, customer, at),
       days: days.map((credits, day) => ({ day: from + day * stepMs.day, credits })),

@@ -92,11 +92,11 @@ export interface UsageMethodTable extends UsageSumTable {
 }
 
 /** Scope of a mark: totals of a minute, hour or day, or the rows by key of an hour or day. */
-export type DirtyBucketKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
+export type MarkKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 
 /** A bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up. */
 export interface UsageMarkTable {
-  kind: DirtyBucketKind;
+  kind: MarkKind;
   bucket: number;
   /** Writer; empty for a roll-up. Writers have separate marks, so that none waits for another. */
   epoch: string;
