@@ -19,7 +19,6 @@ import { openDataDir } from './process/data-dir.ts';
 import { type StopFunctions, stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
-import { openControl } from './servers/control-api.ts';
 import type { ServiceAddress } from './servers/control-services.ts';
 import { endpointFacts } from './servers/endpoint-facts.ts';
 import {
@@ -29,6 +28,7 @@ import {
   httpListenAddress,
   listenAt,
 } from './servers/listen.ts';
+import { openControl } from './servers/open-control.ts';
 import { openRestServices } from './servers/rest-services.ts';
 import { buildServers, type Servers } from './servers/servers.ts';
 import { reloadCertificatesOnChange } from './servers/tls-reload.ts';

@@ -31,8 +31,8 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: logStateChange(log, 'Failed to write usage; it is queued', 'Writing usage recovered'),
-    onJournal: logStateChange(
+    onStoreState: logStateChange(log, 'Failed to write usage; it is queued', 'Writing usage recovered'),
+    onJournalState: logStateChange(
       log,
       'Failed to write the usage journal; queued usage would be lost with the process',
       'Writing the usage journal recovered',
@@ -63,7 +63,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     { message: 'Usage dropped: its minutes are past the retention', read: () => writer.lateRows },
     {
       message: 'Usage is in memory only: raise keys.usage_journal_max_bytes',
-      read: () => writer.unsavedRows,
+      read: () => writer.journalOverflowRows,
     },
   ];
   return {

@@ -101,7 +101,7 @@ describe('an invalid configuration', () => {
     ],
     [
       `${NODE}name = "x"\n${NODE}name = "x"`,
-      'solway.toml: upstream[1].name: "x" is also the name of upstream[0]: give each its own',
+      'solway.toml: upstream[1].name: "x" is also the name of upstream[0]: give each a unique name',
     ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,
@@ -115,11 +115,11 @@ describe('an invalid configuration', () => {
       `${NODE}headers = { "x token" = "y" }`,
       'solway.toml: upstream[0].headers: a name is not a valid HTTP header name',
     ],
-    ['[grpc]\ntls_cert = "door.pem"', 'solway.toml: grpc.tls_cert: requires tls_key: set both or none'],
+    ['[grpc]\ntls_cert = "door.pem"', 'solway.toml: grpc.tls_cert: requires tls_key: set both or neither'],
     ['[grpc]\nenabled = "no"', 'solway.toml: grpc.enabled: "no" is not true or false'],
     [
       `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,
-      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: name the network of a node, as in networks.default = "devnet" or SOLWAY_NETWORK=devnet',
+      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: set it to the network of a node, for example networks.default = "devnet" or SOLWAY_NETWORK=devnet',
     ],
     [
       '[store]\ndatabase_url = "mysql://u:secret@h/d"',
@@ -127,7 +127,7 @@ describe('an invalid configuration', () => {
     ],
     [
       '[upstream_pool]\nattempt_timeout_ms = 40000',
-      'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
+      'solway.toml: upstream_pool.attempt_timeout_ms: must not exceed timeout_ms',
     ],
     [
       '[kubo]\nurl = "http://127.0.0.1:5001"',

@@ -272,7 +272,10 @@ function valuesOf(parsed: Table, limits: Limits): SchemaValues {
   return Object.fromEntries(values) as SchemaValues;
 }
 
-/** Reads the configuration from all its sources. @throws ConfigurationError with all problems of the first step that fails: references, schema, checks across options. */
+/**
+ * Reads the configuration from all its sources.
+ * @throws ConfigurationError with all problems of the first step that fails: references, schema, checks across options.
+ */
 export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf, problems, internal } = readSources(args, environment);
   const parsed = fileSchema.safeParse(withDefaultNetwork(raw));

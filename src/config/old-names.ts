@@ -33,7 +33,16 @@ const renamed: Readonly<Record<string, string>> = {
 /** Removed options, by section, whose names are not those of a fixed limit today. */
 const removed: Readonly<Record<string, readonly string[]>> = {
   server: ['batch_answers_max_bytes', 'own_time_max_ms', 'raw_head_max_bytes', 'raw_body_max_bytes'],
-  upstream_pool: ['rest_ms', 'rest_max_ms', 'rest_wait_max_ms', 'copy_share', 'readmit_answers_min'],
+  upstream_pool: [
+    'rest_ms',
+    'rest_max_ms',
+    'rest_wait_max_ms',
+    'copy_share',
+    'readmit_answers_min',
+    'long_answers_max',
+    'copies_max',
+  ],
+  confirmations: ['calls_at_a_time'],
   cache: ['heads_fresh_ms', 'redis_rest_ms'],
   sending: [
     ...['under_way_max', 'callers_max', 'attempt_timeout_ms', 'rebroadcasts_at_a_time', 'pending_max_bytes'],

@@ -25,7 +25,7 @@ export const defaultUpstreamLimits = {
   /** A streamed response without progress for this long is aborted. */
   longAnswerStallMs: 30_000,
   /** Streamed responses per node, at most half of its connections; others are buffered. */
-  longAnswersMax: 32,
+  longResponsesMax: 32,
   circuitFailuresMax: 5,
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: 2_000,
@@ -67,7 +67,7 @@ export const defaultUpstreamLimits = {
   exclusionMaxMs: 300_000,
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
-  copiesMax: 4,
+  recoveryProbesInFlightMax: 4,
   /** Consecutive successes that re-admit a node. */
   readmitSuccessesMin: 10,
   /** Consecutive successful polls that re-admit a node on probation. */

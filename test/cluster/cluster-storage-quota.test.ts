@@ -54,11 +54,9 @@ it('reservations of a dead worker are released, except for stored files', async 
   const { quota, workers } = await openQuota();
   const stored = await put(workers[0], 'a');
   const cid = stored?.cid ?? '';
-  expect([quota.reserve(1, cid, 1), quota.reserve(1, 'nothing', 1), quota.reserve(2, 'more', 1)]).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  expect(quota.reserve(1, cid, 1)).toBe(true);
+  expect(quota.reserve(1, 'nothing', 1)).toBe(true);
+  expect(quota.reserve(2, 'more', 1)).toBe(false);
   await quota.releaseWorker(1);
   expect([quota.reserve(2, 'more', 1), quota.reserve(2, 'most', 1)]).toEqual([true, false]);
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONTROL_PREFIX, controlRejection, controlRoutes } from '../../src/app/servers/control-api.ts';
+import { CONTROL_PREFIX, controlRejectionBody, controlRoutes } from '../../src/app/servers/open-control.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { type ContractName, contract } from '../../src/control/api/contract/contract.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
     healthRoutes(() => facts),
     metricsRoutes({ token: METRICS_TOKEN }, () => 'solway_build_info 1\n'),
   );
-  const refusals = new Map([[CONTROL_PREFIX, controlRejection]]);
+  const refusals = new Map([[CONTROL_PREFIX, controlRejectionBody]]);
   http = new HttpServer(
     routes,
     createLogger('silent', () => {}),

@@ -22,10 +22,8 @@ describe('outcomes', () => {
     expect([memory(grown), memory(grown, true)]).toEqual([false, null]);
     expect(memory(samples(12, (at) => (at < 6 ? 10 : 100)))).toBe(true);
     expect(memory([1, 2, 3])).toBe(null);
-    expect([isStarved(samples(3, () => 500)), isStarved(samples(3, (at) => at * 300))]).toEqual([
-      false,
-      true,
-    ]);
+    expect(isStarved(samples(3, () => 500))).toBe(false);
+    expect(isStarved(samples(3, (at) => at * 300))).toBe(true);
   });
 
   it.each([

@@ -9,49 +9,50 @@ type NumbersOf<Section> = {
   [Field in keyof Section]: Section[Field] extends number | null ? Field : never;
 }[keyof Section];
 
-type Divided = {
+type DividedFields = {
   readonly [Section in keyof Configuration]?: readonly NumbersOf<Configuration[Section]>[];
 };
 
 /**
- * Limits of the whole service that are not shared at run time: each worker gets a part. Limits per key, client or
- * connection, and shared ones, are the same in all workers.
+ * Limits of the whole service that each worker enforces alone: each gets a part. This includes limits per client
+ * address. Limits per key or connection, and limits that processes share, are copied unchanged.
  */
+// biome-ignore format: several short names a line
 export const dividedFields = {
   server: [
-    ...(['bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
+    'bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax',
     'requestsInFlightMax',
   ],
-  upstreamPool: ['connectionsMax', 'inFlightMax', 'responseBufferMaxBytes', 'longAnswersMax', 'copiesMax'],
+  upstreamPool: ['connectionsMax', 'inFlightMax', 'responseBufferMaxBytes', 'longResponsesMax', 'recoveryProbesInFlightMax'],
   transactions: [
-    ...(['inFlightMax', 'callersMax', 'rebroadcastConcurrency', 'pendingMax', 'pendingMaxBytes'] as const),
-    ...(['callsAtATime', 'acceptedMax'] as const),
+    'inFlightMax', 'callersMax', 'rebroadcastConcurrency', 'pendingMax', 'pendingMaxBytes',
+    'callConcurrency', 'acceptedMax',
   ],
   cache: [
-    ...(['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'] as const),
+    'maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax',
     'redisPendingMaxBytes',
   ],
   sessions: ['sessionsMax'],
   websocket: [
-    ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),
-    ...(['addressesMax', 'topicsMax', 'topicsIdleMax'] as const),
+    'connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes',
+    'addressesMax', 'topicsMax', 'topicsIdleMax',
   ],
   feeds: ['nodeConnectionsMax', 'failoversMax', 'gapFillsMax', 'blockCacheMaxBytes', 'blockReadsMax'],
   geyser: ['mintsMax', 'mintFetchesMax'],
   grpc: [
-    ...(['connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax'] as const),
-    ...(['unaryInFlightMax', 'requestsMaxBytes', 'queuesMaxBytes'] as const),
+    'connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax',
+    'unaryInFlightMax', 'requestsMaxBytes', 'queuesMaxBytes',
   ],
   replay: ['maxBytes', 'replaysMax'],
   geyserSource: ['backfillsMax'],
   rest: ['callsInFlightMax', 'bodiesMaxBytes'],
   offChain: [
-    ...(['inFlightMax', 'perHostMax', 'unprovenPerHostMax'] as const),
-    ...(['queueMax', 'perHostQueueMax', 'unprovenPerHostQueueMax'] as const),
-    ...(['memoryMaxBytes', 'diskMaxBytes', 'diskFilesMax', 'diskQueueMax'] as const),
+    'inFlightMax', 'perHostMax', 'unprovenPerHostMax',
+    'queueMax', 'perHostQueueMax', 'unprovenPerHostQueueMax',
+    'memoryMaxBytes', 'diskMaxBytes', 'diskFilesMax', 'diskQueueMax',
   ],
   dasPool: ['connectionsMax', 'inFlightMax'],
-  confirmations: ['waitersMax', 'callsAtATime'],
+  confirmations: ['waitersMax', 'callConcurrency'],
   storage: ['uploadsMax', 'uploadsWaitingMax'],
   ipfs: ['openMax'],
   kubo: ['connectionsMax'],
@@ -64,28 +65,28 @@ export const dividedFields = {
   mail: ['inFlightMax', 'customerPerHour', 'recipientPerHour'],
   requestLog: ['perSecond', 'lateMax', 'entriesMax', 'tailsMax', 'operatorTailsKept'],
   telemetry: ['queueMax'],
-} as const satisfies Divided;
+} as const satisfies DividedFields;
 
-/** A worker's share of a limit, at least 1. 0 and null mean none or unlimited and are kept. */
-const partOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
+/** A worker's share of a limit, at least 1. 0 and null (none or unlimited) are returned unchanged. */
+const shareOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
   limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
 
-const nodeShareOf = (node: UpstreamConfiguration, upstreamClients: number): UpstreamConfiguration => ({
+const withNodeShare = (node: UpstreamConfiguration, upstreamClients: number): UpstreamConfiguration => ({
   ...node,
-  requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients),
-  requestsBurst: partOf(node.requestsBurst, upstreamClients),
+  requestsPerSecond: shareOf(node.requestsPerSecond, upstreamClients),
+  requestsBurst: shareOf(node.requestsBurst, upstreamClients),
 });
 
-function sectionOfWorker<Section extends object>(
+function divideSection<Section extends object>(
   section: Section,
   fields: readonly string[],
   workers: number,
 ): Section {
-  const parts = fields.map((field) => [field, partOf(section[field as keyof Section] as number, workers)]);
-  return { ...section, ...Object.fromEntries(parts) };
+  const shares = fields.map((field) => [field, shareOf(section[field as keyof Section] as number, workers)]);
+  return { ...section, ...Object.fromEntries(shares) };
 }
 
-/** With fewer PostgreSQL connections, reads would wait for transactions. */
+/** With one PostgreSQL connection, reads would wait for transactions. */
 const STORE_CONNECTIONS_MIN = 2;
 
 /** @param upstreamClients - processes that share the rate limits of nodes. */
@@ -96,16 +97,16 @@ export function toWorkerConfiguration(
 ): Configuration {
   const sections = Object.entries(dividedFields).map(([name, fields]) => [
     name,
-    sectionOfWorker(configuration[name as keyof typeof dividedFields], fields, workers),
+    divideSection(configuration[name as keyof typeof dividedFields], fields, workers),
   ]);
   const { store, shared, upstreams } = configuration;
-  const connectionsMax = Math.max(STORE_CONNECTIONS_MIN, partOf(store.connectionsMax, workers));
+  const connectionsMax = Math.max(STORE_CONNECTIONS_MIN, shareOf(store.connectionsMax, workers));
   return {
     ...configuration,
     ...(Object.fromEntries(sections) as Pick<Configuration, keyof typeof dividedFields>),
     store: { ...store, connectionsMax },
     // Each worker counts as a gateway.
     shared: { ...shared, gatewaysMin: shared.gatewaysMin * workers },
-    upstreams: upstreams.map((node) => nodeShareOf(node, upstreamClients)),
+    upstreams: upstreams.map((node) => withNodeShare(node, upstreamClients)),
   };
 }

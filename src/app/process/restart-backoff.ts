@@ -1,18 +1,18 @@
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 5_000;
 
-/** Uptime after which the delay starts from its minimum again. */
+/** Uptime after which the delay is reset to its minimum. */
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Delays before restarts of a process, which double with each unexpected exit. */
+/** Delay before restarting a process; doubles with each unexpected exit. */
 export class RestartBackoff {
-  #exits = 0;
+  #recentExits = 0;
 
-  /** Returns the delay in milliseconds. @param uptimeMs - of the process that exited, since it was ready. */
+  /** Returns the delay in milliseconds. @param uptimeMs - how long the exited process had been ready. */
   next(uptimeMs: number): number {
-    if (uptimeMs >= HEALTHY_AFTER_MS) this.#exits = 0;
-    const delay = Math.min(DELAY_MIN_MS * 2 ** Math.min(this.#exits, 16), DELAY_MAX_MS);
-    this.#exits++;
+    if (uptimeMs >= HEALTHY_AFTER_MS) this.#recentExits = 0;
+    const delay = Math.min(DELAY_MIN_MS * 2 ** this.#recentExits, DELAY_MAX_MS);
+    this.#recentExits++;
     return delay;
   }
 }

@@ -28,8 +28,8 @@ import type { Limits } from '../limits.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Streams } from '../upstreams/streams.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
-import { CONTROL_PREFIX, type Control, controlRejection } from './control-api.ts';
 import { buildGrpcListener, type GrpcListener } from './grpc-listener.ts';
+import { CONTROL_PREFIX, type Control, controlRejectionBody } from './open-control.ts';
 import { buildRestInterface } from './rest-interface.ts';
 import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
@@ -162,7 +162,7 @@ export function buildServers(
   );
   const errorBodies = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
-    [CONTROL_PREFIX, controlRejection],
+    [CONTROL_PREFIX, controlRejectionBody],
   ]);
   const options = { ...server, tls: httpTls(configuration), proxies };
   const fastHttp = buildFastHttpServer(configuration, calls, log);

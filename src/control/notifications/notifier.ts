@@ -3,7 +3,7 @@ import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
+import { claimDue, pruneNotices, recordAttempt } from './delivery-queue.ts';
 import { MailError, type Mailer } from './email.ts';
 import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
 import { watchQuotas } from './quota-watch.ts';

@@ -4,7 +4,7 @@ import type { Store } from '../database/open.ts';
 import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { transact } from '../database/transaction.ts';
-import { enqueue } from './deliveries.ts';
+import { enqueue } from './delivery-queue.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
 
 type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: number }>;

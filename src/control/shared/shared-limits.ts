@@ -367,14 +367,14 @@ export class SharedLimits {
     const isConnected = error === null;
     if (this.#isConnected === isConnected) return;
     this.#isConnected = isConnected;
-    this.#divide(isConnected ? 1 : Math.max(this.#gateways, this.#options.gatewaysMin));
+    this.#setGateways(isConnected ? 1 : Math.max(this.#gateways, this.#options.gatewaysMin));
     this.#options.onState?.(error);
   }
 
-  #divide(gateways: number): void {
+  #setGateways(gateways: number): void {
     const { rates, windows, connections, quota } = this.#options.parts;
     for (const part of [rates, quota, ...Object.values(windows), ...Object.values(connections)]) {
-      part.divide(gateways);
+      part.setGateways(gateways);
     }
   }
 }

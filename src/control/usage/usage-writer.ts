@@ -13,15 +13,15 @@ import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-row
 export const usageWriterOptions = {
   /** A kill loses at most this much. */
   flushIntervalMs: 1_000,
-  /** The oldest beyond it are dropped and counted. */
+  /** Beyond this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Per transaction: SQLite blocks meanwhile. */
+  /** Rows per transaction, during which SQLite blocks the event loop. */
   batchRows: { sqlite: 100, postgres: 200 },
-  /** null: no journal; unstored rows are in memory only. */
+  /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,
   journalMaxBytes: usageJournalOptions.maxBytes,
-  onState: (() => undefined) as OnState,
-  onJournal: (() => undefined) as OnState,
+  onStoreState: (() => undefined) as OnState,
+  onJournalState: (() => undefined) as OnState,
   onJournalRecovered: (_journal: RecoveredJournal): void => undefined,
 };
 
@@ -44,11 +44,14 @@ export class UsageWriter {
   readonly #journalState: FailureState;
   /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
-  /** Pending rows missing in the journal, too. */
-  readonly #unsaved = new Map<string, StoredUsage>();
+  /** Pending rows that are not in the journal either. */
+  readonly #unjournaled = new Map<string, StoredUsage>();
+  /** Dropped because too many rows were pending. */
   #lostRows = 0;
+  /** Rejected because their minutes are past retention. */
   #lateRows = 0;
-  #unsavedRows = 0;
+  /** Did not fit into the journal. */
+  #journalOverflowRows = 0;
   #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
@@ -56,12 +59,12 @@ export class UsageWriter {
 
   constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'store' | 'source'>) {
     this.#options = { ...usageWriterOptions, ...options };
-    const { store, batchRows, journalFolder, journalMaxBytes, onState, onJournal } = this.#options;
+    const { store, batchRows, journalFolder, journalMaxBytes, onStoreState, onJournalState } = this.#options;
     this.#batchRows = batchRows[store.dialect];
     this.#journal =
       journalFolder === null ? null : new UsageJournal(journalFolder, this.epoch, journalMaxBytes);
-    this.#state = new FailureState(onState);
-    this.#journalState = new FailureState(onJournal);
+    this.#state = new FailureState(onStoreState);
+    this.#journalState = new FailureState(onJournalState);
   }
 
   get lostRows(): number {
@@ -72,8 +75,8 @@ export class UsageWriter {
     return this.#lateRows;
   }
 
-  get unsavedRows(): number {
-    return this.#unsavedRows;
+  get journalOverflowRows(): number {
+    return this.#journalOverflowRows;
   }
 
   get pendingRows(): number {
@@ -84,7 +87,10 @@ export class UsageWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
   }
 
-  /** Writes pending rows. During a write, new rows are only journaled, and the next flush writes them. Never rejects. */
+  /**
+   * Writes pending rows. If a write is in progress, only journals the new rows, which the next flush writes. Never
+   * rejects.
+   */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();
     const isBehind = this.#state.isFailing || this.#writing !== null;
@@ -110,32 +116,33 @@ export class UsageWriter {
     for (const row of rows) {
       const stored = storedUsage(row);
       this.#pending.set(rowKeyOf(stored), stored);
-      if (this.#journal !== null) this.#unsaved.set(rowKeyOf(stored), stored);
+      if (this.#journal !== null) this.#unjournaled.set(rowKeyOf(stored), stored);
     }
-    for (const name of this.#pending.keys()) {
+    for (const rowKey of this.#pending.keys()) {
       if (this.#pending.size <= this.#options.pendingRowsMax) break;
-      this.#pending.delete(name);
-      this.#unsaved.delete(name);
+      this.#pending.delete(rowKey);
+      this.#unjournaled.delete(rowKey);
       this.#lostRows++;
     }
   }
 
   /** Serialized; rows that arrive meanwhile are saved by the next call. */
   #save(): Promise<void> {
-    this.#saving = this.#saving.then(() => this.#saveUnsaved());
+    this.#saving = this.#saving.then(() => this.#saveUnjournaled());
     return this.#saving;
   }
 
-  async #saveUnsaved(): Promise<void> {
-    if (this.#journal === null || this.#unsaved.size === 0) return;
-    const rows = [...this.#unsaved.values()];
-    this.#unsaved.clear();
+  async #saveUnjournaled(): Promise<void> {
+    if (this.#journal === null || this.#unjournaled.size === 0) return;
+    const rows = [...this.#unjournaled.values()];
+    this.#unjournaled.clear();
     try {
-      this.#unsavedRows += await this.#journal.append(rows, this.#pending.values());
+      this.#journalOverflowRows += await this.#journal.append(rows, this.#pending.values());
       this.#journalState.report(null);
     } catch (error) {
-      // Retried by the next save, unless a newer state exists.
-      for (const row of rows) if (!this.#unsaved.has(rowKeyOf(row))) this.#unsaved.set(rowKeyOf(row), row);
+      // Retried by the next save, unless the row has a newer total.
+      for (const row of rows)
+        if (!this.#unjournaled.has(rowKeyOf(row))) this.#unjournaled.set(rowKeyOf(row), row);
       this.#journalState.report(error);
     }
   }
@@ -161,15 +168,15 @@ export class UsageWriter {
         this.epoch,
         batch.map(([, row]) => row),
       );
-      for (const [name, row] of batch) this.#forget(name, row);
+      for (const [rowKey, row] of batch) this.#forget(rowKey, row);
     }
     if (this.#pending.size === 0) await this.#clearJournal();
   }
 
-  /** Removes only the state that was written; a newer one stays. */
-  #forget(name: string, row: StoredUsage): void {
-    if (this.#pending.get(name) === row) this.#pending.delete(name);
-    if (this.#unsaved.get(name) === row) this.#unsaved.delete(name);
+  /** Removes a row unless a newer total arrived during the write. */
+  #forget(rowKey: string, row: StoredUsage): void {
+    if (this.#pending.get(rowKey) === row) this.#pending.delete(rowKey);
+    if (this.#unjournaled.get(rowKey) === row) this.#unjournaled.delete(rowKey);
   }
 
   #clearJournal(): Promise<void> {
@@ -181,14 +188,14 @@ export class UsageWriter {
   }
 
   async #recoverOrphans(): Promise<void> {
-    const { store, journalFolder, onJournal, onJournalRecovered } = this.#options;
+    const { store, journalFolder, onJournalState, onJournalRecovered } = this.#options;
     if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
     this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
       await recoverJournals(store, journalFolder, this.#batchRows, onJournalRecovered);
       this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
     } catch (error) {
-      onJournal(error);
+      onJournalState(error);
     }
   }
 }

@@ -10,7 +10,7 @@ const readRoyalties = (reader: ByteReader) => ({
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
 
-/** The plugins that NFTs show, from a registry at the end. Source: mpl-core, `plugins/`, `state/`. */
+/** Plugins shown in NFT results. A registry at the end of the account lists them. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
@@ -20,7 +20,7 @@ export type CorePlugins = Readonly<{
   immutableMetadata?: true;
 }>;
 
-const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
+const pluginReaders = new Map<number, (reader: ByteReader) => CorePlugins>([
   [0, (reader) => ({ royalties: readRoyalties(reader) })],
   [6, (reader) => ({ attributes: readList(reader, readAttribute) })],
   [12, () => ({ immutableMetadata: true })],
@@ -31,10 +31,10 @@ const PLUGIN_REGISTRY_V1 = 4;
 
 type PluginRecord = Readonly<{ type: number; offset: number }>;
 
-/** `Authority`: only the address variant holds more than its tag. */
+/** Variant of `Authority` followed by an address; the others consist of the tag alone. */
 const ADDRESS_AUTHORITY = 3;
 
-/** An offset too large for an exact number is past the end of every account anyway. */
+/** Offsets above 2^53 lose precision, but no account is that long. */
 const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {
@@ -44,23 +44,23 @@ function readRecord(reader: ByteReader): PluginRecord {
 }
 
 function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
-  const read = kinds.get(type);
+  const read = pluginReaders.get(type);
   if (read === undefined || data[offset] !== type) return {};
   return readBorsh(data.subarray(offset + 1), read) ?? {};
 }
 
-/** @param end - of the base data, where the header stands. External plugins are not read. */
-function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
-  const registry = readBorsh(data.subarray(end), (reader) =>
+/** @param headerOffset - end of the base data. External plugins are not read. */
+function readCorePlugins(data: Uint8Array, headerOffset: number): CorePlugins {
+  const registryOffset = readBorsh(data.subarray(headerOffset), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
   );
-  if (registry === null) return {};
-  const records = readBorsh(data.subarray(registry), (reader) =>
+  if (registryOffset === null) return {};
+  const records = readBorsh(data.subarray(registryOffset), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
   // At most one plugin of each type, which bounds the work for any registry.
-  const ofEach = new Map((records ?? []).map((record) => [record.type, record]));
-  return Object.assign({}, ...[...ofEach.values()].map((record) => readPlugin(data, record)));
+  const recordsByType = new Map((records ?? []).map((record) => [record.type, record]));
+  return Object.assign({}, ...[...recordsByType.values()].map((record) => readPlugin(data, record)));
 }
 
 export const coreProgram: Address = appPrograms.mplCore;
@@ -70,7 +70,7 @@ export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
   updateAuthority: Address | null;
-  /** Collection that holds the update authority, verified by the program. */
+  /** Collection that is the update authority; verified by the program. */
   collection: Address | null;
   name: string;
   uri: string;
@@ -92,7 +92,7 @@ const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
-/** `Key::AssetV1` in base58, for searches. */
+/** `Key::AssetV1` in base58, for memcmp filters. */
 export const CORE_ASSET_KEY_BASE58 = '2';
 
 function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthority' | 'collection'> | null {
@@ -118,14 +118,15 @@ export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection 
       const authority = readUpdateAuthority(reader);
       if (authority === null) return null;
       const texts = { name: readText(reader), uri: readText(reader) };
-      readOption(reader, (seq) => seq.u64());
+      // Skip the sequence number (compression).
+      readOption(reader, (number) => number.u64());
       return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
     }
     return key === COLLECTION_V1 ? readCollection(reader, data) : null;
   });
 }
 
-export const inheritedPlugins = (asset: CoreAsset, collection: CoreCollection | null): CorePlugins => ({
+export const effectivePlugins = (asset: CoreAsset, collection: CoreCollection | null): CorePlugins => ({
   ...collection?.plugins,
   ...asset.plugins,
 });

@@ -5,7 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Address } from '../../solana/address.ts';
 import { type JsonMembers, listOf, objectOf } from '../../solana/encoding/read-json.ts';
 import { type Chain, decodeResult } from '../chain/chain.ts';
-import { addressOf, itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import { addressOf, itemsOf, membersOf, textOf, textWithin } from '../lenient-json.ts';
 import {
   type Creator,
   type FoundNft,
@@ -68,7 +68,7 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
     mint,
     name: textOf(metadata.name, textMax),
     symbol: textOf(metadata.symbol, textMax),
-    metadataUri: wholeTextOf(content.json_uri, uriMax),
+    metadataUri: textWithin(content.json_uri, uriMax),
     royaltyBasisPoints: basisPointsOf(royalty),
     owner: isBurnt ? null : addressOf(membersOf(asset.ownership).owner),
     updateAuthority: addressOf(membersOf(itemsOf(asset.authorities, 1)[0]).address),
@@ -86,10 +86,10 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
 function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
   const links = membersOf(content.links);
   const read = {
-    image: wholeTextOf(links.image, uriMax),
-    animationUrl: wholeTextOf(links.animation_url, uriMax),
+    image: textWithin(links.image, uriMax),
+    animationUrl: textWithin(links.animation_url, uriMax),
     description: textOf(metadata.description, descriptionMax),
-    externalUrl: wholeTextOf(links.external_url, uriMax),
+    externalUrl: textWithin(links.external_url, uriMax),
     traits: readTraits(metadata.attributes),
     files: readFiles(content.files, 'mime'),
     collection: {},

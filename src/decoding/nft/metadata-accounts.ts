@@ -25,11 +25,12 @@ function skipUses(reader: ByteReader): null {
 }
 
 /**
- * Fields added later. Old bytes may follow a shortened creator list: if one field is unreadable, all count as
- * absent. Source: `meta_deser_unchecked`.
+ * Fields added in later versions. A shortened creator list leaves stale bytes after it, so if one of these fields is
+ * unreadable, all are treated as absent. Source: `meta_deser_unchecked`.
  */
 function readTail(reader: ByteReader) {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
+    // Skip the edition nonce.
     readOption(rest, (nonce) => nonce.u8());
     const tokenStandard = readOption(rest, (standard) => readVariant(standard, tokenStandards));
     const collection = readOption(rest, readCollection);
@@ -39,7 +40,7 @@ function readTail(reader: ByteReader) {
   return tail ?? { tokenStandard: null, collection: null };
 }
 
-/** Decodes a metadata account of 679, 607 or fewer bytes. Source: mpl-token-metadata, `state/metadata.rs`. */
+/** Decodes a metadata account, which has 679 bytes, 607, or fewer. Source: mpl-token-metadata, `state/metadata.rs`. */
 export function decodeMetaplexMetadata(data: Uint8Array) {
   if (data[0] !== METADATA_V1) return null;
   return readBorsh(data.subarray(1), (reader) => ({
@@ -78,28 +79,28 @@ export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null 
 
 const TOKEN_RECORD = 11;
 
-const states = ['Unlocked', 'Locked', 'Listed'] as const;
+const tokenStates = ['Unlocked', 'Locked', 'Listed'] as const;
 
-/** `TokenDelegateRole` by number; the last is 255. */
-const roles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
+/** `TokenDelegateRole` by discriminant; unused numbers are undefined, which readVariant rejects. */
+const delegateRoles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
 const MIGRATION = 255;
-const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), roles, {
+const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), delegateRoles, {
   [MIGRATION]: 'Migration',
 });
 
 /** Source: mpl-token-metadata, `state/programmable.rs`. */
-export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
+export function decodeTokenRecord(address: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
     reader.skipBytes(1); // Bump.
     return {
-      address: at,
+      address,
       key: 'TokenRecord',
-      state: readVariant(reader, states),
+      state: readVariant(reader, tokenStates),
       rule_set_revision: readOption(reader, (revision) => revision.u64()),
       delegate: readOption(reader, readAddress),
       token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
-      // Accounts older than the field end here.
+      // Accounts created before this field was added end here.
       locked_transfer: reader.remaining === 0 ? null : readOption(reader, readAddress),
     };
   });

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import { itemsOf, membersOf, textOf, textWithin } from '../lenient-json.ts';
 
 export type NftContent = Readonly<{
   image: string;
@@ -54,7 +54,7 @@ export const truncateTraits = (traits: readonly Readonly<{ trait: string; value:
   }));
 
 function fileOf(uri: JsonValue | undefined, type: JsonValue | undefined): NftFile[] {
-  const whole = wholeTextOf(uri, uriMax);
+  const whole = textWithin(uri, uriMax);
   return whole === '' ? [] : [{ uri: whole, type: textOf(type, textMax) }];
 }
 
@@ -79,10 +79,10 @@ export function readNftContent(json: JsonValue): NftContent | null {
   if (json === null || typeof json !== 'object' || Array.isArray(json)) return null;
   const members = membersOf(json);
   return {
-    image: wholeTextOf(members.image, uriMax),
-    animationUrl: wholeTextOf(members.animation_url, uriMax),
+    image: textWithin(members.image, uriMax),
+    animationUrl: textWithin(members.animation_url, uriMax),
     description: textOf(members.description, descriptionMax),
-    externalUrl: wholeTextOf(members.external_url, uriMax),
+    externalUrl: textWithin(members.external_url, uriMax),
     traits: readTraits(members.attributes),
     files: readFiles(membersOf(members.properties).files ?? members.files, 'type'),
     collection: readCollection(members.collection),

@@ -9,7 +9,7 @@ import {
   type CoreCollection,
   coreProgram,
   decodeCoreAccount,
-  inheritedPlugins,
+  effectivePlugins,
 } from './core-account.ts';
 import { decodeMetaplexEdition, decodeMetaplexMetadata, readToken2022Metadata } from './metadata-accounts.ts';
 import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
@@ -132,7 +132,7 @@ function fromCore(
 ): OnChainNft {
   const group = core.type === 'asset' ? core.collection : null;
   const collection = (group === null ? null : referenced.collections.get(group)) ?? null;
-  const plugins = core.type === 'asset' ? inheritedPlugins(core, collection) : core.plugins;
+  const plugins = core.type === 'asset' ? effectivePlugins(core, collection) : core.plugins;
   const updateAuthority = core.updateAuthority ?? collection?.updateAuthority ?? null;
   const isUpdatable = updateAuthority !== null || group !== null;
   return {

@@ -13,7 +13,7 @@ import type { FetchedTransaction } from './fetch-transactions.ts';
 import { mintsToName, nameTokens } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
 import { recognizeSwaps } from './swap/recognize-swaps.ts';
-import { swapAction } from './swap-action.ts';
+import { swapAction } from './swap/swap-action.ts';
 import { tokenBalanceChanges } from './token-accounts.ts';
 
 /** Effects without token names. */

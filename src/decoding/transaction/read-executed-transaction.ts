@@ -5,7 +5,7 @@ import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { encodeRawInstruction } from '../../solana/encoding/ui-instruction.ts';
 import { parseInstruction } from '../../solana/parsed/parse-instruction.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
-import { addressOf, amountOf, isShallow, itemsOf, membersOf, naturalOf, wholeOf } from '../lenient-json.ts';
+import { addressOf, countOf, integerOf, isNestedAtMost, itemsOf, membersOf, u64Of } from '../lenient-json.ts';
 import type { ExecutedInstruction, ExecutedTransaction, ParsedView } from './executed-transaction.ts';
 import { collectTokens } from './token-accounts.ts';
 
@@ -89,7 +89,7 @@ function readInstruction(
   keys: readonly Address[],
   data: DataOfTransaction,
 ): InstructionFields | null {
-  const index = naturalOf(raw.programIdIndex, keys.length - 1);
+  const index = countOf(raw.programIdIndex, keys.length - 1);
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const parsedView = raw.parsed === undefined ? null : viewOf(raw.parsed);
@@ -117,7 +117,7 @@ class Calls {
 
   /** @returns null as height when the stated one is impossible. */
   enter(index: number, stackHeight: JsonValue | undefined): { height: number | null; caller: number } {
-    const stated = naturalOf(stackHeight, HEIGHT_MAX);
+    const stated = countOf(stackHeight, HEIGHT_MAX);
     const height = stated !== null && stated >= 2 && stated <= this.#open.length + 1 ? stated : null;
     const depth = (height ?? 2) - 1;
     const caller = this.#open[depth - 1] ?? index;
@@ -188,7 +188,7 @@ function loadedKeys(meta: JsonMembers): Address[] {
 function signersOf(message: JsonMembers, keys: readonly Address[]): readonly Address[] {
   const items = itemsOf(message.accountKeys);
   if (typeof items[0] === 'string') {
-    const count = naturalOf(membersOf(message.header).numRequiredSignatures, KEYS_MAX) ?? 1;
+    const count = countOf(membersOf(message.header).numRequiredSignatures, KEYS_MAX) ?? 1;
     return keys.slice(0, Math.max(1, count));
   }
   return keys.filter((_, at) => at === 0 || membersOf(items[at]).signer === true);
@@ -226,7 +226,7 @@ function readMessage(transaction: JsonValue | undefined, meta: JsonMembers): Sen
 }
 
 const balancesOf = (list: JsonValue | undefined): bigint[] =>
-  itemsOf(list).map((balance) => amountOf(balance) ?? 0n);
+  itemsOf(list).map((balance) => u64Of(balance) ?? 0n);
 
 /**
  * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`; malformed members are left out.
@@ -234,7 +234,7 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
  * @returns null without a signature or fee payer, or when nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
-  if (!isShallow(result, DEPTH_MAX)) return null;
+  if (!isNestedAtMost(result, DEPTH_MAX)) return null;
   const { blockTime, transaction, meta: rawMeta } = membersOf(result);
   const meta = membersOf(rawMeta);
   const message = readMessage(transaction, meta);
@@ -243,8 +243,8 @@ export function readExecutedTransaction(result: JsonValue): ExecutedTransaction 
   const { keys, signers, signatures } = message;
   const instructions = flattenInstructions(message.instructions, meta.innerInstructions, keys);
   return {
-    ...{ blockTime: wholeOf(blockTime), signatures, feePayer, signers },
-    ...{ fee: amountOf(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
+    ...{ blockTime: integerOf(blockTime), signatures, feePayer, signers },
+    ...{ fee: u64Of(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
     ...{ preBalances: balancesOf(meta.preBalances), postBalances: balancesOf(meta.postBalances) },
     logs: itemsOf(meta.logMessages, LOGS_MAX).filter((line) => typeof line === 'string'),
     ...collectTokens(meta, keys, instructions),

@@ -3,7 +3,7 @@ import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
 import { rawAmount } from '../amounts.ts';
-import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
+import { addressOf, countOf, decimalsOf, itemsOf, membersOf, u64Of } from '../lenient-json.ts';
 import type {
   ExecutedInstruction,
   ExecutedTransaction,
@@ -19,10 +19,10 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
   const balances = new Map<Address, Balance>();
   for (const item of itemsOf(list)) {
     const { accountIndex, mint, owner, uiTokenAmount } = membersOf(item);
-    const address = keys[naturalOf(accountIndex, keys.length) ?? keys.length];
+    const address = keys[countOf(accountIndex, keys.length) ?? keys.length];
     const mintAddress = addressOf(mint);
     const { amount, decimals } = membersOf(uiTokenAmount);
-    const units = amountOf(amount);
+    const units = u64Of(amount);
     if (address === undefined || mintAddress === null || units === null) continue;
     balances.set(address, {
       ...{ address, mint: mintAddress, owner: addressOf(owner) },

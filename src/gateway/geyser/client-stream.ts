@@ -14,7 +14,7 @@ import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
-import { callsForAddresses } from '../limits/rate-limiter.ts';
+import { extraCallsFor } from '../limits/rate-limiter.ts';
 import type { RequestContext } from '../metering/call-meter.ts';
 import type { LiveConnection } from '../telemetry/live-connections.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
@@ -45,7 +45,7 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
 }
 
 export const extraCallsOf = (request: StreamRequest): number =>
-  callsForAddresses(pubkeysCount(request)) +
+  extraCallsFor(pubkeysCount(request)) +
   blocksCount(request) * CALLS_PER_BLOCK_FILTER +
   (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_PER_REPLAY);
 

@@ -73,8 +73,8 @@ export class ConnectionLimit {
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /** @param gateways - number of gateways that share each limit without exchanging counts; 1: they exchange them. */
-  divide(gateways: number): void {
+  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  setGateways(gateways: number): void {
     this.#gateways = gateways;
   }
 

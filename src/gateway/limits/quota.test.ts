@@ -108,17 +108,17 @@ describe('quota', () => {
   it('gives each gateway its share while they have no contact', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 4, NOON);
-    ledger.divide(3);
+    ledger.setGateways(3);
     ledger.reserve(key, NOON);
     ledger.spend(key, 2, NOON);
     expect(rejection(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
-    ledger.divide(1);
+    ledger.setGateways(1);
     expect(rejection(() => ledger.reserve(key, NOON))).toBeNull();
   });
 
   it('divides accounts created while gateways have no contact', () => {
     const ledger = new QuotaLedger();
-    ledger.divide(2);
+    ledger.setGateways(2);
     ledger.spend(key, 5, NOON);
     expect(rejection(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
   });

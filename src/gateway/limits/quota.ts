@@ -160,8 +160,8 @@ export class QuotaLedger {
     this.#markChanged(account);
   }
 
-  /** @param gateways - number of gateways that share what is left without exchanging usage; 1: they exchange it. */
-  divide(gateways: number): void {
+  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  setGateways(gateways: number): void {
     this.#gateways = gateways;
     this.#recomputeShares();
   }

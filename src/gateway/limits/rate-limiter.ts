@@ -7,7 +7,7 @@ import { TrackedSet } from './tracked-set.ts';
 const ADDRESSES_PER_CALL = 1_000;
 
 /** Calls charged for addresses, besides the call that names them. */
-export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
+export const extraCallsFor = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
 export type RateDecision = Readonly<{
   allowed: boolean;
@@ -18,14 +18,14 @@ export type RateDecision = Readonly<{
 
 export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 
-/** Tokens taken by a family, for the other gateways. */
+/** Tokens taken by a key family, reported to the other gateways. */
 export type TokenReport = Readonly<{
   familyId: string;
   /** Since the last acknowledged report. */
   taken: number;
   /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
-  /** Tokens missing until the bucket is full, including `taken`. Older ones have been refilled. */
+  /** Tokens needed to fill the bucket, including those in `taken`. Tokens taken earlier and refilled since do not count. */
   missing: number;
   perSecond: number;
   capacity: number;
@@ -42,12 +42,14 @@ export class RateBucket {
   capacity = 0;
   /** Tokens taken that other gateways may not know of. */
   unreported = 0;
-  /** Tokens and number of the report in progress. */
-  reporting = 0;
+  /** Tokens in the report that awaits acknowledgment. */
+  tokensInReport = 0;
+  /** Id of that report, or of the next one. */
   reportId: number;
-  /** Share of one of `gateways`, while they have no contact. */
+  /** Tokens left in this gateway's share; used while gateways cannot exchange reports. */
   share = 0;
-  gateways = 1;
+  /** Number of gateways that `share` was computed for. */
+  shareGateways = 1;
 
   constructor(limiter: RateLimiter, filledAtMs: number, reportId: number) {
     this.limiter = limiter;
@@ -61,12 +63,12 @@ type BucketCache = { rateBucket: RateBucket | null };
 type RateLimiterOptions = Readonly<{ familiesMax?: number; isShared?: boolean }>;
 
 /**
- * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`; full after an eviction.
- * Gateways that share a limit each decide by their own bucket, corrected by the total of all.
+ * Token buckets per key family: capacity `rpcBurst`, refilled at `rpcPerSecond`; an evicted bucket starts full again.
+ * Gateways that share a limit each decide from their own bucket, which the total of all gateways corrects.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;
-  /** Families used lately; null if not shared. */
+  /** Families used recently; null if not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #lastReportId = 0;
@@ -78,7 +80,7 @@ export class RateLimiter {
     this.#tracked = isShared ? new TrackedSet(familiesMax) : null;
   }
 
-  /** Takes tokens if at least one is left; the bucket may go negative. @returns null without a rate limit. */
+  /** Takes tokens if at least one is left; the bucket may go negative. @returns null if the plan has no rate limit. */
   consume(
     familyId: string,
     limits: RatePlan,
@@ -93,7 +95,7 @@ export class RateLimiter {
     bucket.capacity = Math.max(1, limits.rpcBurst);
     // A new bucket is full.
     if (bucket.tokens === Number.POSITIVE_INFINITY) bucket.tokens = bucket.capacity;
-    this.#fill(bucket, nowMs);
+    this.#refill(bucket, nowMs);
     const isDivided = this.#gateways > 1;
     const allowed = (isDivided ? bucket.share : bucket.tokens) >= 1;
     if (allowed) {
@@ -104,12 +106,12 @@ export class RateLimiter {
     this.#tracked?.add(familyId);
     const available = isDivided ? bucket.share : bucket.tokens;
     const capacity = Math.max(1, bucket.capacity / this.#gateways);
-    return decide(allowed, available, capacity, bucket.perSecond / this.#gateways);
+    return toDecision(allowed, available, capacity, bucket.perSecond / this.#gateways);
   }
 
   takeReports(familiesMax: number, nowMs: number): TokenReport[] {
-    const names = this.#tracked?.next(familiesMax) ?? [];
-    return names.flatMap((familyId) => {
+    const familyIds = this.#tracked?.next(familiesMax) ?? [];
+    return familyIds.flatMap((familyId) => {
       const bucket = this.#buckets.get(familyId);
       return bucket === undefined ? [] : [this.#report(familyId, bucket, nowMs)];
     });
@@ -119,38 +121,38 @@ export class RateLimiter {
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
     if (bucket === undefined) return;
-    bucket.unreported = Math.max(0, bucket.unreported - bucket.reporting);
-    bucket.reporting = 0;
+    bucket.unreported = Math.max(0, bucket.unreported - bucket.tokensInReport);
+    bucket.tokensInReport = 0;
     bucket.reportId = ++this.#lastReportId;
     bucket.tokens = bucket.capacity - missing - bucket.unreported;
     bucket.filledAtMs = nowMs;
-    bucket.gateways = 1;
+    bucket.shareGateways = 1;
   }
 
-  /** @param gateways - number of gateways that share each limit without contact; 1: they exchange reports. */
-  divide(gateways: number): void {
+  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  setGateways(gateways: number): void {
     this.#gateways = gateways;
   }
 
   #report(familyId: string, bucket: RateBucket, nowMs: number): TokenReport {
     const { perSecond, capacity, unreported, reportId } = bucket;
-    this.#fill(bucket, nowMs);
+    this.#refill(bucket, nowMs);
     const missing = Math.max(0, capacity - bucket.tokens);
-    bucket.reporting = unreported;
+    bucket.tokensInReport = unreported;
     return { familyId, taken: unreported, reportId, missing, perSecond, capacity };
   }
 
-  #fill(bucket: RateBucket, nowMs: number): void {
+  #refill(bucket: RateBucket, nowMs: number): void {
     const { perSecond, capacity } = bucket;
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     bucket.filledAtMs = Math.max(nowMs, bucket.filledAtMs);
     bucket.tokens = Math.min(capacity, bucket.tokens + (elapsedMs * perSecond) / 1000);
     if (this.#gateways === 1) return;
     const refilled = (elapsedMs * perSecond) / 1000 / this.#gateways;
-    const isNew = bucket.gateways !== this.#gateways;
+    const isNew = bucket.shareGateways !== this.#gateways;
     const share = isNew ? bucket.tokens / this.#gateways : bucket.share + refilled;
     bucket.share = Math.min(Math.max(1, capacity / this.#gateways), share);
-    bucket.gateways = this.#gateways;
+    bucket.shareGateways = this.#gateways;
   }
 
   #bucketFor(familyId: string, nowMs: number, keyState: BucketCache | null): RateBucket {
@@ -167,10 +169,10 @@ export class RateLimiter {
 }
 
 /**
- * `resetSeconds`: until a token is available if there is none, else until the bucket is full, so Retry-After
- * never precedes it (IETF draft ratelimit-headers §3.3). The window is rounded up.
+ * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full. Retry-After is
+ * never earlier (IETF draft ratelimit-headers §3.3). The window is rounded up.
  */
-function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
+function toDecision(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));
   const needed = remaining >= 1 ? capacity : 1;
   const resetSeconds = Math.ceil((needed - tokens) / perSecond);

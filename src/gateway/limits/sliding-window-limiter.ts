@@ -114,8 +114,8 @@ export class SlidingWindowLimiter {
     count.remote = remote;
   }
 
-  /** @param gateways - number of gateways that share each limit without contact; 1: they exchange reports. */
-  divide(gateways: number): void {
+  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  setGateways(gateways: number): void {
     this.#gateways = gateways;
   }
 

@@ -19,7 +19,7 @@ export const confirmationLimits = {
   pollMs: 500,
   subscribedPollMs: 5_000,
   expiryPollMs: 2_000,
-  callsAtATime: 4,
+  callConcurrency: 4,
 };
 
 type ConfirmationLimits = Readonly<typeof confirmationLimits>;

@@ -22,7 +22,7 @@ import type { LoadedKey } from '../auth/key-state.ts';
 import { KeyWatch, type KeyWatchOptions, type UseRejection } from '../auth/key-watch.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { MessageRateLimiter, type MessageRateOptions } from '../limits/message-rate-limiter.ts';
-import { callsForAddresses } from '../limits/rate-limiter.ts';
+import { extraCallsFor } from '../limits/rate-limiter.ts';
 import {
   emptyRequest,
   logInternalError,
@@ -288,7 +288,7 @@ class WebSocketSession implements Session {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keyAddressesMax } });
     }
     entry.addresses = addresses;
-    const calls = callsForAddresses(addresses);
+    const calls = extraCallsFor(addresses);
     if (calls > 0) this.#shared.admission.consumeRate(context, calls);
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../base/json.ts';
-import { attributesFilter, hasAttributes, nftFilterLimits, royaltyFilter } from './nft-filters.ts';
+import { attributesFilter, matchesAttributes, nftFilterLimits, royaltyFilter } from './nft-filters.ts';
 
 const royalty = royaltyFilter();
 const attributes = attributesFilter();
@@ -10,7 +10,7 @@ const messageOf = (field: typeof royalty | typeof attributes, input: unknown): s
   field.safeParse(input).error?.issues[0]?.message ?? 'taken';
 const isRoyalty = (filter: unknown, percent: number): boolean => royalty.parse(filter)!(percent);
 const has = (filter: unknown, values: { [trait: string]: JsonValue }): boolean =>
-  hasAttributes(values, attributes.parse(typeof filter === 'string' ? filter : JSON.stringify(filter))!);
+  matchesAttributes(values, attributes.parse(typeof filter === 'string' ? filter : JSON.stringify(filter))!);
 
 describe('royalty filter', () => {
   it.each([
@@ -31,14 +31,14 @@ describe('royalty filter', () => {
     expect(royalty.parse(input)).toBeNull();
   });
 
-  const COMPARES = 'compares with gt, gte, lt and lte, each with a number';
+  const COMPARES = 'must use gt, gte, lt or lte, each with a number';
   it.each([
-    ['{"gte":5', 'is not JSON: send {"gte":5,"lte":10}'],
+    ['{"gte":5', 'must be JSON such as {"gte":5,"lte":10}'],
     ['{"near":5}', COMPARES],
     ['{"gte":"1e999"}', COMPARES],
     ['{}', COMPARES],
     ['1e999', 'must be a number, or JSON such as {"gte":5,"lte":10}'],
-    [`"${'5'.repeat(nftFilterLimits.textMax)}"`, 'must have up to 4096 characters'],
+    [`"${'5'.repeat(nftFilterLimits.lengthMax)}"`, 'must have at most 4096 characters'],
   ])('rejects %j with a message', (filter, message) => {
     expect(messageOf(royalty, filter)).toBe(message);
   });
@@ -78,12 +78,12 @@ describe('attributes filter', () => {
   });
 
   it.each([
-    ['{energy:10}', 'is not JSON: send {"energy":{"gte":"100"},"background":"red"}'],
+    ['{energy:10}', 'must be JSON such as {"energy":{"gte":"100"},"background":"red"}'],
     ['[]', 'must be a JSON object such as {"energy":{"gte":"100"}}'],
-    ['{"energy":{"$where":"1"}}', 'compares with gt, gte, lt and lte, each with a number'],
+    ['{"energy":{"$where":"1"}}', 'must use gt, gte, lt or lte, each with a number'],
     [
       JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, '1']))),
-      'takes up to 20 traits',
+      'must have at most 20 traits',
     ],
   ])('rejects %s with a message', (filter, message) => {
     expect(messageOf(attributes, filter)).toBe(message);
@@ -95,7 +95,7 @@ describe('attributes filter', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), json), fc.object({ key: names }), (filter, values) => {
         const tests = attributes.safeParse(filter).data ?? new Map();
-        expect(typeof hasAttributes(values as { [trait: string]: JsonValue }, tests)).toBe('boolean');
+        expect(typeof matchesAttributes(values as { [trait: string]: JsonValue }, tests)).toBe('boolean');
         const test = royalty.safeParse(filter).data;
         if (test) expect(typeof test(5)).toBe('boolean');
       }),

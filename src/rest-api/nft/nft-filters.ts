@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../base/json.ts';
 
-/** Filters `royalty` and `attributes` of nft/search: JSON in the query string. Source: rest-api.md §2.14. */
+/** The filters `royalty` and `attributes` of nft/search, which are JSON in the query string. Source: rest-api.md §2.14. */
 
 export const nftFilterLimits = {
-  /** UTF-16 code units of a filter. */
-  textMax: 4096,
+  /** Maximum length of a filter in UTF-16 code units. */
+  lengthMax: 4096,
   traitsMax: 20,
 };
 
@@ -21,6 +21,8 @@ export type NumberTest = (value: number) => boolean;
 type ValueTest = (value: JsonValue) => boolean;
 
 type AttributeTests = ReadonlyMap<string, ValueTest>;
+
+const COMPARISON = 'must use gt, gte, lt or lte, each with a number';
 
 class FilterFault extends Error {}
 
@@ -42,11 +44,11 @@ function comparisonOf(filter: object): NumberTest {
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
     const operand = numberOf(expected);
     if (operator === undefined || operand === null) {
-      throw new FilterFault('compares with gt, gte, lt and lte, each with a number');
+      throw new FilterFault(COMPARISON);
     }
     return (value) => operator(value, operand);
   });
-  if (tests.length === 0) throw new FilterFault('compares with gt, gte, lt and lte, each with a number');
+  if (tests.length === 0) throw new FilterFault(COMPARISON);
   return (value) => tests.every((test) => test(value));
 }
 
@@ -56,7 +58,7 @@ const isPrimitive = (value: unknown): value is string | number | bigint | boolea
 function valueTestOf(filter: unknown): ValueTest {
   if (isPrimitive(filter)) return (value) => isPrimitive(value) && String(value) === String(filter);
   if (!isObject(filter)) {
-    throw new FilterFault('takes for each trait a value, or a comparison such as {"gte":"100"}');
+    throw new FilterFault('must give each trait a value or a comparison such as {"gte":"100"}');
   }
   const test = comparisonOf(filter);
   return (value) => {
@@ -76,31 +78,31 @@ function attributeTestsOf(filter: unknown): AttributeTests {
   if (!isObject(filter)) throw new FilterFault('must be a JSON object such as {"energy":{"gte":"100"}}');
   const entries = Object.entries(filter);
   if (entries.length > nftFilterLimits.traitsMax) {
-    throw new FilterFault(`takes up to ${nftFilterLimits.traitsMax} traits`);
+    throw new FilterFault(`must have at most ${nftFilterLimits.traitsMax} traits`);
   }
   return new Map(entries.map(([trait, expected]) => [trait, valueTestOf(expected)]));
 }
 
-function parsed(input: unknown, form: string): unknown {
+function parseFilter(input: unknown, example: string): unknown {
   if (typeof input !== 'string') return input;
-  if (input.length > nftFilterLimits.textMax) {
-    throw new FilterFault(`must have up to ${nftFilterLimits.textMax} characters`);
+  if (input.length > nftFilterLimits.lengthMax) {
+    throw new FilterFault(`must have at most ${nftFilterLimits.lengthMax} characters`);
   }
   try {
     return JSON.parse(input);
   } catch {
-    throw new FilterFault(`is not JSON: send ${form}`);
+    throw new FilterFault(`must be JSON such as ${example}`);
   }
 }
 
-const filter = <Test>(read: (json: unknown) => Test, form: string, description: string) =>
+const filterSchema = <Test>(read: (json: unknown) => Test, example: string, description: string) =>
   z
     .preprocess(
       (input) => (input === undefined || input === '' ? null : input),
       z.unknown().transform((input, context): Test | null => {
         if (input === null) return null;
         try {
-          return read(parsed(input, form));
+          return read(parseFilter(input, example));
         } catch (thrown) {
           if (!(thrown instanceof FilterFault)) throw thrown;
           context.addIssue({ code: 'custom', message: thrown.message });
@@ -108,24 +110,24 @@ const filter = <Test>(read: (json: unknown) => Test, form: string, description: 
         }
       }),
     )
-    .meta({ type: 'string', maxLength: nftFilterLimits.textMax, description, examples: [form] });
+    .meta({ type: 'string', maxLength: nftFilterLimits.lengthMax, description, examples: [example] });
 
 export const royaltyFilter = () =>
-  filter(
+  filterSchema(
     royaltyTestOf,
     '{"gte":5,"lte":10}',
     'Royalty in percent: a number, or JSON that compares it with `gt`, `gte`, `lt` and `lte`.',
   );
 
 export const attributesFilter = () =>
-  filter(
+  filterSchema(
     attributeTestsOf,
     '{"energy":{"gte":"100"},"background":"red"}',
-    'JSON: the value of each trait, or a numeric comparison with `gt`, `gte`, `lt` and `lte`. All conditions must hold.',
+    'JSON object: for each trait, its value or a numeric comparison with `gt`, `gte`, `lt` and `lte`. All conditions must hold.',
   );
 
 /** An NFT without off-chain JSON has no attributes. */
-export const hasAttributes = (
+export const matchesAttributes = (
   attributes: Readonly<Record<string, JsonValue>>,
   tests: AttributeTests,
 ): boolean =>

@@ -5,7 +5,7 @@ import type { Address } from '../../solana/address.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, list, network, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
-import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
+import { attributesFilter, matchesAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
 import { nftSchema } from './nft-schema.ts';
 
 const SIZE = 10;
@@ -62,7 +62,7 @@ export const search = endpoint('GET nft/search', {
       return { message: 'filtered NFTs', result: toSearchResult(await load(items), about) };
     }
     const searched = await load(atMost(candidates, nftListLimits.searchedMax));
-    const matching = searched.filter((nft) => hasAttributes(nft.attributes, attributes));
+    const matching = searched.filter((nft) => matchesAttributes(nft.attributes, attributes));
     const { items, about } = pageOf(matching, page, size);
     return { message: 'filtered NFTs', result: toSearchResult(items, about) };
   },

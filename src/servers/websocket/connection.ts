@@ -59,7 +59,7 @@ export class Connection implements Peer, Backlog {
     this.#transport = transport;
     this.#session = session;
     this.#context = context;
-    this.#outbox = new Outbox(transport, options, (behind) => this.cut(behind));
+    this.#outbox = new Outbox(transport, options, (behind) => this.disconnectLagging(behind));
     this.#readPause = new ReadPause(socket);
     this.#conversation = new Conversation(session, this, options, callLimit);
     socket.listener = this;
@@ -172,7 +172,7 @@ export class Connection implements Peer, Backlog {
   }
 
   /** Disconnects a slow consumer: drops the queue that it does not read. A closing connection is terminated. */
-  cut(behind: Partial<SendBacklog>): void {
+  disconnectLagging(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();
       return;

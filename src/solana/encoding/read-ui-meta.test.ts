@@ -64,7 +64,7 @@ const meta: fc.Arbitrary<TransactionMeta> = fc.record({
 });
 
 const shown = (value: TransactionMeta): string =>
-  writeJson(encodeMeta(value, { parsedWith: null, showRewards: true }));
+  writeJson(encodeMeta(value, { parsedKeys: null, showRewards: true }));
 
 describe('readMeta', () => {
   it('decodes the output of encodeMeta exactly', () => {

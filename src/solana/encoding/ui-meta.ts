@@ -22,38 +22,46 @@ export function encodeRewards(rewards: readonly BlockReward[] | null): WritableJ
   );
 }
 
-/** Deprecated status member. */
+/** The deprecated `status` field. */
 export function encodeStatus(err: TransactionError | null): WritableJson {
   return err === null ? { Ok: null } : { Err: err };
 }
 
-const tokenBalances =
-  (amountOf: typeof uiTokenAmount) =>
+const tokenBalanceEncoder =
+  (encodeAmount: typeof uiTokenAmount) =>
   (balances: readonly TokenBalance[] | null): WritableJson =>
     balances?.map(({ accountIndex, mint, owner, programId, amount, decimals }) => ({
       accountIndex,
       mint,
       owner: owner ?? undefined,
       programId: programId ?? undefined,
-      uiTokenAmount: amountOf(amount, decimals),
+      uiTokenAmount: encodeAmount(amount, decimals),
     })) ?? null;
 
-export const encodeTokenBalances = tokenBalances(uiTokenAmount);
+/** For simulations; see `encodeStoredTokenBalances` for stored transactions. */
+export const encodeTokenBalances = tokenBalanceEncoder(uiTokenAmount);
 
 /**
- * Nodes store blocks as protobuf, which cannot tell 0 from absent, and return null for a `uiAmount` up to an f64's
- * epsilon. Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
+ * For stored transactions: protobuf cannot distinguish 0 from an absent value, so nodes return null if `uiAmount` is at
+ * most `f64::EPSILON`. Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
  */
-const encodeStoredTokenBalances = tokenBalances(storedTokenAmount);
+const encodeStoredTokenBalances = tokenBalanceEncoder(storedTokenAmount);
 
 export function encodeReturnData({ programId, data }: ReturnData): WritableJson {
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
-type MetaOptions = Readonly<{ parsedWith: readonly Address[] | null; showRewards: boolean }>;
+type MetaOptions = Readonly<{
+  /** All account keys, for jsonParsed; null for other encodings. */
+  parsedKeys: readonly Address[] | null;
+  showRewards: boolean;
+}>;
 
-/** Unrecorded lists are null, unrecorded values are omitted. Source: `parse_ui_transaction_status_meta`. */
-export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
+/**
+ * Lists that were not recorded are null; other values that were not recorded are omitted.
+ * Source: `parse_ui_transaction_status_meta`.
+ */
+export function encodeMeta(meta: TransactionMeta, { parsedKeys, showRewards }: MetaOptions): WritableJson {
   const { writable, readonly } = meta.loadedAddresses;
   return {
     computeUnitsConsumed: meta.computeUnitsConsumed ?? undefined,
@@ -61,8 +69,8 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
     err: meta.err,
     fee: meta.fee,
     innerInstructions:
-      meta.innerInstructions === null ? null : encodeInnerInstructions(meta.innerInstructions, parsedWith),
-    loadedAddresses: parsedWith === null ? { readonly, writable } : undefined,
+      meta.innerInstructions === null ? null : encodeInnerInstructions(meta.innerInstructions, parsedKeys),
+    loadedAddresses: parsedKeys === null ? { readonly, writable } : undefined,
     logMessages: meta.logMessages,
     postBalances: meta.postBalances,
     postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),

@@ -88,9 +88,9 @@ function encodeFull(
   showRewards: boolean,
 ) {
   const loaded = meta.loadedAddresses;
-  const parsedWith = encoding === 'jsonParsed' ? allKeys(transaction.message, loaded) : null;
+  const parsedKeys = encoding === 'jsonParsed' ? allKeys(transaction.message, loaded) : null;
   return {
-    meta: encodeMeta(meta, { parsedWith, showRewards }),
+    meta: encodeMeta(meta, { parsedKeys, showRewards }),
     transaction: encodeUiTransaction(transaction, encoding, loaded),
   };
 }

@@ -15,8 +15,8 @@ export class RecoveryProbes {
   }
 
   maybeProbe(call: Call, nodes: readonly UpstreamNode[]): void {
-    const { recoveryProbeRatio, copiesMax, attemptTimeoutMs } = this.#limits;
-    if (!methodTraits[call.row.kind].hedged || this.#inFlight >= copiesMax) return;
+    const { recoveryProbeRatio, recoveryProbesInFlightMax, attemptTimeoutMs } = this.#limits;
+    if (!methodTraits[call.row.kind].hedged || this.#inFlight >= recoveryProbesInFlightMax) return;
     if (Math.random() >= recoveryProbeRatio) return;
     const node = this.#selectEjected(nodes, performance.now());
     if (node === null) return;

@@ -25,7 +25,7 @@ export type StatusPollLimits = Readonly<{
   /** For transactions with a subscription. Absent: `pollMs`. */
   subscribedPollMs?: number;
   expiryPollMs: number;
-  callsAtATime: number;
+  callConcurrency: number;
 }>;
 
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
@@ -102,7 +102,7 @@ export class StatusPoller {
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
     const watchedOf = Map.groupBy(due, ({ signature }) => signature);
-    await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+    await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callConcurrency, (batch) =>
       this.#queryStatuses(batch, watchedOf, view),
     );
   }
@@ -167,7 +167,7 @@ export class StatusPoller {
     );
     const blockhashes = [...new Set(expiring.map(({ blockhash }) => blockhash))];
     const expired = new Set<Blockhash>();
-    await mapConcurrent(blockhashes, this.#limits.callsAtATime, async (blockhash) => {
+    await mapConcurrent(blockhashes, this.#limits.callConcurrency, async (blockhash) => {
       if (await this.#isExpired(blockhash, tip.slot)) expired.add(blockhash);
     });
     return { tip, expired };

@@ -78,7 +78,7 @@ type EndpointConnectionOptions = Readonly<{
   limits: GeyserSourceOptions;
   log: Logger;
   request: (scope: RequestScope) => Buffer;
-  resumeAt: () => Slot | null;
+  resumeSlot: () => Slot | null;
   /** `from`: first replayed slot. `seals`: the request includes block messages, which mark complete slots. */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
   removeReader: (reader: StreamReader) => void;
@@ -152,7 +152,7 @@ export class EndpointConnection {
 
   #connect(): void {
     this.#reconnectTimer = null;
-    const from = this.#isReplayRejected ? null : this.#options.resumeAt();
+    const from = this.#isReplayRejected ? null : this.#options.resumeSlot();
     const reader = this.#options.addReader(from, this.scope === 'exact');
     const { node, limits, log } = this.#options;
     const stream = new UpdateStream(

@@ -231,7 +231,7 @@ export class YellowstoneSource implements GeyserSource {
       limits: this.#limits,
       log: this.#options.log,
       request: (scope) => this.#filterMerger.encode(scope),
-      resumeAt: () => {
+      resumeSlot: () => {
         const { newest } = this.#merge;
         if (newest === null) return null;
         const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);

@@ -42,8 +42,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   get hasStreamSlot(): boolean {
-    const { longAnswersMax, connectionsMax } = this.limits;
-    return this.streamsInFlight < Math.min(longAnswersMax, Math.floor(connectionsMax / 2));
+    const { longResponsesMax, connectionsMax } = this.limits;
+    return this.streamsInFlight < Math.min(longResponsesMax, Math.floor(connectionsMax / 2));
   }
 
   get hasCapacity(): boolean {

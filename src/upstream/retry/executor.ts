@@ -1,6 +1,12 @@
 import type { Call, PendingCall, ResponseHandler } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import {
+  hasRespondingNode,
+  nextWithinBudget,
+  selectHedgeNode,
+  selectNode,
+} from '../balancing/select-node.ts';
 import type { PendingRequest } from '../exchange.ts';
 import { certainCommitment } from '../middleware/call-key.ts';
 import type { UpstreamNode } from '../node.ts';
@@ -20,13 +26,7 @@ import {
   throttleWaitMs,
   timeoutOf,
 } from './policy.ts';
-import {
-  hasRespondingNode,
-  nextWithinBudget,
-  RetryState,
-  selectHedgeNode,
-  selectNode,
-} from './retry-state.ts';
+import { RetryState } from './retry-state.ts';
 
 /**
  * Sends a call to one node after another until one answers, as the method's traits allow. Reads may be hedged.

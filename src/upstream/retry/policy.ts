@@ -2,10 +2,11 @@ import type { RpcResponse } from '../../protocol/call.ts';
 import { Failure, type FailureFacts } from '../../protocol/errors.ts';
 import { type MethodKind, methodTraits } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import { hasUsableNode, startsRound } from '../balancing/select-node.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
 import { signatureOfParams } from '../transaction-signature.ts';
-import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
+import type { RetryState } from './retry-state.ts';
 
 /**
  * - `retry`: on another node.

@@ -75,7 +75,8 @@ const VERIFY_INTERVAL_MS = 5;
 const VERIFY_BATCH = 16;
 
 /**
- * Shreds without the leader's signature affect only the statistics: they take no index and no memory.
+ * Turns the shreds of each slot (SlotShreds) into batches of entries, in order; solana/entries.ts reads the transactions
+ * from them. Shreds without the leader's signature affect only the statistics: they take no index and no memory.
  * Sources: agave ledger, `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
  */
 export class Deshredder {

@@ -39,11 +39,11 @@ export class PendingSubmission {
   #rebroadcastAttempts: Map<string, RebroadcastAttempt> | null = null;
 
   constructor(network: Network, key: string, request: SubmitRequest, limits: SubmitLimits) {
-    const { blockhash, signature, plain, rebroadcastsMax } = request;
+    const { blockhash, signature, bareParams, rebroadcastsMax } = request;
     const lifetime = blockhash === null ? null : { blockhash, lastValidBlockHeight: null };
     this.network = network;
     this.key = key;
-    this.params = plain;
+    this.params = bareParams;
     this.watched = new WatchedTransaction(signature, 'confirmed', lifetime);
     this.endsAt = performance.now() + limits.pendingMaxMs;
     this.#rebroadcastsMax = rebroadcastsMax;

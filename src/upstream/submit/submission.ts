@@ -31,7 +31,7 @@ export const submitLimits = {
   /** Poll intervals of statuses and block height. */
   pollMs: 1_000,
   expiryPollMs: 2_000,
-  callsAtATime: 4,
+  callConcurrency: 4,
   /** For how long, and how many accepted transactions, a duplicate is answered without a new submission. */
   acceptedMs: 1_000,
   acceptedMax: 10_000,
@@ -146,7 +146,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #submitPlain(nodes: readonly UpstreamNode[]): void {
-    for (const node of nodes) this.#submitTo(node, this.#request.plain);
+    for (const node of nodes) this.#submitTo(node, this.#request.bareParams);
   }
 
   #submitTo(node: UpstreamNode, params: Buffer): void {

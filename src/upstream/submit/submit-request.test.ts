@@ -32,7 +32,10 @@ describe('parseSubmitRequest', () => {
     const { signature } = signed();
     for (const way of ways) {
       expect(way).toMatchObject({ text: base64, signature: encodeBase58(signature!), blockhash });
-      expect(sent(way!.plain)).toEqual([base64, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }]);
+      expect(sent(way!.bareParams)).toEqual([
+        base64,
+        { encoding: 'base64', skipPreflight: true, maxRetries: 0 },
+      ]);
     }
   });
 
@@ -63,7 +66,7 @@ describe('parseSubmitRequest', () => {
       base64,
       { encoding: 'base64', skipPreflight: true, maxRetries: 0, minContextSlot: 7 },
     ]);
-    expect(sent(request!.plain)).not.toHaveProperty('[1].minContextSlot');
+    expect(sent(request!.bareParams)).not.toHaveProperty('[1].minContextSlot');
   });
 
   it('has no blockhash with a durable nonce', () => {

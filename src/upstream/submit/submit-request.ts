@@ -14,25 +14,26 @@ const TEXT_MAX = 5_464;
 
 export type SubmitRequest = Readonly<{
   signature: Signature;
-  /** null with a durable nonce, or if the version stores it elsewhere. */
+  /** null for a durable nonce, or if the transaction cannot be decoded (such as version 1). */
   blockhash: Blockhash | null;
   /** Canonical base64. */
   text: string;
   skipPreflight: boolean;
-  /** Options that affect acceptance; equal for equivalent requests. */
-  conditions: string;
+  /** Key of the options that decide whether a node accepts the transaction. */
+  optionsKey: string;
   rebroadcastsMax: number;
-  /** For the node that runs the preflight. */
+  /** For the first node, which runs the preflight unless it is skipped. */
   firstNodeParams: Buffer;
   /** Without preflight. */
   otherNodeParams: Buffer;
-  plain: Buffer;
+  /** Without preflight and minContextSlot, for send-only endpoints and rebroadcasts. */
+  bareParams: Buffer;
 }>;
 
 const paramsOf = (text: string, config: Readonly<Record<string, JsonValue>>): Buffer =>
   Buffer.from(writeJson([text, config]));
 
-const plainConfig = { encoding: 'base64', skipPreflight: true, maxRetries: 0 } as const;
+const bareConfig = { encoding: 'base64', skipPreflight: true, maxRetries: 0 } as const;
 
 function blockhashOf(bytes: Uint8Array): Blockhash | null {
   const decoded = decodeTransaction(bytes);
@@ -41,23 +42,23 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
   return nonceOfTransaction(message) === null ? message.recentBlockhash : null;
 }
 
+const MAX_RETRIES_INDEX = 3;
+
 /**
- * Params for the first node. Without maxRetries that node rebroadcasts by itself, even if this process ends.
- * A number is applied here, since each node would apply it again.
+ * Params for the first node. Without maxRetries, that node rebroadcasts too, even after this process exits. With it, this
+ * process counts the retries and sends 0: otherwise every node would retry that many times.
  */
 function firstNodeParamsOf(params: Buffer, value: JsonValue, { maxRetries }: SendTransactionParams): Buffer {
   if (maxRetries === null) return params;
   const [text, config] = value as [string, JsonValue];
-  // Options as an array; order of parseSendTransaction.
+  // The options may be an array, in the order of `FIELDS` in sendTransaction.ts.
   const fields = Array.isArray(config)
-    ? config.map((field, at) => (at === MAX_RETRIES_AT ? 0 : field))
+    ? config.map((field, index) => (index === MAX_RETRIES_INDEX ? 0 : field))
     : { ...(config as Readonly<Record<string, JsonValue>>), maxRetries: 0 };
   return Buffer.from(writeJson([text, fields]));
 }
 
-const MAX_RETRIES_AT = 3;
-
-function read(params: Buffer): SubmitRequest | null {
+function parse(params: Buffer): SubmitRequest | null {
   const value = parseJson(params.toString('utf8'));
   const parsed = parseSendTransaction(value);
   const { data, encoding, skipPreflight, preflightCommitment, minContextSlot, maxRetries } = parsed;
@@ -71,22 +72,19 @@ function read(params: Buffer): SubmitRequest | null {
     blockhash: blockhashOf(wire.bytes),
     text,
     skipPreflight,
-    conditions: `${skipPreflight} ${preflightCommitment} ${minContextSlot}`,
+    optionsKey: `${skipPreflight} ${preflightCommitment} ${minContextSlot}`,
     rebroadcastsMax: maxRetries === null ? Number.POSITIVE_INFINITY : Number(maxRetries),
     firstNodeParams: firstNodeParamsOf(params, value, parsed),
-    otherNodeParams: paramsOf(
-      text,
-      minContextSlot === null ? plainConfig : { ...plainConfig, minContextSlot },
-    ),
-    plain: paramsOf(text, plainConfig),
+    otherNodeParams: paramsOf(text, minContextSlot === null ? bareConfig : { ...bareConfig, minContextSlot }),
+    bareParams: paramsOf(text, bareConfig),
   };
 }
 
-/** @returns null for anything a node would reject by form, and for trailing bytes. */
+/** @returns null if a node would reject the params as malformed, or if bytes follow the transaction. */
 export function parseSubmitRequest(params: Buffer | null): SubmitRequest | null {
   if (params === null) return null;
   try {
-    return read(params);
+    return parse(params);
   } catch (thrown) {
     if (thrown instanceof RpcError || thrown instanceof SyntaxError) return null;
     throw thrown;

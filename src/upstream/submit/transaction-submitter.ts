@@ -22,7 +22,7 @@ export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Rea
  * all other calls, and params that are not a transaction, so that a node reports the error.
  *
  * A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without a
- * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
+ * new submission if its options (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher {
@@ -110,7 +110,7 @@ export class TransactionSubmitter implements RpcDispatcher {
   }
 }
 
-const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;
+const submissionKey = (key: string, { optionsKey }: SubmitRequest): string => `${key} ${optionsKey}`;
 
 type Submitter = SubmitterInfo & Readonly<{ handler: ResponseHandler }>;
 
@@ -158,7 +158,7 @@ class CoalescedSubmission implements SubmissionListener {
   }
 }
 
-/** Recently accepted transactions by network, bytes and conditions. */
+/** Recently accepted transactions by network, bytes and options. */
 class RecentSubmissions {
   readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
   readonly #entries = new Map<string, number>();

@@ -23,7 +23,7 @@ import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../../src/decodi
 import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
 import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
-import { attributesFilter, hasAttributes, royaltyFilter } from '../../../src/rest-api/nft/nft-filters.ts';
+import { attributesFilter, matchesAttributes, royaltyFilter } from '../../../src/rest-api/nft/nft-filters.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { type Address, address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
 import { decodeAddressLookupTable } from '../../../src/solana/address-lookup-table.ts';
@@ -346,7 +346,7 @@ export const nftFiltersTarget: Target = {
     for (const { error } of [byTrait, byRoyalty]) {
       if (error && !error.issues[0]?.message) throw new Error('a problem without words');
     }
-    if (byTrait.data && typeof hasAttributes(values, byTrait.data) !== 'boolean')
+    if (byTrait.data && typeof matchesAttributes(values, byTrait.data) !== 'boolean')
       throw new Error('no answer');
     if (byRoyalty.data && typeof byRoyalty.data(5) !== 'boolean') throw new Error('no answer');
     return byTrait.success || byRoyalty.success;

@@ -101,7 +101,7 @@ function check(params: Buffer): boolean {
   // Transactions of version 1 have no signature there.
   if (signature !== null && !('fault' in decoded) && signature !== request.signature)
     throw new Error('two signatures of a transaction');
-  for (const sent of [request.firstNodeParams, request.otherNodeParams, request.plain]) {
+  for (const sent of [request.firstNodeParams, request.otherNodeParams, request.bareParams]) {
     const [text] = JSON.parse(sent.toString()) as [string];
     if (sent !== request.firstNodeParams && text !== request.text)
       throw new Error('would send another transaction');

@@ -199,7 +199,7 @@ describe('streamed response', () => {
   });
 
   it('is buffered beyond the stream limit', async () => {
-    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longAnswersMax: 1 });
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longResponsesMax: 1 });
     const first = await reading(1);
     expect(await send()).toMatchObject({ kind: 'response' });
     first.answer.resume();

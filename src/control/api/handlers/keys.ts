@@ -24,7 +24,7 @@ import {
   SIGNATURE_HEADER,
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
-import { enqueueLeak } from '../../notifications/deliveries.ts';
+import { enqueueLeak } from '../../notifications/delivery-queue.ts';
 import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
 import { ApiError, forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { fieldsOf } from '../../database/rows.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
-import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
+import { claimTest, recordOutcome } from '../../notifications/delivery-queue.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
 import { deliverNotice } from '../../notifications/notifier.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';

@@ -1,7 +1,7 @@
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
 import { rawAmount, solOf } from '../../amounts.ts';
-import { addressOf, amountOf } from '../../lenient-json.ts';
+import { addressOf, u64Of } from '../../lenient-json.ts';
 import {
   ignoredProgram,
   jsonParsedProgram,
@@ -25,7 +25,7 @@ const read: ReadInstruction = (instruction, transaction) => {
     return readByParsedType(instruction, transaction);
   }
   const { source, destination, lamports } = parsed.info;
-  const [sender, receiver, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
+  const [sender, receiver, amount] = [addressOf(source), addressOf(destination), u64Of(lamports)];
   if (sender === null || receiver === null || amount === null) return null;
   const info = { sender, receiver, amount: solOf(amount), amount_raw: rawAmount(amount) };
   return [{ type: 'SOL_TRANSFER', info }];

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, tokensOf } from '../../amounts.ts';
-import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
+import { addressOf, membersOf, u64Of } from '../../lenient-json.ts';
 import { type ParsedAction, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
 import { byEachName } from '../by-each-name.ts';
 import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
@@ -16,7 +16,7 @@ type Read = (
 ) => ParsedAction | null | typeof ignored;
 
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
-  amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
+  u64Of(amount) ?? u64Of(membersOf(tokenAmount).amount);
 
 const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
   addressOf(authority) ?? addressOf(multisigAuthority);

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
-import { addressOf, amountOf, itemsOf, membersOf } from '../../lenient-json.ts';
+import { addressOf, itemsOf, membersOf, u64Of } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
@@ -49,7 +49,7 @@ type RouteStep = Readonly<{ in: SwapSide; out: SwapSide; amm: Address | null; at
 function readStep(value: WritableJson, at: number): RouteStep[] {
   const { amm, input_mint, input_amount, output_mint, output_amount } = membersOf(value);
   const [inMint, outMint] = [addressOf(input_mint), addressOf(output_mint)];
-  const [inRaw, outRaw] = [amountOf(input_amount), amountOf(output_amount)];
+  const [inRaw, outRaw] = [u64Of(input_amount), u64Of(output_amount)];
   if (inMint === null || outMint === null || inRaw === null || outRaw === null) return [];
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }

@@ -1,6 +1,6 @@
 import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram, nativeMint, programs } from '../../../solana/programs.ts';
-import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
+import { addressOf, membersOf, u64Of } from '../../lenient-json.ts';
 import type { SwapSide } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
@@ -36,14 +36,14 @@ function tokensMoved({ program, parsed }: ExecutedInstruction): Moved | null {
   if (parsed === null || !isTokenProgram(program) || !tokenMoves.has(parsed.type)) return null;
   const { info, type } = parsed;
   const { mint, source, destination, account, tokenAmount, feeAmount } = info;
-  const amount = amountOf(info.amount) ?? amountOf(membersOf(tokenAmount).amount);
+  const amount = u64Of(info.amount) ?? u64Of(membersOf(tokenAmount).amount);
   if (amount === null) return null;
   const one = addressOf(account);
   return {
     mint: addressOf(mint),
     source: type.startsWith('burn') ? one : addressOf(source),
     destination: type.startsWith('mintTo') ? one : addressOf(destination),
-    ...{ amount, fee: amountOf(membersOf(feeAmount).amount) ?? 0n },
+    ...{ amount, fee: u64Of(membersOf(feeAmount).amount) ?? 0n },
   };
 }
 
@@ -51,7 +51,7 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
   if (parsed === null || program !== programs.system) return null;
   if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') return null;
   const { source, destination, lamports } = parsed.info;
-  const [from, to, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
+  const [from, to, amount] = [addressOf(source), addressOf(destination), u64Of(lamports)];
   return from === null || to === null || amount === null
     ? null
     : { mint: nativeMint, source: from, destination: to, amount, fee: 0n };
@@ -161,7 +161,7 @@ function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
     if (program !== programs.system || parsed === null || !parsed.type.startsWith('createAccount')) continue;
     const [source, made] = [addressOf(parsed.info.source), addressOf(parsed.info.newAccount)];
     if (source === null || made === null || holderOf(made, transaction) === source) continue;
-    add(gained, source, amountOf(parsed.info.lamports) ?? 0n);
+    add(gained, source, u64Of(parsed.info.lamports) ?? 0n);
   }
   return gained;
 }

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { nativeMint, programs } from '../../../solana/programs.ts';
-import { addressOf, amountOf } from '../../lenient-json.ts';
+import { addressOf, u64Of } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap } from '../action.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
@@ -27,15 +27,15 @@ const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
   const [mint, user, named] = [addressOf(data.mint), addressOf(data.user), addressOf(data.quote_mint)];
-  const [sol, tokens] = [amountOf(data.sol_amount), amountOf(data.token_amount)];
+  const [sol, tokens] = [u64Of(data.sol_amount), u64Of(data.token_amount)];
   if (mint === null || user === null || sol === null || tokens === null) return null;
   const quoteMint = named === null || named === programs.system ? nativeMint : named;
-  const fee = amountOf(data.fee);
+  const fee = u64Of(data.fee);
   return {
     ...{ mint, user, buys: data.is_buy === true, tokens, quoteMint },
-    quote: quoteMint === nativeMint ? sol : (amountOf(data.quote_amount) ?? 0n),
-    fees: fee === null ? null : fee + (amountOf(data.creator_fee) ?? 0n),
-    cashback: amountOf(data.cashback) ?? 0n,
+    quote: quoteMint === nativeMint ? sol : (u64Of(data.quote_amount) ?? 0n),
+    fees: fee === null ? null : fee + (u64Of(data.creator_fee) ?? 0n),
+    cashback: u64Of(data.cashback) ?? 0n,
   };
 }
 

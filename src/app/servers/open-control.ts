@@ -14,34 +14,34 @@ export const CONTROL_PREFIX = '/api/';
 
 const httpMethods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
-/** Sends password reset links; null without mail or a public URL, which makes resets unavailable. */
+/** Creates the function that mails reset links. Null if mail or the public URL is not configured; resets are unavailable. */
 function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
     const text = [
-      'Someone requested a new password for your Solway account. If it was you, open',
+      'We received a request to reset the password of your Solway account. To choose a new one, open this link within an hour:',
       `${publicUrl}/reset-password#token=${token}`,
-      'within an hour. Otherwise ignore this message; your password is unchanged.\n',
+      'If it was not you, ignore this message. Your password is unchanged.\n',
     ].join('\n\n');
     // Not awaited: the duration would reveal whether the account exists.
-    mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
-      // Without the error, which may contain the address.
+    mailer.send({ to: email, subject: 'Reset your Solway password', text, isUrgent: true }).catch(() => {
+      // The error is not logged: it may contain the address.
       log.warn('Failed to send a password reset mail');
     });
   };
 }
 
-export function openControl(parts: ControlOptions) {
-  const { configuration, store, peppers, log } = parts;
-  const services = apiServicesOf(parts);
-  const options = services.accounts;
+export function openControl(options: ControlOptions) {
+  const { configuration, store, peppers, log } = options;
+  const services = apiServicesOf(options);
+  const accountOptions = services.accounts;
   const api = new ControlApi({ services, handlers: buildHandlers(services), log });
   const signIn = new SignIn({
     store,
     peppers,
-    options,
+    options: accountOptions,
     fallbackUrl: `${configuration.server.tls === null ? 'http' : 'https'}://localhost:${configuration.server.port}`,
-    mailReset: createResetMailer(parts, options.publicUrl),
+    mailReset: createResetMailer(options, accountOptions.publicUrl),
     now: services.now,
     log,
   });
@@ -56,7 +56,7 @@ export function openControl(parts: ControlOptions) {
     services,
     api,
     routes: (proxies: TrustedProxies) => controlRoutes(http, proxies),
-    /** Ends streaming responses (live tails). */
+    /** Ends streaming responses, such as live request logs. */
     endStreams: () => http.endStreams(),
     stop: () => signIn.stop(),
   };
@@ -75,6 +75,6 @@ export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoute
   return new Map([[`${CONTROL_PREFIX}**`, new Map(httpMethods.map((method) => [method, handler]))]]);
 }
 
-/** Error body for a request below /api/ that is rejected before it reaches the control API. */
-export const controlRejection = (failure: Failure): Buffer =>
+/** Error body for a request under `/api/` that is rejected before it reaches the control API. */
+export const controlRejectionBody = (failure: Failure): Buffer =>
   Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);

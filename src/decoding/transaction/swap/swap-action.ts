@@ -1,8 +1,8 @@
-import type { WritableJson } from '../../base/json.ts';
-import { rawAmount, tokensOf } from '../amounts.ts';
-import type { Action, Swap, SwapSide } from './action.ts';
-import type { ExecutedTransaction } from './executed-transaction.ts';
-import { protocolOf } from './program-parsers.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import { rawAmount, tokensOf } from '../../amounts.ts';
+import type { Action, Swap, SwapSide } from '../action.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import { protocolOf } from '../program-parsers.ts';
 
 type Decimals = ExecutedTransaction['decimals'];
 

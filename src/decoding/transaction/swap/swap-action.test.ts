@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import { type Address, address } from '../../solana/address.ts';
-import { encodeBase58 } from '../../solana/base58.ts';
-import { nativeMint } from '../../solana/programs.ts';
-import type { TokenName } from '../token/find-names.ts';
-import type { Action, Swap } from './action.ts';
-import type { ExecutedTransaction } from './executed-transaction.ts';
-import { mintsToName, nameTokens } from './name-tokens.ts';
+import { parseJson, type WritableJson, writeJson } from '../../../base/json.ts';
+import { type Address, address } from '../../../solana/address.ts';
+import { encodeBase58 } from '../../../solana/base58.ts';
+import { nativeMint } from '../../../solana/programs.ts';
+import type { TokenName } from '../../token/find-names.ts';
+import type { Action, Swap } from '../action.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import { mintsToName, nameTokens } from '../name-tokens.ts';
 import { swapAction } from './swap-action.ts';
 
 const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
