@@ -8,7 +8,7 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
 
-/** Without variables of the machine that would change what the program does; its gRPC door on a free port. */
+/** Without variables of the machine that would change what the program does; its gRPC server on a free port. */
 const own = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
