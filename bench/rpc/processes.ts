@@ -70,7 +70,7 @@ export function forkOn(
   return child;
 }
 
-/** StopFunctions all started processes. */
+/** Stops all started processes. */
 export async function endAll(): Promise<void> {
   await Promise.all([...started].map(end));
   started.clear();

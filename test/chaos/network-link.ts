@@ -10,7 +10,7 @@ export type LinkFault = {
   breaksAt: (() => boolean) | null;
 };
 
-/** StopFunctions reading above this. */
+/** Stops reading above this. */
 const HELD_MAX_BYTES = 1024 * 1024;
 const TICK_MS = 20;
 

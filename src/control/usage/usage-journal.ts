@@ -122,7 +122,7 @@ export class UsageJournal {
     this.#bytes = 0;
   }
 
-  /** StopFunctions writing. A file with rows stays for the next start; an empty one is removed. */
+  /** Stops writing. A file with rows stays for the next start; an empty one is removed. */
   async close(): Promise<void> {
     const wasOpen = this.#file !== null;
     const isEmpty = this.#bytes === 0;

@@ -73,7 +73,7 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
-/** StopFunctions at the first invalid one: later ones would shift position. */
+/** Stops at the first invalid one: later ones would shift position. */
 function readAddresses(items: readonly JsonValue[], read: (item: JsonValue) => Address | null): Address[] {
   const addresses: Address[] = [];
   for (const item of items) {

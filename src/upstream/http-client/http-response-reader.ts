@@ -78,7 +78,7 @@ const PLAIN_FROM_BYTES = 16 * 1024;
 /** `invalid`: not HTTP, or an unexpected response. */
 export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
-/** Reads the responses of one connection. StopFunctions after each one, until `next` is called. */
+/** Reads the responses of one connection. Stops after each one, until `next` is called. */
 export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   readState: ReadState = 'more';
   status = 0;
