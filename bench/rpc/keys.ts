@@ -2,12 +2,18 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { withKeyCommands } from '../../src/app/commands/keys.ts';
 import { loadConfiguration } from '../../src/config/configuration.ts';
+import { methods } from '../../src/protocol/methods.ts';
 import { writeConfigFile } from './config-file.ts';
 
 /** Keys used in turn over the same connections, as behind a load balancer. */
 const KEYS = 64;
 /** Allowed methods of the keys: a rule that every call is checked against. */
 const METHODS = ['getAccountInfo', 'getBlock*', 'getEpochInfo', 'getLatestBlockhash', 'getSlot*', 'getT*'];
+
+/** The methods that these rules allow, as nginx with Lua checks them. */
+export const METHOD_NAMES: readonly string[] = Object.keys(methods).filter((name) =>
+  METHODS.some((rule) => (rule.endsWith('*') ? name.startsWith(rule.slice(0, -1)) : name === rule)),
+);
 
 /** Keys and their data folder; every gateway gets a copy, so that one load works with all. */
 export type Keys = Readonly<{ secrets: readonly string[]; dataDir: string }>;

@@ -5,16 +5,33 @@ import type { FullLoad } from './phases.ts';
 export const SOLWAY = 'solway';
 export const NGINX = 'nginx';
 export const HAPROXY = 'haproxy';
+/** Does the same work as the gateway: the yardstick. */
+export const NGINX_LUA = 'nginx+lua';
 /** Called directly, as the baseline of latency. */
 export const NODE = 'node';
 /** Reported separately: they do more than the others. */
 export const PIPELINED = 'solway, pipelining of 4 requests to the node';
-export const CACHED = 'solway, with default caching and coalescing, distinct calls';
+export const CACHED = 'solway, default configuration, distinct calls';
+/** The same server and configuration under other loads. */
+export const HALF_REPEATED = 'solway, default configuration, 50 % repeats';
+export const MOSTLY_REPEATED = 'solway, default configuration, 95 % repeats';
 /** Reported separately: it does less than the others. */
 export const UNREAD = 'node:net alone, bytes forwarded unread';
 
 /** Only long responses: beyond its default buffers nginx uses a file. */
 export const NGINX_UNTUNED = 'nginx, with default buffers';
+
+/** What each server does for a call. */
+export const work: Readonly<Record<string, string>> = {
+  [SOLWAY]:
+    'key, JSON checked in full, allowed methods, rate, quota, counters per key and method, latency histogram, sampled log, node health, retries',
+  [NGINX]: 'key; the body is not read',
+  [NGINX_LUA]:
+    'key, JSON decoded, allowed methods, rate, quota, counters per key and method, latency histogram; no log, health or retries',
+  [HAPROXY]: 'key; the body is not read',
+  [CACHED]: 'as solway, and caching, coalescing and slot cache',
+  [UNREAD]: 'nothing: the floor of Node.js sockets',
+};
 
 /** Values by server name. */
 export type ByServer<Value> = Readonly<Record<string, Value>>;

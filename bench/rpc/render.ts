@@ -1,6 +1,6 @@
 import { goalsText } from '../goals.ts';
 import { bar, settingText, spreadText } from '../table-text.ts';
-import { type ByServer, NODE } from './measured.ts';
+import { type ByServer, NODE, work } from './measured.ts';
 import type { Summary, Throughput } from './report.ts';
 
 const NAME = 10;
@@ -10,15 +10,18 @@ const thousands = (value: number): string => `${(value / 1_000).toFixed(value < 
 const ms = (value: number): string => `${value.toFixed(3)} ms`;
 const added = (value: number): string => `${value < 0 ? '' : '+'}${ms(value)}`;
 
-const toNginx = ({ toNginx: ratio }: Throughput): string =>
-  ratio === null ? '' : `${spreadText(ratio)} × nginx`;
+const ratiosOf = ({ toNginx, toNginxLua }: Throughput): string =>
+  [
+    ...(toNginx === null ? [] : [`${spreadText(toNginx)} × nginx`]),
+    ...(toNginxLua === null ? [] : [`${spreadText(toNginxLua)} × nginx + Lua`]),
+  ].join(', ');
 
 function throughputLine(name: string, one: Throughput, best: number): string {
   const rate = one.requestsPerCpuSecond.median;
   return [
     `  ${name.padEnd(NAME)}${bar(rate, best)}`,
     thousands(rate).padStart(9),
-    `  ${toNginx(one).padEnd(32)}`,
+    `  ${ratiosOf(one).padEnd(58)}`,
     `busy ${percent(one.busy).padStart(5)}`,
     `  p50 ${one.p50Ms.toFixed(2)} p99 ${one.p99Ms.toFixed(2)} ms`,
   ].join('');
@@ -36,7 +39,7 @@ function apartLines(apart: ByServer<Throughput>, beside: ByServer<Throughput>): 
   return Object.entries(apart).flatMap(([name, one]) => [`  ${name}`, throughputLine('', one, best)]);
 }
 
-function latencyLines({ latency, p99OverNginxMs }: Summary): string[] {
+function latencyLines({ latency, p99OverLuaMs }: Summary): string[] {
   const names = Object.keys(latency).filter((name) => name !== NODE);
   const most = Math.max(0.001, ...names.map((name) => latency[name]?.addedP99Ms.median ?? 0));
   const lines = names.flatMap((name) => {
@@ -47,8 +50,8 @@ function latencyLines({ latency, p99OverNginxMs }: Summary): string[] {
     const text = `  p50 ${added(addedP50Ms.median)}  p99 ${added(addedP99Ms.median)} ${range}`;
     return [`  ${name.padEnd(NAME)}${bar(Math.max(0, addedP99Ms.median), most)}${text}`];
   });
-  if (p99OverNginxMs !== null)
-    lines.push(`  p99 of solway minus nginx, per round: ${spreadText(p99OverNginxMs, 3)} ms`);
+  if (p99OverLuaMs !== null)
+    lines.push(`  p99 of solway minus nginx + Lua, per round: ${spreadText(p99OverLuaMs, 3)} ms`);
   return lines;
 }
 
@@ -92,6 +95,9 @@ export function render(summary: Summary): string {
     '',
     'not directly comparable: responses of 1 MiB',
     ...apartLines(longApart, long),
+    '',
+    'what each server does for a call',
+    ...Object.entries(work).map(([name, text]) => `  ${name}: ${text}`),
     '',
     'the node',
     ...nodeLines(summary),

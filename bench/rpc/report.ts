@@ -3,9 +3,12 @@ import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 import {
   type ByServer,
   CACHED,
+  HALF_REPEATED,
   HAPROXY,
   type Memory,
+  MOSTLY_REPEATED,
   NGINX,
+  NGINX_LUA,
   NGINX_UNTUNED,
   NODE,
   PIPELINED,
@@ -21,6 +24,8 @@ export type Throughput = Readonly<{
   requestsPerCpuSecond: Spread;
   /** Ratio to nginx per round; null without nginx. */
   toNginx: Spread | null;
+  /** Ratio to nginx with Lua per round; null without it. */
+  toNginxLua: Spread | null;
   /** CPUs used. */
   busy: number;
   p50Ms: number;
@@ -57,14 +62,22 @@ export type Summary = Setting &
     /** Long responses relative to nginx with default buffers, per round; null without nginx. */
     longToUntuned: Spread | null;
     latency: ByServer<Latency>;
-    /** p99 of solway minus nginx, per round; null without nginx. */
-    p99OverNginxMs: Spread | null;
+    /** p99 of solway minus that of nginx with Lua, per round; null without it. */
+    p99OverLuaMs: Spread | null;
+    /** Default configuration with distinct calls, relative to the gateway as a proxy, per round. */
+    defaultToProxy: Spread | null;
     memory: ByServer<Memory & Readonly<{ requests: number }>>;
     nodeCost: NodeCost;
     goals: readonly Goal[];
   }>;
 
-const COMPARED = [SOLWAY, NGINX, HAPROXY];
+const COMPARED = [SOLWAY, NGINX, NGINX_LUA, HAPROXY];
+/** Loads of the default configuration, with their targets relative to nginx with Lua. */
+const defaults: Readonly<Record<string, number>> = {
+  [CACHED]: 1,
+  [HALF_REPEATED]: 1.5,
+  [MOSTLY_REPEATED]: 2,
+};
 
 const median = (values: readonly number[]): number => spread(values).median;
 
@@ -89,6 +102,7 @@ function throughput(rounds: readonly ByServer<FullLoad>[], name: string): Throug
   return {
     requestsPerCpuSecond: spread(own.map((one) => one.requestsPerCpuSecond)),
     toNginx: ratioOf(rounds, name, NGINX),
+    toNginxLua: ratioOf(rounds, name, NGINX_LUA),
     busy: median(own.map(({ busy }) => busy)),
     p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
@@ -125,12 +139,17 @@ function requestsOf(rounds: readonly Round[], name: string): number {
 const FLAT_RATIO = 1.1;
 
 function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
-  const { short, long, longToUntuned, p99OverNginxMs, memory } = summary;
+  const { short, apart, long, longToUntuned, p99OverLuaMs, defaultToProxy, memory } = summary;
   const [own, longOwn, held] = [short[SOLWAY], long[SOLWAY], memory[SOLWAY]];
   const goals: Goal[] = [];
-  if (own?.toNginx != null)
-    goals.push(atLeast('requests per CPU second, relative to nginx', 0.85, own.toNginx.median));
-  if (p99OverNginxMs !== null) goals.push(atMost('p99 minus nginx, in ms', 0, p99OverNginxMs.median));
+  if (own?.toNginxLua != null) goals.push(atLeast('as a proxy, × nginx + Lua', 1.2, own.toNginxLua.median));
+  for (const [name, target] of Object.entries(defaults)) {
+    const ratio = apart[name]?.toNginxLua;
+    if (ratio != null) goals.push(atLeast(`${name}, × nginx + Lua`, target, ratio.median));
+  }
+  if (defaultToProxy !== null)
+    goals.push(atLeast('default configuration, distinct calls, × as a proxy', 0.9, defaultToProxy.median));
+  if (p99OverLuaMs !== null) goals.push(atMost('p99 minus nginx + Lua, in ms', 0, p99OverLuaMs.median));
   if (longOwn?.toNginx != null)
     goals.push(atLeast('1 MiB responses per CPU second, relative to nginx', 1, longOwn.toNginx.median));
   if (longToUntuned !== null)
@@ -149,19 +168,20 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
   ];
   const there = (names: readonly string[]) => names.filter((name) => memory[name] !== undefined);
   const compared = there(COMPARED);
-  const nginx = valuesOf(timed, NGINX);
-  const over = valuesOf(timed, SOLWAY).map((one, at) => one.p99Ms - (nginx[at]?.p99Ms ?? 0));
+  const lua = valuesOf(timed, NGINX_LUA);
+  const over = valuesOf(timed, SOLWAY).map((one, at) => one.p99Ms - (lua[at]?.p99Ms ?? 0));
   const summary = {
     ...settingOf(`npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`),
     ...setup,
     rounds: rounds.length,
     short: byName(compared, (name) => throughput(shorts, name)),
-    apart: byName(there([PIPELINED, CACHED, UNREAD]), (name) => throughput(shorts, name)),
+    apart: byName(there([PIPELINED, ...Object.keys(defaults), UNREAD]), (name) => throughput(shorts, name)),
     long: byName(compared, (name) => throughput(longs, name)),
     longApart: byName(there([NGINX_UNTUNED, UNREAD]), (name) => throughput(longs, name)),
     longToUntuned: ratioOf(longs, SOLWAY, NGINX_UNTUNED),
     latency: byName([...compared, NODE], (name) => latency(timed, name)),
-    p99OverNginxMs: nginx.length === 0 ? null : spread(over),
+    p99OverLuaMs: lua.length === 0 ? null : spread(over),
+    defaultToProxy: ratioOf(shorts, CACHED, SOLWAY),
     memory: byName(Object.keys(memory), (name) => ({
       ...(memory[name] as Memory),
       requests: requestsOf(rounds, name),

@@ -7,9 +7,12 @@ import { type Keys, makeKeys } from './keys.ts';
 import {
   type ByServer,
   CACHED,
+  HALF_REPEATED,
   HAPROXY,
   type Memory,
+  MOSTLY_REPEATED,
   NGINX,
+  NGINX_LUA,
   NGINX_UNTUNED,
   PIPELINED,
   type Round,
@@ -29,6 +32,7 @@ import {
   startGateway,
   startHaproxy,
   startNginx,
+  startNginxLua,
   startResponder,
   startUnread,
   versionOf,
@@ -45,6 +49,8 @@ const PIPELINING = 4;
 
 const installs: Readonly<Record<string, string>> = {
   [NGINX]: 'apt-get install -y nginx-light',
+  [NGINX_LUA]:
+    'apt-get install -y nginx-light libnginx-mod-http-lua lua-cjson lua-resty-core lua-resty-lrucache',
   [HAPROXY]: 'apt-get install -y haproxy',
 };
 
@@ -58,6 +64,8 @@ type Stage = Readonly<{
   longApart: readonly Server[];
   loop: ChildProcess;
   keys: Keys;
+  /** Load scripts of short responses by server name, where they differ from `short`. */
+  repeated: ByServer<string>;
   short: string;
   long: string;
   seconds: number;
@@ -70,24 +78,34 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
   const compared = [
     await startGateway(SOLWAY, environment('solway')),
     await startNginx(NGINX, environment('nginx')),
+    await startNginxLua(NGINX_LUA, environment('nginx-lua')),
     await startHaproxy(HAPROXY, environment('haproxy')),
   ].filter((server) => server !== null);
   const passing = await startUnread(UNREAD, node);
+  const cached = await startGateway(CACHED, environment('cached'), { usesCache: true });
   const apart = [
     await startGateway(PIPELINED, environment('pipelined'), { pipelining: PIPELINING }),
-    await startGateway(CACHED, environment('cached'), { usesCache: true }),
+    cached,
+    { ...cached, name: HALF_REPEATED },
+    { ...cached, name: MOSTLY_REPEATED },
     passing,
   ];
   const untuned = await startNginx(NGINX_UNTUNED, environment('untuned'), undefined, { BUFFERS: '' });
   const loadOptions = { keys: keys.secrets, method: 'getAccountInfo' };
   const options = '{"encoding":"base64","commitment":"confirmed"}';
+  const shortScript = (name: string, repeats: number): string =>
+    writeLoadScript({
+      ...{ ...loadOptions, file: join(dir, name), params: `["@",${options}]`, different: MANY, repeats },
+    });
   return {
     ...{ node, compared, apart, keys, seconds },
     longApart: [untuned, passing].filter((server) => server !== null),
     loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
-    short: writeLoadScript({
-      ...{ ...loadOptions, file: join(dir, 'short.lua'), params: `["@",${options}]`, different: MANY },
-    }),
+    repeated: {
+      [HALF_REPEATED]: shortScript('half.lua', 0.5),
+      [MOSTLY_REPEATED]: shortScript('mostly.lua', 0.95),
+    },
+    short: shortScript('short.lua', 0),
     long: writeLoadScript({
       ...{ ...loadOptions, file: join(dir, 'long.lua'), params: `["${LONG_ADDRESS}",${options}]` },
     }),
@@ -103,8 +121,10 @@ async function each<Value>(
   return found;
 }
 
-const loadShort = ({ node, short: script }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
-  fullLoad(server, node, { script, connections: CONNECTIONS, seconds });
+const scriptFor = ({ short, repeated }: Stage, { name }: Server): string => repeated[name] ?? short;
+
+const loadShort = (stage: Stage, server: Server, seconds: number): Promise<FullLoad> =>
+  fullLoad(server, stage.node, { script: scriptFor(stage, server), connections: CONNECTIONS, seconds });
 
 const loadLong = ({ node, long: script }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
   fullLoad(server, node, { script, connections: LONG_CONNECTIONS, seconds });
@@ -124,8 +144,10 @@ async function measureRound(stage: Stage, round: number): Promise<Round> {
 }
 
 async function warm(stage: Stage): Promise<void> {
-  const { node, compared, apart, longApart, short: script } = stage;
-  await each([...compared, ...apart], (server) => warmUp(server, { script, connections: CONNECTIONS }));
+  const { node, compared, apart, longApart } = stage;
+  await each([...compared, ...apart], (server) =>
+    warmUp(server, { script: scriptFor(stage, server), connections: CONNECTIONS }),
+  );
   await each([...compared, ...longApart], (server) => loadLong(stage, server, LONG_WARM_SECONDS));
   await each([...compared, node], (server) => time(stage, server, 1));
 }
@@ -155,9 +177,10 @@ function setupOf({ compared, seconds }: Stage): Setup {
 }
 
 /**
- * `npm run bench -- rpc`: calls with many keys through the gateway, nginx and HAProxy, interleaved over several rounds:
- * requests per CPU second, 1 MiB responses, latency at a fixed rate, and memory. Reported separately: the gateway with
- * pipelining, the gateway with default caching, node:net alone, and nginx with default buffers.
+ * `npm run bench -- rpc`: calls with many keys through the gateway, nginx, nginx with Lua that does the same work, and
+ * HAProxy, interleaved over several rounds: requests per CPU second, 1 MiB responses, latency at a fixed rate, and memory.
+ * Reported separately: the gateway with pipelining, the default configuration with distinct and with repeated calls,
+ * node:net alone, and nginx with default buffers.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Blanks, writeConfigFile } from './config-file.ts';
-import { copyKeys, type Keys } from './keys.ts';
+import { copyKeys, type Keys, METHOD_NAMES } from './keys.ts';
 import { NODE } from './measured.ts';
 import { findProgram, firstLine, freePort, LOAD_CPU, SERVER_CPU, spawnOn } from './processes.ts';
 
@@ -81,6 +81,19 @@ export async function startNginx(
   });
   writeLines(join(dir, 'nginx-keys.map'), keys, (key) => `"Bearer ${key}" 1;`);
   return listening({ name, port, process: spawnOn(SERVER_CPU, program, ['-p', dir, '-c', file]) });
+}
+
+/** Folder of Debian's nginx modules. */
+const MODULES = '/usr/lib/nginx/modules';
+
+/** Starts nginx with Lua doing the gateway's work per call. @returns null if it is not installed. */
+export async function startNginxLua(name: string, environment: Environment): Promise<Server | null> {
+  if (!existsSync(join(MODULES, 'ngx_http_lua_module.so'))) return null;
+  const { dir, keys } = environment;
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'keys.txt'), `${keys.secrets.join('\n')}\n`);
+  const METHODS = METHOD_NAMES.map((method) => `"${method}"`).join(', ');
+  return startNginx(name, environment, join(here, 'nginx-lua.conf'), { MODULES, METHODS });
 }
 
 /** Starts HAProxy with a map of keys. @returns null if it is not installed. */

@@ -16,6 +16,8 @@ export type LoadOptions = Readonly<{
   /** Raw JSON; `@` is replaced by one of `different` addresses. */
   params: string;
   different?: number;
+  /** Share of the requests that use one of a few addresses, 0 to 1. */
+  repeats?: number;
 }>;
 
 /** @throws Error when wrk is not installed. */
@@ -28,8 +30,18 @@ const TIMEOUT_SECONDS = 10;
 /** Number of distinct requests that defeats caches. */
 export const MANY = 65_536;
 
+/** Addresses of the repeated requests. */
+const REPEATED = 64;
+
 /** Writes a wrk script that posts calls. @returns its file. */
-export function writeLoadScript({ file, keys, method, params, different = 1 }: LoadOptions): string {
+export function writeLoadScript({
+  file,
+  keys,
+  method,
+  params,
+  different = 1,
+  repeats = 0,
+}: LoadOptions): string {
   const requests = Math.max(different, keys.length);
   writeFileSync(
     file,
@@ -37,11 +49,21 @@ export function writeLoadScript({ file, keys, method, params, different = 1 }: L
 local body = '{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}'
 local prepared, turn = {}, 0
 init = function()
+  -- All addresses have the same length, so each key needs one formatted request.
+  local sample, heads, tails = string.rep("z", 44), {}, {}
+  for k = 1, #keys do
+    local text = wrk.format("POST", "/v1/rpc", {
+      ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. keys[k] },
+      (string.gsub(body, "@", sample)))
+    local at = string.find(text, sample, 1, true)
+    heads[k] = at and string.sub(text, 1, at - 1) or text
+    tails[k] = at and string.sub(text, at + #sample)
+  end
   for i = 1, ${requests} do
-    local address = string.gsub(string.format("Account%037d", (i - 1) % ${different}), "0", "z")
-    prepared[i] = wrk.format("POST", "/v1/rpc", {
-      ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. keys[(i - 1) % #keys + 1] },
-      (string.gsub(body, "@", address)))
+    local k, n = (i - 1) % #keys + 1, (i - 1) % ${different}
+    if i % 100 < ${repeats * 100} then n = i % ${REPEATED} end
+    local address = string.gsub(string.format("Account%037d", n), "0", "z")
+    prepared[i] = tails[k] and heads[k] .. address .. tails[k] or heads[k]
   end
 end
 request = function()
