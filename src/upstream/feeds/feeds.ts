@@ -152,7 +152,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Serves blocks and transactions by reading blocks, and other kinds from PubSub, unless `preferred` serves the kind. */
+/** Serves blocks and transactions by reading blocks, and others from PubSub, unless `preferred` serves the kind. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

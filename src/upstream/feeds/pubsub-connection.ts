@@ -70,7 +70,7 @@ const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boo
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/** Also subscribes to slots, because missing slots reveal a stall that the socket does not. Times: `performance.now()`. */
+/** Also subscribes to slots: missing slots reveal a stall that the socket does not. Times are `performance.now()`. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
