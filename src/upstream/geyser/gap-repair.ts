@@ -212,7 +212,7 @@ export class GapRepair {
     }
   }
 
-  /** Emits slots from blocks. Reports account writes and entries, which blocks lack, as lost. @throws the reader's errors. */
+  /** Emits slots from blocks. Account writes and entries are reported as lost. @throws the reader's errors. */
   async #fill({ from, to }: SlotRange): Promise<void> {
     const { reader, merge, limits, requestedKinds, listener } = this.#options;
     if (to - from >= BigInt(limits.fillSlotsMax)) return;
