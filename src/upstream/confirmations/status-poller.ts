@@ -221,7 +221,7 @@ class RespondingNode implements CallTrace {
   }
 }
 
-/** The lower of two statuses; null if they disagree. */
+/** Combines two statuses at their lower commitment; null if they disagree. */
 function agreedStatus(
   one: LandedStatus | null | undefined,
   other: LandedStatus | null | undefined,

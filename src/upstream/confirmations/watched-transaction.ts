@@ -20,7 +20,7 @@ export type Tip = Readonly<{ slot: Slot; blockHeight: bigint }>;
 
 export type Lifetime = {
   readonly blockhash: Blockhash;
-  /** null while unknown. The poller then sets it to the latest possible value, that for a current blockhash. */
+  /** null while unknown. The poller then assumes the highest possible value, that of a current blockhash. */
   lastValidBlockHeight: bigint | null;
 };
 

@@ -141,7 +141,7 @@ export class BlockStream {
     if (this.isEmpty) this.#last = null;
   }
 
-  /** Emits the next blocks. @returns whether there may be more. */
+  /** Emits the next blocks. @returns whether more may follow. */
   async #step(tip: Slot): Promise<boolean> {
     const last = this.#last ?? (await this.#findStart());
     if (last === null) return false;
@@ -165,7 +165,7 @@ export class BlockStream {
         this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
       });
       this.#notifier.emit({ kind: 'block', block });
-      // Every subscription has the stream's commitment or `processed`.
+      // Emits all commitments, because every subscription has the stream's commitment or `processed`.
       this.#notifier.emit({ kind: 'processed', slot });
       this.#notifier.emit({ kind: 'confirmed', slot, at });
       this.#notifier.emit({ kind: 'rooted', slot, at });

@@ -29,7 +29,7 @@ interface UpdateStreamListener {
 
 const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
-/** One update stream of one server. Passes updates to a reader and answers pings. */
+/** One update stream from one server. Passes updates to a reader and answers pings. */
 export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdate>> {
   #slot = -1n;
 
@@ -54,7 +54,7 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
               if (update.id > PONG_ID) listener.onPong(update.id);
               return;
             case 'slot':
-              // A slot far below the last slot is progress, too: the last slot was implausible.
+              // A slot far below the last slot also counts as progress: the last slot was implausible.
               if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
                 this.#slot = update.slot;
                 this.recordProgress();

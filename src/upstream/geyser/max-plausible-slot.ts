@@ -2,7 +2,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { StreamReader } from './stream-reader.ts';
 
-/** Slots by which a server may be ahead of the emitted slots, or behind the newest: a few minutes. */
+/** Slots by which a server may be ahead of the emitted slots, or behind the newest slot: a few minutes. */
 export const JUMP_MAX_SLOTS = 500n;
 /** Slots by which a server may be ahead of a trusted head: about 30 s. Progress since the poll is added. */
 const AHEAD_SLOTS = 64n;
@@ -87,7 +87,7 @@ export class SlotPlausibility {
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
-  /** Whether only finished slots have arrived for `quietMs`: newer slots were wrong, or the chain was reset. */
+  /** Whether only finished slots have arrived for `quietMs`. If so, newer slots were wrong or the chain was reset. */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
     const before = this.#staleSince;

@@ -17,7 +17,7 @@ export type RequestScope = (typeof requestScopes)[number];
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
-/** Part of every request. Requests the start, end and commitment of slots. */
+/** Included in every request, to receive the start, end and commitment of each slot. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
 /** An empty block message marks a complete slot and counts its account writes. */
 const counts = new Map([

@@ -79,8 +79,8 @@ type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
 
 /**
  * Keeps the account writes of a slot in order when its streams have different requests. Each stream sends its writes
- * in order, so a write is probably older than the last emitted write if its stream has not sent that write yet. It is
- * buffered, and dropped if the stream then sends the last emitted write. If no stream that sent the last emitted write
+ * in order. A write from a stream that has not yet sent the last emitted write is probably older than that write: it is
+ * buffered, and dropped if its stream then sends the last emitted write. If no stream that sent the last emitted write
  * is authoritative, the write is emitted at once, and newer writes are emitted again after it.
  */
 class WriteOrder {

@@ -102,7 +102,7 @@ export class StreamReader {
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
 
-  /** Whether the stream has started the slot and not ended it. */
+  /** Whether the stream has started the slot but not ended it. */
   isSending(record: SlotRecord): boolean {
     const view = this.#views.get(record.slot);
     return view?.record === record && view.isAuthoritative && !view.isDone;
@@ -232,7 +232,7 @@ export class StreamReader {
     if (this.newest === null || slot > this.newest) this.newest = slot;
   }
 
-  /** A confirmed slot needs no block message. */
+  /** Ends a confirmed slot, even without a block message. */
   #endUnsealed(slot: Slot): void {
     const view = this.#views.get(slot);
     if (view === undefined || view.isDone || view.isConfirmed) return;

@@ -15,7 +15,7 @@ type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
   head?: () => ObservedSlot | null;
-  /** Called when a slot before the first slot reaches a commitment, in ascending order of slots. */
+  /** Called when a slot before the source's first slot reaches a commitment, in ascending order of slots. */
   onEarlierStatus?: (update: RawSlot) => void;
   onStart: () => void;
   /** Called when a slot waits for an earlier slot that may be missing. See `missingRange`. */
@@ -194,7 +194,7 @@ export class UpdateMerge implements UpdateSink {
     }
   }
 
-  /** For slots before the first slot, only statuses are reported. */
+  /** For slots before the source's first slot, only statuses are reported. */
   #advanceEarlier(update: RawSlot, level: 'confirmed' | 'finalized'): void {
     const newest = this.#earlier[level];
     if (newest !== null && update.slot <= newest) return;
@@ -242,7 +242,7 @@ export class UpdateMerge implements UpdateSink {
     return [...this.#readers].some((reader) => reader.maySend(slot));
   }
 
-  /** The slot after the newest settled one before `slot`. */
+  /** The slot after the newest settled slot below `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
     const settled = [...this.#records.values()].filter((record) => record.isSettled && record.slot < slot);
     const newest = newestOf(settled.map((record) => record.slot));

@@ -25,13 +25,13 @@ export class Backfills {
   readonly #replay: (from: Slot) => Promise<void>;
   #next: SharedBackfill | null = null;
 
-  /** `replay` replays from a slot on and must not reject. */
+  /** `replay` replays from a slot onward and must not reject. */
   constructor(max: number, replay: (from: Slot) => Promise<void>) {
     this.#semaphore = new Semaphore(max);
     this.#replay = replay;
   }
 
-  /** Resolves after a replay from the slot on, as far back as servers can replay. Never rejects. */
+  /** Resolves after a replay from the slot onward, as far back as servers can replay. Never rejects. */
   add(waiting: BackfillWaiter): Promise<void> {
     if (this.#next !== null) {
       this.#next.waiters.push(waiting);
@@ -60,7 +60,7 @@ export type YellowstoneSourceOptions = Readonly<{
 }>;
 
 export interface YellowstoneListener extends GeyserListener {
-  /** A slot before the first one was confirmed or finalized. */
+  /** A slot before the source's first slot was confirmed or finalized. */
   onEarlierStatus?(update: RawSlot): void;
   /** No server has sent a slot for `downMaxMs`. */
   onDown?(): void;
@@ -85,7 +85,7 @@ export class YellowstoneSource implements GeyserSource {
   #replays = new AbortController();
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
-  /** Resolves when servers have handled the current request. True if a server accepted it. */
+  /** Resolves when servers have handled the current request; true if any accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
   /** This slot and earlier slots may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;

@@ -16,7 +16,7 @@ const noDrops = () => ({
   duplicate: 0,
   /** The leader is unknown, and the packet could not wait: waiting is disabled or at capacity. */
   unknownLeader: 0,
-  /** Not signed by the leader, or not below the signed root. */
+  /** Not signed by the leader, or not under the signed merkle root. */
   invalidSignature: 0,
   /** Evicted before verification, during a flood of invalid signatures. */
   unverified: 0,
@@ -64,7 +64,7 @@ type Losses = Readonly<{
 type DropReportOptions = Readonly<{ counts: () => Losses; log: Logger }>;
 
 const REPORT_INTERVAL_MS = 60_000;
-/** The report is a warning if at least this many packets were dropped in the interval. */
+/** The report is a warning if at least this many drops occurred in the interval. */
 const MANY = 1_000;
 
 /** Drops that occur in normal operation. */

@@ -52,7 +52,7 @@ class BatchRanges {
     [this.#flags, this.#otherEnd] = [flags, otherEnd];
   }
 
-  /** Present, and not the end of a batch. */
+  /** Whether the shred is present and does not end a batch. */
   #isOpen(index: number): boolean {
     return this.#flags[index] === PRESENT;
   }

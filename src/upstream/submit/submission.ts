@@ -55,8 +55,8 @@ export interface SubmissionListener {
 /**
  * Submits one transaction to all targets.
  *
- * With preflight, one node simulates the transaction at the caller's commitment and slot, with retries as for any
- * call. Only a transaction that passes is sent to all other targets, without preflight.
+ * With preflight, one node simulates the transaction at the caller's commitment and minimum slot, with retries as
+ * for any call. Only a transaction that passes is sent to all other targets, without preflight.
  *
  * Without preflight, the transaction is sent to all targets at once, and the first acceptance is the response. If all
  * targets fail, it is retried like any call until the timeout.
@@ -71,7 +71,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   /** A target may have accepted the transaction without confirming that it did. */
   #isAmbiguous = false;
   #rejection: RpcResponse | null = null;
-  /** Names of the targets that accepted the transaction, which are skipped later. */
+  /** Names of targets that accepted the transaction. They are skipped afterwards. */
   readonly #acceptedBy = new Set<string>();
 
   constructor(parts: SubmissionParts, call: Call, request: SubmitRequest, listener: SubmissionListener) {

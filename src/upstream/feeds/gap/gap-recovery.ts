@@ -21,7 +21,7 @@ export type Gap = Readonly<{
   emit: (result: Buffer, isLast?: boolean) => void;
 }>;
 
-/** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
+/** Recovers missed notifications for one kind of subscription, and drops duplicates across connections. */
 export interface GapRecovery {
   decide(result: Buffer): NotificationDecision;
   /**

@@ -7,7 +7,7 @@ export const geyserLimits = {
   /** Updates held back while a slot is missing or a mint is fetched. */
   heldMax: 10_000,
   mintsMax: 10_000,
-  /** Time for which a Token-2022 mint is cached. Its scale may change. */
+  /** A Token-2022 mint is cached for this long, because its scale may change. */
   mintMaxAgeMs: 60_000,
   /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts are encoded in base64. */
   mintWaitMs: 500,

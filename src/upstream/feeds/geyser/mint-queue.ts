@@ -8,7 +8,7 @@ export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
 export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
 
 type MintQueueOptions = Readonly<{
-  /** If more updates are queued, all are emitted without waiting. */
+  /** If more updates than this are queued, all are emitted without waiting. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
   /** Fetches data that the update needs; null if it needs none. Must not reject. */
