@@ -22,23 +22,23 @@ import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
 export type StatusPollLimits = Readonly<{
   pollMs: number;
-  /** For transactions with a subscription. Absent: `pollMs`. */
+  /** For transactions with a subscription. Defaults to `pollMs`. */
   subscribedPollMs?: number;
   expiryPollMs: number;
   callConcurrency: number;
 }>;
 
-/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
+/** Number of blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Expired blockhashes as of a tip; statuses read at an earlier slot prove no expiry. */
+/** Blockhashes that have expired at a tip. Statuses read at an earlier slot do not prove expiry. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
 
 /**
- * Polls the statuses of all watched transactions of one network, 256 per call, and the block height for
- * expired blockhashes. Rounds never overlap; failed calls are repeated in the next round.
+ * Polls the statuses of all watched transactions of one network, 256 per call, and the block height, to detect expired
+ * blockhashes. Rounds never overlap. Failed calls are repeated in the next round.
  */
 export class StatusPoller {
   readonly #network: Network;
@@ -51,7 +51,7 @@ export class StatusPoller {
   #tip: Tip | null = null;
   #tipDueAt = 0;
 
-  /** @param queryOtherNode - confirms a landed status by another node; null: one node suffices. */
+  /** @param queryOtherNode - confirms a landed status with another node; null: one node suffices. */
   constructor(
     network: Network,
     source: RpcDispatcher,
@@ -87,7 +87,7 @@ export class StatusPoller {
     try {
       await this.#pollDue();
     } catch {
-      // Requested again in the next poll.
+      // The next poll requests the statuses again.
     }
     this.#isPolling = false;
     this.#schedule();
@@ -97,7 +97,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs = pollMs } = this.#limits;
-    // Half an interval less, since timers may fire early. One due during the call is polled again.
+    // Half an interval less, since timers may fire early. Set before the calls, so that `onError` can reset it.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -128,8 +128,8 @@ export class StatusPoller {
   }
 
   /**
-   * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
-   * it by a round. Without a second response the first counts.
+   * Combines the statuses from two nodes, so that a false or forked report does not settle a transaction. A lagging
+   * node delays the result by a round. Without a second response, the first response counts.
    */
   async #crossCheck(
     signatures: readonly Signature[],
@@ -146,7 +146,7 @@ export class StatusPoller {
       const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at]]));
       return signatures.map((signature, at) => agreedStatus(reported[at], secondStatuses.get(signature)));
     } catch {
-      // An invalid response does not contradict the first.
+      // An invalid second response does not contradict the first.
       return reported;
     }
   }
@@ -181,7 +181,7 @@ export class StatusPoller {
     return this.#tip;
   }
 
-  /** The height may come from a lagging node: isBlockhashValid decides. */
+  /** The block height may come from a lagging node, so isBlockhashValid decides. */
   async #isExpired(blockhash: Blockhash, minContextSlot: Slot): Promise<boolean> {
     const params = [blockhash, { commitment: 'confirmed', minContextSlot }];
     return (await this.#read('isBlockhashValid', params, readValidity)) === false;
@@ -221,7 +221,7 @@ class RespondingNode implements CallTrace {
   }
 }
 
-/** The lower of two statuses; null if they disagree. */
+/** Combines two statuses at their lower commitment; null if they disagree. */
 function agreedStatus(
   one: LandedStatus | null | undefined,
   other: LandedStatus | null | undefined,

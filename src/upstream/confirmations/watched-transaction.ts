@@ -10,7 +10,7 @@ import type { LandedStatus } from '../feeds/signature-statuses.ts';
 
 export type Confirmation = Readonly<{
   status: Commitment | null;
-  /** Chain error of a failed transaction, else null. */
+  /** Chain error of a failed transaction; otherwise null. */
   err: JsonValue;
   /** Why the commitment was not reached; null if it was. */
   failure: Failure | null;
@@ -20,7 +20,7 @@ export type Tip = Readonly<{ slot: Slot; blockHeight: bigint }>;
 
 export type Lifetime = {
   readonly blockhash: Blockhash;
-  /** null while unknown; then set to the maximum for a current blockhash. */
+  /** null while unknown. The poller then assumes the highest possible value, that of a current blockhash. */
   lastValidBlockHeight: bigint | null;
 };
 
@@ -34,15 +34,15 @@ function errOf(result: Buffer): JsonValue | undefined {
   }
 }
 
-/** Awaited by any number of waiters; settled by a subscription or by status polls, whichever is first. */
+/** A transaction with any number of waiters. Settled by a subscription or a status poll, whichever comes first. */
 export class WatchedTransaction implements FeedListener {
   readonly signature: Signature;
   readonly commitment: Commitment;
-  /** null if it does not expire by block height. */
+  /** null if the transaction does not expire by block height. */
   lifetime: Lifetime | null;
   status: Commitment | null = null;
   slot: Slot | null = null;
-  /** Next poll; `performance.now()`. */
+  /** Time of the next poll, on the `performance.now()` clock. */
   dueAt = 0;
   waiters = 0;
   readonly #outcome = Promise.withResolvers<Confirmation>();
@@ -74,7 +74,7 @@ export class WatchedTransaction implements FeedListener {
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
   }
 
-  /** The subscription ended; the transaction is polled like others. */
+  /** The subscription failed. From now on, the transaction is polled like any other. */
   onError(): void {
     this.#feedFailed = true;
     this.#endSubscription = null;

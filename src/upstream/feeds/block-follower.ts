@@ -26,15 +26,15 @@ type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
 const PAUSE_MS = 200;
 
 /**
- * Reads blocks on each new slot: works without blockSubscribe and misses no block when nodes fail. At
- * `processed`, a transaction is emitted when its block is confirmed, where history starts.
+ * Reads blocks whenever a new slot arrives, so it needs no blockSubscribe and misses no block when nodes fail. At
+ * `processed`, emits a transaction only once its block is confirmed, because nodes serve no earlier blocks.
  */
 export class BlockFollower {
   readonly #pubsub: SlotFeed;
   readonly #options: Omit<BlockStreamOptions, 'commitment'>;
   readonly #confirmed: BlockStream;
   readonly #finalized: BlockStream;
-  /** Streams resumed after another feed, by commitment and first slot. */
+  /** Streams that continue from another feed, keyed by commitment and `notBefore`. */
   readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
   #slots: Promise<() => void> | null = null;
@@ -46,7 +46,7 @@ export class BlockFollower {
     this.#finalized = new BlockStream({ ...options, commitment: 'finalized' });
   }
 
-  /** @throws Failure when no node sends slots or answers, or after `close`. */
+  /** @throws Failure if no node sends slots or responds, or after `close`. */
   async open(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     this.#throwIfClosed();
     const stream = subscription.commitment === 'finalized' ? this.#finalized : this.#confirmed;
@@ -65,7 +65,7 @@ export class BlockFollower {
     return close;
   }
 
-  /** Missed transactions come first. Slots up to `opened` precede the subscription; null if unknown. */
+  /** Emits missed transactions first. `opened`: the last slot before the subscription; null if unknown. */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
@@ -75,7 +75,7 @@ export class BlockFollower {
     const commitment = historyOf(subscription.commitment);
     const upTo = emitted.upTo(commitment) ?? opened;
     if (upTo === null) {
-      // Opens a subscription that emitted nothing yet, at the tip.
+      // The position of the other feed is unknown, so start at the tip.
       let isEnded = false;
       let end: (() => void) | null = null;
       void this.open(subscription, listener).then(
@@ -130,7 +130,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /** While there are subscribers. They fail without slots before `gapTimeoutMs`. */
+  /** Retries the slot subscription while there are subscribers. They fail if it does not open within `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;
@@ -151,7 +151,7 @@ export class BlockFollower {
 
   #subscribeToSlots(): Promise<() => void> {
     if (this.#slots !== null) return this.#slots;
-    /** A newer subscription may have replaced it. */
+    /** @returns false if a newer slot subscription has replaced this subscription. */
     const reset = (): boolean => {
       const isCurrent = this.#slots === slots;
       if (isCurrent) this.#slots = null;
@@ -181,7 +181,7 @@ export class BlockFollower {
 
   #advance(slot: Slot | null): void {
     if (slot === null) return;
-    // A single node may report a wrong tip.
+    // A single node may report a wrong tip, so the trusted network slot limits it.
     const trusted = this.#pubsub.networkSlot() ?? slot;
     const tip = slot < trusted ? slot : trusted;
     for (const stream of this.#streams()) void stream.advance(tip);

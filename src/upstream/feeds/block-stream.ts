@@ -15,10 +15,10 @@ import { TransactionWatchers } from '../../streams/notifier/transaction-watchers
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
 import type { FeedLimits } from './limits.ts';
 
-/** Snapshot of the transactions that a feed emitted, for the feed that resumes after it. */
+/** Tells which transactions a feed has emitted, so that another feed can continue without gaps or duplicates. */
 export interface EmittedTransactions {
   readonly newest: Slot | null;
-  /** Slots up to this one were emitted completely at the commitment, or precede the feed. */
+  /** All slots up to the returned slot were emitted completely at the commitment or precede the feed. */
   upTo(commitment: Commitment): Slot | null;
   has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
 }
@@ -38,22 +38,22 @@ type Watcher = { readonly listener: FeedListener; end: () => void };
 
 type ResumePoint = Readonly<{
   emitted: EmittedTransactions;
-  /** Slots up to this one precede the subscription. */
+  /** The subscription resumes after this slot. */
   notBefore: Slot;
 }>;
 
-/** A resumed subscription joins the others after all slots that the other feed emitted. */
+/** A subscription taken over from another feed. It joins the others after the newest slot that feed emitted. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
 const STRIDE = 50n;
-/** With more blocks than this in a stride, there may be more after it. */
+/** If one read returns more blocks than this, more blocks may be available. */
 const FULL_STRIDE_BLOCKS = 10;
-/** Consecutive failures before a warning: a node may lack a block for a few slots. */
+/** Consecutive failures before a warning: a node may not have a new block for a few slots. */
 const FAULTS_BEFORE_WARNING = 8;
 const START_REACH = 64n;
 
-/** Each block is emitted once, and after its parent, regardless of node failures. */
+/** Emits each block exactly once and after its parent, even when nodes fail. */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
   readonly #notifier: LedgerNotifier;
@@ -61,7 +61,7 @@ export class BlockStream {
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();
   #last: Slot | null = null;
-  /** Start of a resumed stream: the last block up to this slot. */
+  /** A resumed stream starts after the last block at or before this slot. */
   #start: Slot | null = null;
   #isRunning = false;
   #isRerunRequested = false;
@@ -76,7 +76,7 @@ export class BlockStream {
     return this.#watchers.size === 0;
   }
 
-  /** Blocks that reach the commitment from now on. @throws as the reader does when it cannot read the tip. */
+  /** Emits blocks that reach the commitment from now on. @throws the reader's error if the tip cannot be read. */
   async add(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     const tip = this.#last ?? (await this.#options.reader.slot(this.#options.commitment));
     this.#last ??= tip;
@@ -99,7 +99,7 @@ export class BlockStream {
     return () => this.#remove(watcher);
   }
 
-  /** Reads new blocks up to the network's tip, unless a read is in progress. */
+  /** Reads new blocks up to the network's tip. If a read is in progress, it is repeated afterwards. */
   async advance(tip: Slot): Promise<void> {
     this.#isRerunRequested = true;
     if (this.#isRunning) return;
@@ -143,7 +143,7 @@ export class BlockStream {
     if (this.isEmpty) this.#last = null;
   }
 
-  /** Emits the next blocks. @returns whether there may be more. */
+  /** Emits the next blocks. @returns whether more may follow. */
   async #step(tip: Slot): Promise<boolean> {
     const last = this.#last ?? (await this.#findStart());
     if (last === null) return false;
@@ -151,7 +151,7 @@ export class BlockStream {
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
-      // The node's list omits a block.
+      // The node's slot list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       const { slot } = block;
       for (const resumed of this.#resumed) {
@@ -167,7 +167,7 @@ export class BlockStream {
         this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
       });
       this.#notifier.emit({ kind: 'block', block });
-      // All subscriptions have this commitment or `processed`.
+      // Emits all commitments, because every subscription has the stream's commitment or `processed`.
       this.#notifier.emit({ kind: 'processed', slot });
       this.#notifier.emit({ kind: 'confirmed', slot, at });
       this.#notifier.emit({ kind: 'rooted', slot, at });
@@ -187,7 +187,7 @@ export class BlockStream {
     return this.isEmpty ? null : found;
   }
 
-  /** Slots of the blocks after the last one; a whole stride may be skipped. */
+  /** Slots of the next blocks after `last`, even if a whole stride of slots was skipped. */
   async #next(last: Slot, tip: Slot): Promise<readonly Slot[]> {
     const { reader, commitment } = this.#options;
     const near = await reader.availableSlots(slotOf(last + 1n), slotOf(last + STRIDE), commitment);

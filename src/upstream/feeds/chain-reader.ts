@@ -15,9 +15,9 @@ import type { FeedLimits } from './limits.ts';
 
 type BlockCacheOptions = Readonly<{
   blocksMax: number;
-  /** The newest block is kept regardless of its size. */
+  /** The newest block stays cached regardless of its size. */
   bytesMax: number;
-  /** Without a read for this long, the cache is cleared. */
+  /** The cache is cleared after this long without a read. */
   idleMs: number;
 }>;
 
@@ -44,7 +44,7 @@ export class BlockCache {
     return cached.read;
   }
 
-  /** The size counts from `setSize` on. */
+  /** Until `setSize` is called, the block counts as 0 bytes. */
   set(slot: Slot, read: Promise<Block>): void {
     this.delete(slot);
     this.#blocks.set(slot, { read, bytes: 0 });
@@ -53,7 +53,7 @@ export class BlockCache {
     this.#idleTimer.refresh();
   }
 
-  /** @param bytes - size of the response, about that of the decoded block. */
+  /** @param bytes - size of the response, which approximates the size of the decoded block. */
   setSize(slot: Slot, bytes: number): void {
     const cached = this.#blocks.get(slot);
     if (cached === undefined) return;
@@ -84,10 +84,10 @@ export class BlockCache {
   }
 }
 
-/** Returns the raw result. @throws on an error response or without a response. */
+/** @returns the raw result. @throws on an error response, or if there is no response. */
 export type RequestFn = (method: MethodName, params: WritableJson, signal?: AbortSignal) => Promise<Buffer>;
 
-/** Agave serves blocks from `confirmed` on. */
+/** The commitments at which Agave serves blocks. */
 export type HistoryCommitment = 'confirmed' | 'finalized';
 
 export const historyOf = (commitment: Commitment): HistoryCommitment =>
@@ -100,7 +100,7 @@ type ChainReaderOptions = Readonly<{
   log: Logger;
 }>;
 
-/** A node answered with an error or an unusable result. */
+/** A node returned an error or an unusable result. */
 export class ReadError extends Error {
   override readonly name = 'ReadError';
   readonly code: number;
@@ -110,9 +110,9 @@ export class ReadError extends Error {
   }
 }
 
-/** Accepts every version; undecodable transactions are omitted from the block. */
+/** Accepts every transaction version. Transactions that cannot be decoded are omitted from the block. */
 const VERSION_MAX = 255;
-/** getBlocks looks this far beyond the last slot, to detect a node that is behind. */
+/** Requests to getBlocks extend this many slots beyond the range, to detect a node that is behind. */
 const REACH = 64n;
 const BACKOFF_MS = 150;
 
@@ -130,7 +130,7 @@ async function readInTimeSlices(body: Buffer, slot: Slot): Promise<DecodedBlock>
   }
 }
 
-/** Reads the chain of one network through the pool. Coalesces equal requests. */
+/** Reads the chain of one network through the node pool. Coalesces identical requests. */
 export class ChainReader {
   readonly #options: ChainReaderOptions;
   readonly #inFlight = new Map<string, Promise<readonly Slot[]>>();
@@ -161,7 +161,7 @@ export class ChainReader {
     return slotOf(BigInt(body.toString('latin1')));
   }
 
-  /** Both ends included. Waits for a node that knows a block from `to` on: others would omit slots. */
+  /** The range is inclusive. Waits for a node with a block at or after `to`: a node that is behind omits slots. */
   async slots(
     from: Slot,
     to: Slot,
@@ -180,7 +180,7 @@ export class ChainReader {
     }
   }
 
-  /** As `slots`, without waiting for a node that has caught up. */
+  /** Like `slots`, but does not wait for a node that has caught up. */
   async availableSlots(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
     const inFlightRead = this.#inFlight.get(key) ?? this.#getBlocks(from, to, commitment);
@@ -228,7 +228,7 @@ export class ChainReader {
     return block;
   }
 
-  /** Prefetches the next blocks. @throws ReadError when a block's parent shows a hole in the list. */
+  /** Prefetches the next blocks. @throws ReadError if the parent of a block is missing from `slots`. */
   async eachBlock(
     slots: readonly Slot[],
     signal: AbortSignal,

@@ -42,8 +42,8 @@ type Attachment = {
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
- * A subscription that survives its connection. During a failover, notifications of the new connection are buffered until
- * the gap is filled, so that each arrives once and in order.
+ * A subscription that survives the loss of its connection. During a failover, notifications from the new connection
+ * are buffered until the gap is filled, so that each notification is emitted once and in order.
  */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
@@ -55,7 +55,7 @@ export class ContinuousSubscription {
   #attachment: Attachment | null = null;
   #buffered: Buffer[] | null = null;
   #opened: SlotInfo | null = null;
-  /** A lost connection triggers a failover. */
+  /** While true, losing the connection triggers a failover. */
   #isAttached = false;
 
   constructor(
@@ -72,7 +72,7 @@ export class ContinuousSubscription {
     this.#gapRecovery = gapRecovery;
   }
 
-  /** @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED if all nodes are full. */
+  /** @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED if all nodes are full. */
   async open(): Promise<void> {
     const { limits } = this.#context;
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {
@@ -86,7 +86,7 @@ export class ContinuousSubscription {
     if (isDetached(attachment)) void this.#failOver(this.#position(attachment));
   }
 
-  /** Resumes after another feed, as after a lost connection; `from` is the newest slot that it completed. */
+  /** Continues from another feed, as if a connection had been lost. `from`: the newest slot that the feed completed. */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#failOver(from);
@@ -100,7 +100,7 @@ export class ContinuousSubscription {
     this.#onClose();
   }
 
-  /** An attempt in progress at the deadline is abandoned. */
+  /** Abandons an attempt that is still in progress after `openTimeoutMs`. */
   #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
     const timeout = AbortSignal.timeout(this.#context.limits.openTimeoutMs);
     return unlessAborted(attaching, timeout).catch((fault: unknown) => {
@@ -112,7 +112,7 @@ export class ContinuousSubscription {
     return connection === null ? null : this.#context.nodes.position(connection);
   }
 
-  /** Without `isRejectionFinal`, waits for a node that accepts the subscription. */
+  /** If `isRejectionFinal` is false, keeps trying until a node accepts the subscription or the deadline passes. */
   async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
     let rejection: RpcError | null = null;
@@ -124,7 +124,7 @@ export class ContinuousSubscription {
         if (isRejectionFinal && nodeErrorRow(rejection.code).rule === 'accept') break;
       }
       if (result === null) {
-        // Every node was tried or is backing off.
+        // Every node was tried or is unavailable.
         if ((isRejectionFinal && rejection !== null) || performance.now() > deadline) break;
         if (isRejectionFinal) this.#throwIfNoNodeAccepts();
         tried.clear();
@@ -227,10 +227,10 @@ export class ContinuousSubscription {
     }
   }
 
-  /** @returns false when the new connection is lost too. */
+  /** @returns false if the new connection is lost, too. */
   async #fill(attachment: Attachment, from: SlotInfo | null, deadline: number): Promise<boolean> {
     const to = await this.#firstSlot(attachment);
-    // Without slots from a node or a poll, the gap has no bounds.
+    // No node or poll has reported a slot, so the bounds of the gap are unknown.
     if (from === null || this.#opened === null) return true;
     const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
     const signal = AbortSignal.any([attachment.lost.signal, this.#end.signal, timeout]);
@@ -265,7 +265,7 @@ export class ContinuousSubscription {
     };
   }
 
-  /** The first slot reported from now on: the connection covers everything after it. */
+  /** The next slot that the connection reports. The connection delivers everything after that slot. */
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);

@@ -22,10 +22,10 @@ import type { SlotInfo } from './pubsub-message.ts';
 export interface PreferredFeed extends Feed {
   serves(kind: SubscriptionKind): boolean;
   close(): void;
-  /** The newest completed slot, also while subscriptions fail; null for none. */
+  /** The newest completed slot; null if there is none. Remains available while subscriptions fail. */
   position(): SlotInfo | null;
   emittedUpTo(commitment: Commitment): Slot | null;
-  /** Snapshot of the emitted transactions, also while a subscription fails. */
+  /** Snapshot of the emitted transactions. Remains available while a subscription fails. */
   emittedTransactions(): EmittedTransactions;
 }
 
@@ -56,7 +56,7 @@ async function openWith<Opened, Position>(
     },
   });
   end = close;
-  // It failed before `open` resolved.
+  // A subscription that failed before `open` resolved fails over now.
   if (failOver === null) opened = failover.opened();
   else (failOver as () => void)();
   return () => {
@@ -72,7 +72,7 @@ type PreferredSubscriptionOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Fails over to PubSub, which emits what was missed, once. */
+/** Fails over to PubSub, which emits each missed notification once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
@@ -85,12 +85,12 @@ function openPreferred(
     onError: (failure) => listener.onError(failure),
   };
   return openWith(preferred, subscription, filtered, {
-    // Before the first slot of the preferred feed: the position of the PubSub nodes.
+    // Until the preferred feed has completed a slot, use the position of the PubSub nodes.
     opened: () => preferred.position() ?? pubsub.position(),
     lastPosition: () => preferred.position(),
     resume(opened, from) {
       onFailover();
-      // Without a position, either one precedes anything missed.
+      // If `opened` is unknown, each alternative still precedes all missed notifications.
       const start = opened ?? from ?? pubsub.position();
       return pubsub.resume(subscription, listener, { gapRecovery, opened: start, from: from ?? start });
     },
@@ -103,7 +103,7 @@ type PreferredTransactionsOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Fails over to blocks; a `processed` subscription then gets confirmed transactions. */
+/** Fails over to blocks. A `processed` subscription then gets transactions only once they are confirmed. */
 function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
@@ -132,7 +132,7 @@ type FeedOptions = Readonly<{
 
 export type NetworkFeed = Feed &
   Readonly<{
-    /** Subscriptions fail over without loss. */
+    /** Subscriptions on removed nodes fail over without loss. */
     setNodes(nodes: readonly NodeConfig[]): void;
     close(): void;
   }>;
@@ -147,13 +147,13 @@ function toFeedError(network: Network, fault: unknown): FeedError {
   return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause: fault });
 }
 
-/** Only a configuration change can help, so clients retry late. */
+/** Only a configuration change can help, so clients should wait a long time before retrying. */
 const noFeed = (network: Network): Failure =>
   new Failure('UPSTREAM_UNAVAILABLE', { facts: { network, feeds: 0 }, retryAfter: NO_FEED_RETRY_S });
 
 const NO_FEED_RETRY_S = 60;
 
-/** Blocks are the source of blocks and transactions, PubSub of other kinds. `preferred` takes all kinds that it serves. */
+/** Serves blocks and transactions by reading blocks, and others from PubSub, unless `preferred` serves the kind. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };
@@ -197,7 +197,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         try {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
-          // Whether the feed failed, as opposed to rejecting the subscription.
+          // Falls back only if the feed failed, not if it rejected the subscription.
           if (!(fault instanceof Failure && fault.row.owner === 'upstream')) throw fault;
           log.warn({ network, kind: subscription.kind }, 'Geyser unavailable; falling back to PubSub');
         }

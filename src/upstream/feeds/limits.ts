@@ -1,6 +1,6 @@
-/** Limits of the feeds. Times in milliseconds, sizes in bytes. */
+/** Feed limits. Times in milliseconds, sizes in bytes. */
 export const feedLimits = {
-  /** From connect until the node accepts the slot subscription. */
+  /** Time from connecting until the node accepts the slot subscription. */
   handshakeTimeoutMs: 4_000,
   messageMaxBytes: 128 * 1024 * 1024,
   /** Longest request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
@@ -8,12 +8,12 @@ export const feedLimits = {
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
-  /** Longer than one node may take, shorter than clients wait, including a failed Geyser attempt. */
+  /** Longer than a single node may take; together with a failed Geyser attempt, shorter than clients wait. */
   openTimeoutMs: 9_000,
-  /** Above it, another connection opens. */
+  /** Above this, another connection is opened. */
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
-  /** A connection ends when it reports no new slot for this long while the network advances. */
+  /** A connection is closed if it reports no new slot for this long while the network advances. */
   stallMs: 5_000,
   lagMaxSlots: 50,
   /** Backoff after a failed connection; doubles with each failure. */
@@ -22,10 +22,10 @@ export const feedLimits = {
   failoversMax: 64,
   gapTimeoutMs: 120_000,
   gapBlocksMax: 600,
-  /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
+  /** A gap starts this many slots before the last position, since the last slots may not have been confirmed. */
   gapMarginSlots: 8,
   gapFillsMax: 16,
-  /** Notifications per subscription buffered during a gap fill. */
+  /** Notifications buffered per subscription during a gap fill. */
   heldMax: 20_000,
   seenMax: 20_000,
   blockCacheMax: 64,

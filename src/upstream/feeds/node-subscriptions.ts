@@ -10,13 +10,13 @@ export interface NodeSubscriptionListener {
   onLost(): void;
 }
 
-/** Equal requests on one connection share one subscription, as on the node. */
+/** Identical requests on one connection share one subscription, as on the node. */
 export type NodeSubscriptionRequest = Readonly<{ kind: SubscriptionKind; params: Buffer }>;
 
 export type SubscribeResponse = Readonly<
   | { kind: 'opened'; close: () => void }
   | { kind: 'rejected'; error: RpcError }
-  /** No acknowledgement before the timeout, or one that contains a secret. */
+  /** No response before the timeout, or a rejection that contains a secret. */
   | { kind: 'timeout' }
   | { kind: 'closed' }
 >;
@@ -42,7 +42,7 @@ type NodeSubscriptionsOptions = Readonly<{
   onDuplicateId: () => void;
 }>;
 
-/** Remembered timed-out requests, whose late acknowledgement is unsubscribed. */
+/** Timed-out requests to remember. A subscription that is acknowledged late is ended. */
 const OVERDUE_MAX = 1_000;
 
 const keyOf = ({ kind, params }: NodeSubscriptionRequest): string => `${kind} ${params.toString('latin1')}`;
@@ -52,7 +52,7 @@ function rpcError(body: Buffer): RpcError {
   return new RpcError(Number(code), typeof message === 'string' ? message : '', data);
 }
 
-/** The subscriptions of one connection: acknowledged by request id, routed by the node's subscription id. */
+/** The subscriptions of one connection. Matches responses by request id and notifications by subscription id. */
 export class NodeSubscriptions {
   readonly #options: NodeSubscriptionsOptions;
   readonly #byKey = new Map<string, Entry>();
@@ -68,7 +68,7 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
-  /** Joins an equal subscription, if any. The listener may be notified before the promise resolves. */
+  /** Joins an identical subscription, if any. The listener may be notified before the promise resolves. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -86,12 +86,12 @@ export class NodeSubscriptions {
       return;
     }
     const entry = this.#byId.get(message.id);
-    // The node sent the notification before it read our unsubscribe request.
+    // Without an entry, the node sent the notification before it read our unsubscribe request.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const listener of entry.listeners) listener.onNotification(message.result);
   }
 
-  /** The node ended a subscription itself, as with a signature; its id is free. */
+  /** Call when the node has ended a subscription itself, as for `signature`. The node may reuse the id. */
   endedByNode(request: NodeSubscriptionRequest): void {
     const entry = this.#byKey.get(keyOf(request));
     if (entry !== undefined) this.#remove(entry);
@@ -144,7 +144,7 @@ export class NodeSubscriptions {
     const isAwaited = entry.listeners.size > 0;
     if (current !== undefined && (isAwaited || current.key !== entry.key)) this.#options.onDuplicateId();
     else if (!isAwaited) {
-      // A newer equal subscription may share the id, as with Agave.
+      // Agave gives identical subscriptions the same id, so the id may belong to a newer subscription.
       const { key, request } = entry;
       if (!this.#byKey.has(key)) this.#sendUnsubscribe(request.kind, id);
     } else {

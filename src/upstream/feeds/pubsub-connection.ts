@@ -33,7 +33,7 @@ function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
   }
 }
 
-/** Reason for logs; contains nothing that a node sent. */
+/** Reason for the logs. Contains no text from a node. */
 export type ConnectionEnd =
   | 'closed by the node'
   | 'connect failed'
@@ -53,24 +53,24 @@ type PubsubConnectionOptions = Readonly<{
   node: NodeConfig;
   limits: FeedLimits;
   maxPlausibleSlot: () => Slot | null;
-  /** Called once, with the code of a network or TLS error, or the HTTP status of a rejected handshake. */
+  /** Called once. `detail`: the code of a network or TLS error, or the HTTP status of a rejected handshake. */
   onEnd: (end: ConnectionEnd, detail: string | null) => void;
 }>;
 
 const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
 
-/** The error message may contain an address. */
+/** Used instead of the error message, which may contain an address. */
 function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
 
-/** HTTP parse errors count as rejection. For handshake errors other than timeouts, ws sets no code. */
+/** True for HTTP parse errors and for handshake errors other than timeouts. ws sets no code for handshake errors. */
 const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boolean =>
   typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/** Subscribes to slots itself, because missing slots show a stall that the socket does not. Times are `performance.now()`. */
+/** Also subscribes to slots: missing slots reveal a stall that the socket does not. Times are `performance.now()`. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
@@ -85,7 +85,7 @@ export class PubsubConnection {
   #isUp = false;
   #plausibleUpTo: Slot | null = null;
   retryAfterMs: number | null = null;
-  /** Null before the first, or if the node sends none. */
+  /** Null before the first slot, or if the node sends no slots. */
   lastSlot: SlotInfo | null = null;
   sendsSlots = false;
   progressAt = performance.now();
@@ -107,7 +107,7 @@ export class PubsubConnection {
       ackTimeoutMs: limits.ackTimeoutMs,
       isRevealing: (bytes) => revealsOneOf(secrets, bytes),
       isCredible: (kind, result) => {
-        // Ends the connection on an implausible slot, which would suppress all later notifications.
+        // An implausible slot would suppress all later notifications, so it ends the connection.
         const slot = notificationSlot(kind, result);
         if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
         this.#plausibleUpTo = this.#options.maxPlausibleSlot();
@@ -129,7 +129,7 @@ export class PubsubConnection {
     });
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
+      // The response is not a handshake. A 5xx status comes from a proxy whose node is restarting.
       const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
@@ -155,7 +155,7 @@ export class PubsubConnection {
     return this.#subscriptions.size;
   }
 
-  /** Call after `ready`. Ends the connection if it received nothing before the timeout. */
+  /** Call after `ready`. Ends the connection if nothing at all is received before the timeout. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -167,12 +167,12 @@ export class PubsubConnection {
     return response;
   }
 
-  /** The node ends a signature subscription with its last notification. */
+  /** For signature subscriptions, which the node ends with the last notification. */
   endedByNode(request: NodeSubscriptionRequest): void {
     this.#subscriptions.endedByNode(request);
   }
 
-  /** Null when the connection ends first. */
+  /** Null if the connection ends first. */
   nextSlot(): Promise<SlotInfo | null> {
     if (this.#end !== null) return Promise.resolve(null);
     return new Promise((resolve) => this.#slotResolvers.push(resolve));

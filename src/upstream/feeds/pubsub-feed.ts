@@ -11,8 +11,8 @@ import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**
- * When a connection closes, stalls or lags, its subscriptions fail over and the gap is read through the pool
- * (gap/). At `processed`, a gap is filled from confirmed blocks, so forks in it are not emitted.
+ * When a connection closes, stalls or lags, its subscriptions fail over, and the code in gap/ reads what they missed
+ * through the node pool. At `processed`, a gap is filled from confirmed blocks, so abandoned forks are not emitted.
  */
 export class PubsubFeed {
   readonly #context: SubscriptionContext;
@@ -48,7 +48,7 @@ export class PubsubFeed {
     return this.#context.nodes.networkPosition();
   }
 
-  /** @throws as `ContinuousSubscription.open`; Failure UPSTREAM_UNAVAILABLE after `close`. */
+  /** @throws like `ContinuousSubscription.open`; Failure UPSTREAM_UNAVAILABLE without nodes or after `close`. */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#context;
     if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
@@ -63,7 +63,7 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Missed notifications come first. `before.gapRecovery` has seen what the other feed emitted. */
+  /** Emits missed notifications first. `before.gapRecovery` must have processed those from the other feed. */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,

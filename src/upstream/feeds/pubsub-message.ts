@@ -5,7 +5,7 @@ import { errorCodeOf } from '../response/parse-response.ts';
 
 /** Results are not parsed but forwarded as received. Source: reference solana-json-rpc.md §3.1. */
 
-/** The number, or the raw JSON if it is no safe integer. */
+/** A number, or the raw JSON text if it is not a safe integer. */
 export type NodeSubscriptionId = number | string;
 
 export type NodeMessage = Readonly<
@@ -71,7 +71,7 @@ function notificationOf(payload: Spans): NodeMessage | null {
   return result === null || id === null ? null : { kind: 'notification', id: subscriptionId(id), result };
 }
 
-/** Single pass for Agave's member order. */
+/** Reads a notification in Agave's member order in a single pass. */
 function readNotification(bytes: Buffer): NodeMessage | null {
   if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
   const at = skipString(bytes, HEAD.length - 1);
@@ -82,7 +82,7 @@ function readNotification(bytes: Buffer): NodeMessage | null {
   return skipSpace(bytes, end + 1) === bytes.length ? notificationOf(payload) : null;
 }
 
-/** Two passes for any order and spacing. */
+/** Reads a message in any member order and spacing in two passes. */
 function readAny(bytes: Buffer): NodeMessage | null {
   const start = skipSpace(bytes, 0);
   const envelope = new Spans(bytes, ENVELOPE);
@@ -104,7 +104,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }
 
-/** Its parts are views. Null for neither a notification nor a response to one of our ids. */
+/** Returned buffers are views of `bytes`. Null if neither a notification nor a response with a numeric id. */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 

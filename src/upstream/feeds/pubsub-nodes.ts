@@ -21,13 +21,13 @@ export type PubsubNodesOptions = Readonly<{
   network: Network;
   /** Nodes without a `ws` address are ignored. */
   nodes: readonly NodeConfig[];
-  /** Status of the nodes of all networks. */
+  /** Status of the nodes on all networks. */
   status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** Times are `performance.now()`. */
+/** Times are on the `performance.now()` clock. */
 class NodeEntry {
   readonly node: NodeConfig;
   readonly connections = new Set<PubsubConnection>();
@@ -57,7 +57,7 @@ export type NodeSubscribeResult = Readonly<{
   response: SubscribeResponse;
 }>;
 
-/** Assumed distance of the root for nodes that send no slots. */
+/** Assumed distance of the root from the newest slot, for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 const RETRY_AFTER_MAX_MS = 60_000;
@@ -101,14 +101,14 @@ export class PubsubNodes {
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
       .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? new NodeEntry(node));
-    // Disconnected last, because their subscriptions immediately look for another node.
+    // Removed nodes are disconnected last, because their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
       for (const connection of [...connections]) connection.end('node removed');
     }
   }
 
-  /** Subscribes on the best node not in `excluded`. Returns null when none is available. */
+  /** Subscribes on the best node that is not in `excluded`. @returns null if no node is available. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -152,7 +152,7 @@ export class PubsubNodes {
     return entries.length > 0 && entries.every(({ rejectsHandshake }) => rejectsHandshake);
   }
 
-  /** The network's if the node sends no slots. */
+  /** The network's position if the node sends no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
   }
@@ -183,7 +183,7 @@ export class PubsubNodes {
       connection.end('closed by us');
   }
 
-  /** The least loaded node, preferring healthy ones without a recent failure. */
+  /** The least loaded node. Prefers healthy nodes without a recent failure. */
   #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
@@ -263,7 +263,7 @@ export class PubsubNodes {
       });
       return connection;
     } catch {
-      // Not the error's message, which may contain the address.
+      // Does not log the error's message, which may contain the address.
       log.warn(this.#facts(entry), 'Invalid upstream PubSub address or header');
       entry.rejectsHandshake = true;
       this.#backOff(entry);
@@ -288,7 +288,7 @@ export class PubsubNodes {
 
   #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    // All connections of a node that fails end at once: count one failure.
+    // When a node fails, all its connections end at once. Count this as one failure.
     if (entry.backoffUntil > performance.now()) return;
     const ms = exponentialBackoff(reconnectMs, reconnectMaxMs, entry.failures++);
     entry.failedAt = performance.now();
@@ -313,7 +313,7 @@ export class PubsubNodes {
     return this.#hasBetter(entry, reference) ? 'lagging' : null;
   }
 
-  /** A lagging connection is kept until another node is better. */
+  /** A lagging connection stays open until another node is known not to lag. */
   #hasBetter(laggard: NodeEntry, reference: Slot): boolean {
     const lag = BigInt(this.#options.limits.lagMaxSlots);
     const isGood = ({ lastSlot }: PubsubConnection): boolean =>

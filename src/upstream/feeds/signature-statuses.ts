@@ -10,7 +10,7 @@ export type LandedStatus = Readonly<{
   hasCommitment: (commitment: Commitment) => boolean;
 }>;
 
-/** Statuses are in request order; null for unknown signatures. @throws for a malformed result. */
+/** Statuses are in request order; null for unknown signatures. @throws if the result is malformed. */
 export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (LandedStatus | null)[] } {
   const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
   const statuses = listOf(value, 'statuses').map((status) => {

@@ -4,18 +4,18 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 
 type NodeSlots = Readonly<{ polled: Slot | null; observed: Slot | null }>;
 
-/** Slots that a notification may be ahead of the node's own last slot: minutes. */
+/** Slots by which a notification may be ahead of the node's own last slot: a few minutes. */
 const LEAD_MAX_SLOTS = 500n;
-/** A node further ahead of its network is wrong: about four days. */
+/** A node that is further ahead of its network than this (about four days) must be wrong. */
 const NETWORK_LEAD_MAX_SLOTS = 1_000_000n;
 
-/** The slot of a node, limited to `leadMax` ahead of its own poll. */
+/** The node's slot, limited to `leadMax` slots ahead of its last polled slot. */
 function slotOfNode({ polled, observed }: NodeSlots, leadMax: bigint): Slot | null {
   if (polled === null || observed === null || observed <= polled + leadMax) return newer(polled, observed);
   return slotOf(polled + leadMax);
 }
 
-/** The slot of the network, one vote per node; null while unknown. */
+/** The network's slot, with one vote per node; null while unknown. */
 export function trustedSlot(nodes: readonly NodeSlots[], lagMaxSlots: number): Slot | null {
   const slots = nodes.map((node) => slotOfNode(node, BigInt(lagMaxSlots)));
   return referenceSlot(

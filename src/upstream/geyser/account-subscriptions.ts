@@ -36,13 +36,13 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** May match more than the request, never less. */
+/** The accounts that a request names. They may include more accounts than the request matches, but never fewer. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
   for (const { account = [], owner = [], cuckooAccounts } of filtersOf(request)) {
     const isListed = account.length > 0 && cuckooAccounts === undefined;
-    // A filter matches both axes, so one axis of plain names covers it.
+    // An account must match both the addresses and the owners of a filter, so one of these lists is enough.
     if (!isListed && owner.length > 0) {
       for (const each of owner) owners.add(each);
       continue;
@@ -71,7 +71,7 @@ type AccountSubscription = {
 
 export type Watch = Readonly<{
   subscriptions: ReadonlyMap<string, AccountSubscription>;
-  /** Resolves when nodes have acknowledged them. Never rejects. */
+  /** Resolves after the first attempt to open each subscription. Never rejects. */
   opened: Promise<void>;
   end: () => void;
 }>;
@@ -88,7 +88,7 @@ function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subs
   return subscriptions;
 }
 
-/** PubSub account subscriptions. PubSub reports only the last write of an account in a slot. */
+/** PubSub account subscriptions. PubSub reports only an account's last write in a slot. */
 export class AccountSubscriptions {
   readonly #options: AccountSubscriptionsOptions;
   readonly #log: RateLimitedLogger;
@@ -102,9 +102,8 @@ export class AccountSubscriptions {
   }
 
   /**
-   * `replaced` ends once this watch exists: what only it needs does not count against the limit.
-   * @throws Failure FILTER_LIMIT when the request alone exceeds the limit, OVERLOADED when it does together
-   * with others.
+   * @param replaced - watch that the caller ends next. Subscriptions that only it uses do not count against the limit.
+   * @throws Failure FILTER_LIMIT if the request alone exceeds the limit, OVERLOADED if it does so together with others.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {
     const requested = subscriptionsOf(names);

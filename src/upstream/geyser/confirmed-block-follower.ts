@@ -22,9 +22,9 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Minimum slots per getBlocks request: there may be newer slots than the node has reported. */
+/** Minimum slots per getBlocks request, because there may be newer slots than the last reported slot. */
 const STRIDE = 64n;
-/** Slots before the tip among which the last confirmed block is. */
+/** The last confirmed block is within this many slots of the tip. */
 const START_REACH = 64n;
 const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
 
@@ -68,7 +68,7 @@ export class ConfirmedBlockFollower {
     return this.#started.promise;
   }
 
-  /** Emits it with its block, or at once after that. Beyond `waitingAccountsMax`, accounts are lost. */
+  /** Emits the account with or after its block. Beyond `waitingAccountsMax`, accounts are lost. */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {
@@ -85,7 +85,7 @@ export class ConfirmedBlockFollower {
     }
   }
 
-  /** As far as nodes have the blocks. Never rejects. */
+  /** Replays blocks from a slot onward, as far back as nodes have them. Never rejects. */
   async replayFrom(from: Slot): Promise<void> {
     const { reader, limits, log } = this.#options;
     const start = this.#start;
@@ -157,7 +157,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // The node's list omits a block.
+        // The node's slot list omits a block.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;
@@ -173,12 +173,12 @@ export class ConfirmedBlockFollower {
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
       for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.handleUpdate(account);
     }
-    // Accounts of older slots belong to forks.
+    // Remaining accounts of older slots belong to abandoned forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /** They are reported lost with their block: the block of a fork never arrives. */
+  /** Drops a slot's accounts. Reports them as lost when the block arrives, which never happens for a fork. */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
     this.#log.warn(

@@ -20,9 +20,9 @@ const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * Confirmed blocks, and accounts from PubSub. Limits: nothing before a slot is confirmed; no entries and no
- * dead slots; only the last write of an account per slot, without its transaction, with a generated write
- * version; only accounts named by address or owner.
+ * Emits confirmed blocks, and accounts from PubSub. Limitations: emits nothing before a slot is confirmed, and neither
+ * entries nor dead slots. Emits only accounts that the request names by address or owner, and only the last write per
+ * slot, without its transaction and with a generated write version.
  */
 class PubsubFallback implements GeyserSource {
   readonly #options: ConfirmedBlockFollowerOptions;
@@ -38,7 +38,7 @@ class PubsubFallback implements GeyserSource {
     this.#log = new RateLimitedLogger(options.log);
   }
 
-  /** @throws Failure FILTER_LIMIT, OVERLOADED when the request names too many accounts. */
+  /** @throws Failure FILTER_LIMIT or OVERLOADED if the request names too many accounts. */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous: FilterSet | null = null): FilterSet {
     if (this.#isClosed) return { ready: Promise.resolve(), end: () => {} };
     this.#subscriptionCount++;

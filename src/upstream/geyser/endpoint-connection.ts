@@ -29,7 +29,7 @@ interface UpdateStreamListener {
 
 const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
-/** One update stream of one server. Passes updates to a reader and answers pings. */
+/** One update stream from one server. Passes updates to a reader and answers pings. */
 export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdate>> {
   #slot = -1n;
 
@@ -54,7 +54,7 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
               if (update.id > PONG_ID) listener.onPong(update.id);
               return;
             case 'slot':
-              // A slot far below the last one is progress too: the last one was implausible.
+              // A slot far below the last slot also counts as progress: the last slot was implausible.
               if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
                 this.#slot = update.slot;
                 this.recordProgress();
@@ -94,8 +94,8 @@ const keyOf = (request: Buffer | null): string | null => request?.toString('lati
 type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from: Slot | null }>;
 
 /**
- * The reconnecting stream of one server, with the merged request. Requests a replay after a disconnect. When
- * the server rejects a request, the scope widens step by step, and finally the last accepted request is sent.
+ * A reconnecting stream to one server that carries the merged request. Requests a replay after a disconnect. If the
+ * server rejects a request, widens its scope step by step, and finally sends the last accepted request.
  */
 export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;
@@ -128,7 +128,7 @@ export class EndpointConnection {
     return requestScopes[this.#scope] ?? 'broad';
   }
 
-  /** Whether the server accepted the changed request in time. */
+  /** @returns whether the server accepted the changed request in time. */
   updateRequest(): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     this.isRejected = false;
@@ -222,14 +222,14 @@ export class EndpointConnection {
     this.#active?.stream.ping(this.#pingId);
   }
 
-  /** Large requests wait longer: each repeats all filters. */
+  /** Large requests wait longer, because each request repeats all filters. */
   #requestDelay(): number {
     const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
     const bytes = this.#lastRequest?.length ?? 0;
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, bytes / REQUEST_BYTES_PER_MS));
   }
 
-  /** Servers process only the newest queued request: each repeats `from_slot` until a replay starts. */
+  /** Servers process only the newest queued request, so each request repeats `from_slot` until the replay starts. */
   #pendingReplay(): Slot | null {
     if (this.#active === null || this.#active.reader.isReplaying || this.#active.reader.newest !== null)
       return null;
@@ -239,7 +239,7 @@ export class EndpointConnection {
   /** Chooses another request after a rejection. @returns whether to reconnect at once. */
   #reduceScope({ code }: GrpcStatus, active: ActiveStream | null): boolean {
     const isReplayRequested = active !== null && active.from !== null && !active.reader.isReplaying;
-    // Some servers replay but reject block filters.
+    // Some servers support replay but reject block filters.
     const last = isReplayRequested ? 1 : requestScopes.length - 1;
     if (code === 'INVALID_ARGUMENT' && this.#scope < last) {
       this.#scope++;

@@ -32,7 +32,7 @@ type ReplayOptions = Readonly<{
 
 type ReplayRange = Readonly<{
   from: Slot;
-  /** The newest slot, or the last missing one. */
+  /** The newest slot, or the last missing slot. */
   to: Slot;
   /** Also emit missing updates of emitted slots. */
   fillsIn: boolean;
@@ -48,7 +48,7 @@ function oldestIn(message: string): Slot | null {
 /** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
 export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
-/** On separate streams, since a server ends the stream when it rejects a replay. */
+/** Replays on separate streams, because a server that rejects a replay ends the stream. */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
   let result: ReplayResult = 'unsupported';
   const { connections, limits } = options;
@@ -57,7 +57,7 @@ export async function replay(options: ReplayOptions, range: ReplayRange): Promis
     let { scope } = connection;
     let outcome = await replayOf(connection, scope, options, range, signal);
     if (outcome.code === 'INVALID_ARGUMENT' && scope === 'exact') {
-      // Some servers replay but reject block filters.
+      // Some servers support replay but reject block filters.
       scope = 'withoutCounts';
       outcome = await replayOf(connection, scope, options, range, signal);
     }
@@ -79,7 +79,7 @@ function replayOf(
   { from, to, fillsIn }: ReplayRange,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  // Starts one slot early, to detect servers that ignore `from_slot`.
+  // A single slot is requested together with its predecessor, to detect servers that ignore `from_slot`.
   const fromSlot = from < to || from === 0n ? from : slotOf(to - 1n);
   return new Promise((resolve) => {
     const reader = merge.addReader({ from: fromSlot, tip: to, fillsIn, seals: scope === 'exact' });
@@ -110,7 +110,7 @@ function replayOf(
   });
 }
 
-/** In stream order. Blocks contain neither account writes nor entries nor their counts. */
+/** A block's updates in stream order. Blocks contain neither account writes nor entries, nor counts of these. */
 export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
   const { slot, parentSlot: parent, transactions } = block;
   const createdAt = encodeTimestamp(BigInt(Date.now()));
@@ -143,7 +143,7 @@ const missingInBlocks = ['account', 'entry'] as const;
 
 const logFields = ({ from, to }: SlotRange): object => ({ from: Number(from), to: Number(to) });
 
-/** A server replays missing slots, or blocks are read, or they are reported lost. */
+/** Repairs missing slots by replay from a server or by reading blocks. Otherwise, reports them as lost. */
 export class GapRepair {
   readonly #options: GapRepairOptions;
   readonly #end = new AbortController();
@@ -194,7 +194,7 @@ export class GapRepair {
     }
   }
 
-  /** Prefers waiting for an unreachable server that may replay over reading blocks. */
+  /** Before reading blocks, waits some time for an unreachable server that may be able to replay the slots. */
   async #tryOnce(range: SlotRange, triedMs: number): Promise<void> {
     const { merge, log, limits, replay, requestedKinds } = this.#options;
     const result = await replay(range);
@@ -212,7 +212,7 @@ export class GapRepair {
     }
   }
 
-  /** Blocks lack account writes and entries, which are reported lost. @throws as the reader does. */
+  /** Emits slots from blocks. Account writes and entries are reported as lost. @throws the reader's errors. */
   async #fill({ from, to }: SlotRange): Promise<void> {
     const { reader, merge, limits, requestedKinds, listener } = this.#options;
     if (to - from >= BigInt(limits.fillSlotsMax)) return;

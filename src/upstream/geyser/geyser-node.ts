@@ -11,7 +11,7 @@ export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 /** Id of the ping that answers a server's ping. Request acknowledgements use greater ids. */
 export const PONG_ID = 1;
 
-/** Status codes of servers that cannot replay from the requested slot. */
+/** Status codes from servers that cannot replay from the requested slot. */
 export const noReplay: ReadonlySet<GrpcCode> = new Set([
   'OUT_OF_RANGE',
   'INTERNAL',

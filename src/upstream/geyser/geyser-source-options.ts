@@ -1,43 +1,43 @@
 /** Times in milliseconds, sizes in bytes. */
 export const geyserSourceOptions = {
-  /** `union`: the merged filters of all streams. `full`: everything, always. */
+  /** `union`: the merged filters of all streams. `full`: always everything. */
   demand: 'union' as 'union' | 'full',
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
-  /** Before and after decompression. */
+  /** Applies before and after decompression. */
   messageMaxBytes: 128 * 1024 * 1024,
-  /** HTTP/2 flow control of the stream and of the connection. */
+  /** HTTP/2 flow-control window of the stream and of the connection. */
   windowBytes: 16 * 1024 * 1024,
-  /** Batching delay of request changes: servers reject frequent requests. */
+  /** Delay that batches request changes, because servers reject frequent requests. */
   requestDelayMs: 20,
   requestDelayMaxMs: 100,
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
   openTimeoutMs: 3_000,
-  /** Above it, WebSocket subscriptions are rejected, and broader filters replace those of gRPC streams. */
+  /** Above this, WebSocket subscriptions are rejected, and broader filters replace those of gRPC streams. */
   filtersMax: 100,
-  /** Above it, all updates of a kind are requested; with the PubSub fallback, filter sets are rejected. */
+  /** Above this, all updates of a kind are requested. The PubSub fallback rejects the filter set instead. */
   addressesMax: 20_000,
-  /** A stream ends without a new slot for this long. */
+  /** A stream ends after this long without a new slot. */
   stallMs: 5_000,
-  /** Without a slot from any server for this long, WebSocket subscriptions fail over. */
+  /** WebSocket subscriptions fail over after this long without a slot from any server. */
   downMaxMs: 15_000,
   /** Doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
-  /** Slots before the oldest incomplete one at which the replay after a disconnect starts. */
+  /** After a disconnect, the replay starts this many slots before the oldest incomplete slot. */
   replayMarginSlots: 4,
-  /** Slots before the newest one at which a replay may start. Servers keep about 150. */
+  /** A replay may start at most this many slots before the newest slot. Servers store about 150 slots. */
   replaySlotsMax: 140,
   backfillsMax: 2,
   backfillTimeoutMs: 30_000,
   fillTimeoutMs: 30_000,
   fillSlotsMax: 600,
   slotsMax: 512,
-  /** Tracked updates per slot; updates beyond it may be duplicated. */
+  /** Tracked updates per slot. Updates beyond this may be duplicated. */
   slotUpdatesMax: 1_000_000,
-  /** PubSub fallback: accounts waiting for their block; above it, those of the oldest slot are lost. */
+  /** PubSub fallback: accounts that wait for their block. Above this, those of the oldest slot are lost. */
   waitingAccountsMax: 20_000,
 };
 

@@ -40,7 +40,7 @@ const otherFaults: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'server does not support HTTP/2',
 };
 
-/** The error's own message may contain the address. */
+/** Describes an error without its message, which may contain the address. */
 function connectionFault(error: Error): string {
   // A stream that never connected is cancelled; `cause` holds the connection error.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
@@ -51,7 +51,7 @@ function connectionFault(error: Error): string {
 
 export type GrpcStreamOptions = Omit<GrpcStreamLimits, 'stallMs' | 'reconnectMs' | 'reconnectMaxMs'> &
   Readonly<{
-    /** Its path prefixes the method. May contain secrets. */
+    /** Its path is prepended to the method. May contain secrets. */
     url: string;
     /** Request metadata, such as `x-token`. May contain secrets. */
     headers: Readonly<Record<string, string>>;
@@ -61,13 +61,13 @@ export type GrpcStreamOptions = Omit<GrpcStreamLimits, 'stallMs' | 'reconnectMs'
 export interface GrpcStreamListener<Message> {
   /** The server accepted the stream. */
   onOpen(): void;
-  /** A buffer is never modified afterwards. */
+  /** A buffer passed here is never modified afterwards. */
   onMessage(message: Message): void;
-  /** Called once, and not after `close`. */
+  /** Called at most once, and never after `close`. */
   onEnd(status: GrpcStatus): void;
 }
 
-/** A ratio, and an allowance: a 10 MiB account of zeros compresses to a few hundred bytes. */
+/** The ratio applies above 16 MiB, because a 10 MiB account of zeros compresses to a few hundred bytes. */
 const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */
@@ -75,7 +75,7 @@ const decompressionQueue = new TimeSlicedQueue();
 
 const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
 
-/** Drops HTTP/2 pseudo-headers and connection headers. HTTP/2 header names are lower case. */
+/** Drops HTTP/2 pseudo-headers and connection headers. HTTP/2 header names must be lower case. */
 function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<string, string> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
@@ -134,7 +134,7 @@ export class GrpcStream {
     if (!this.#isEnded) this.#stream.write(encodeFrame(message));
   }
 
-  /** Half-closes the stream: servers of unary requests may wait for it. */
+  /** Half-closes the stream. Servers may wait for this if the method takes a single request. */
   finishSending(): void {
     if (!this.#isEnded) this.#stream.end();
   }
@@ -154,7 +154,7 @@ export class GrpcStream {
   }
 
   #listen(): void {
-    // A stream error carries the cause; the session's error follows.
+    // The stream's error, which contains the cause, precedes the session's error.
     this.#session.on('error', (error) => this.#endAfterRead(unavailable(connectionFault(error))));
     this.#session.on('goaway', () => this.#endAfterRead(unavailable('server sent GOAWAY')));
     this.#session.on('close', () => this.#endAfterRead(unavailable('connection closed')));
@@ -180,7 +180,7 @@ export class GrpcStream {
     });
     const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
     this.#stream.on('error', (error) => endWith(connectionFault(error)));
-    // At `end`, our half of the stream is closed, too.
+    // At `end`, our side of the stream is closed, too.
     for (const event of ['end', 'close'])
       this.#stream.on(event, () => endWith('stream closed without a status'));
   }
@@ -198,7 +198,7 @@ export class GrpcStream {
     else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
   }
 
-  /** Queues decompression for a time slice, one message at a time. */
+  /** Delivers messages. Decompresses each compressed message in a time slice of its own. */
   #deliver(hasTimeSlice: boolean): void {
     let mayTakeLong = hasTimeSlice;
     while (!this.#isEnded) {

@@ -2,20 +2,20 @@ import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { StreamReader } from './stream-reader.ts';
 
-/** Slots that a server may be ahead of all emitted ones, or behind the first: minutes. */
+/** Slots by which a server may be ahead of the emitted slots, or behind the newest slot: a few minutes. */
 export const JUMP_MAX_SLOTS = 500n;
-/** Slots that a server may be ahead of a trusted head: about 30 s, plus a fast chain's progress between polls. */
+/** Slots by which a server may be ahead of a trusted head: about 30 s. Progress since the poll is added. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
-/** Upper bound of a chain's speed; some local chains are fast. */
+/** Upper bound on the speed of a chain. Some local chains are fast. */
 const SLOTS_PER_SECOND = 100;
 /** An older head is ignored. */
 const HEAD_MAX_AGE_MS = 5_000;
 
 type SlotPlausibilityOptions = Readonly<{
-  /** After this long without a plausible slot, a distant one is accepted. */
+  /** After this long without a plausible slot, a distant slot is accepted. */
   quietMs: number;
-  /** From another source, such as polled nodes. */
+  /** Head slot from another source, such as polled nodes. */
   head: () => ObservedSlot | null;
   streams: ReadonlySet<Pick<StreamReader, 'slot' | 'maxSlot'>>;
 }>;
@@ -24,26 +24,26 @@ const sinceOf = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
- * With a known head that some stream is near: slots near the head. Otherwise: slots near the emitted ones; a
- * single server may jump, one of several may advance only at chain speed. After a quiet period, the second
- * slot near the same distant position is accepted.
+ * Decides which slots are plausible. If the head is known and a stream is near it, these are the slots near the head.
+ * Otherwise, these are the slots near the emitted ones: a single server may jump, but one of several servers may only
+ * advance at chain speed. After a quiet period, a distant slot is accepted if the previous slot was near it, too.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
   #newest: Slot | null = null;
   #updatedAt = 0;
-  /** Slots that one of several servers may advance. */
+  /** Number of slots by which one of several servers may advance. */
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
   #outlier: Slot | null = null;
-  /** Since when only finished slots have been reported. */
+  /** Time since which only finished slots have been reported. */
   #staleSince: number | null = null;
 
   constructor(options: SlotPlausibilityOptions) {
     this.#options = options;
   }
 
-  /** Null if unknown or if all streams are far from it. */
+  /** Null if the head is unknown or all streams are far from it. */
   get head(): ObservedSlot | null {
     const head = this.#freshHead();
     if (head === null) return null;
@@ -81,13 +81,13 @@ export class SlotPlausibility {
     return true;
   }
 
-  /** True if unknown, or if the head contradicts the only server. */
+  /** Whether the chain can have reached a slot. True if the head is unknown or there is only one server. */
   isPossible(slot: Slot): boolean {
     const head = this.#isAlone() ? null : this.head;
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
-  /** Whether only finished slots came for `quietMs`: newer ones were wrong, or the chain was reset. */
+  /** Whether only finished slots have arrived for `quietMs`. If so, newer slots were wrong or the chain was reset. */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
     const before = this.#staleSince;
@@ -95,7 +95,7 @@ export class SlotPlausibility {
     return before !== null && this.#staleSince !== null && now - before > this.#options.quietMs;
   }
 
-  /** Whether all known positions and the head are below a slot; false if none is known. */
+  /** Whether the head and all known positions are below a slot; false if none of them is known. */
   isBehind(slot: Slot): boolean {
     const reported = [...this.#options.streams].map(({ maxSlot }) => maxSlot);
     const positions = [this.#freshHead()?.slot ?? null, ...reported];
@@ -116,7 +116,7 @@ export class SlotPlausibility {
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;
   }
 
-  /** True if unknown, since servers may be catching up. */
+  /** Whether the chain is beyond the finished slots. True if unknown, since servers may be catching up. */
   #isBeyond(finishedUpTo: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null) return head.slot > finishedUpTo;

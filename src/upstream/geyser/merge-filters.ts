@@ -11,19 +11,19 @@ import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/request
 import { requestedKinds } from '../../streams/geyser/filters/requested-kinds.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** For servers that reject the exact request. */
+/** Scopes other than `exact` are for servers that reject the exact request. */
 export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
-/** Part of every request: start, end and commitment of slots. */
+/** Included in every request, to receive the start, end and commitment of each slot. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
 /** An empty block message marks a complete slot and counts its account writes. */
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
-/** Filters of `baseRequest`, which count against `filtersMax`. */
+/** Number of filters in `baseRequest` that count against `filtersMax`. */
 const SLOTS_FILTERS = 1;
 const baseRequest: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
@@ -48,7 +48,7 @@ export const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<s
 
 const sorted = (addresses: Iterable<Address>): readonly Address[] => [...new Set(addresses)].sort();
 
-/** Drops cuckoo filters, which are large and may be unsupported: the result matches more, never less. */
+/** Drops cuckoo filters, which are large and may be unsupported. The result may match more, but never less. */
 function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   const filters = [...(request.accounts?.values() ?? [])].map(({ cuckooAccounts, account, ...rest }) =>
     cuckooAccounts !== undefined || account === undefined ? rest : { ...rest, account },
@@ -61,7 +61,7 @@ function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** Transaction statuses are derived from transactions. */
+/** Includes filters for transaction statuses, which are derived from transactions. */
 function transactionsFilters(request: SubscribeRequest): TransactionsFilter[] {
   const requested = [
     ...(request.transactions?.values() ?? []),
@@ -148,7 +148,7 @@ function mergeTransactionFilters(
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
 
-/** Drops data filters and exclusions, which servers reject first. */
+/** Keeps only addresses and owners, since servers reject other conditions first. */
 const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
   filters.map(({ account, owner }) => ({
     ...(isEmpty(account) ? {} : { account: account! }),
@@ -168,7 +168,7 @@ function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
 
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
 
-/** The merged request may match more than the consumers requested, never less: they filter again. */
+/** The merged request may match more than the consumers requested, but never less. Consumers filter again. */
 export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();
@@ -207,7 +207,7 @@ export class FilterMerger {
     return new Set(this.#all().flatMap((request) => [...requestedKinds(request)]));
   }
 
-  /** Whether servers accept the exact requests and these further filters. */
+  /** Whether servers accept these filters in addition to the exact requests. */
   fits({ filters, addresses }: FiltersSize): boolean {
     const { filtersMax, addressesMax, demand } = this.#options;
     if (demand === 'full') return true;
@@ -222,7 +222,7 @@ export class FilterMerger {
     return encoded;
   }
 
-  /** Equal sets of requests give equal results, in any order. */
+  /** Equal sets of requests give equal results, regardless of their order. */
   request(scope: RequestScope): SubscribeRequest {
     if (this.#options.demand === 'full') return fullRequest(scope);
     const requests = this.#all();

@@ -6,7 +6,7 @@ import { GrpcStream, type GrpcStreamListener, type GrpcStreamOptions } from './g
 
 export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
   Readonly<{
-    /** Without progress for this long, the stream ends with UNAVAILABLE. */
+    /** The stream ends with UNAVAILABLE after this long without progress. */
     stallMs: number;
     /** @throws InvalidProtobuf for a malformed message, which is skipped. */
     decode: (bytes: Buffer) => Message;
@@ -75,7 +75,7 @@ export class MonitoredStream<Message> extends GrpcStream {
   }
 }
 
-/** A server's message for a log, or a placeholder when it contains the server's host or a credential. */
+/** Returns a server's message for the log, or a placeholder if it contains the server's host or a credential. */
 export function redactMessage(
   message: string,
   url: string,

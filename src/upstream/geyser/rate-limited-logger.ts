@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 
 const PAUSE_MS = 60_000;
 
-/** At most one of each warning per minute, with the number of suppressed repeats. */
+/** Logs each warning at most once per minute, with the number of suppressed repeats. */
 export class RateLimitedLogger {
   readonly #log: Logger;
   readonly #warnings = new Map<string, { atMs: number; times: number }>();

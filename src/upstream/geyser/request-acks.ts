@@ -12,14 +12,14 @@ type Waiter = {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
-  /** Id of the ping after the request; 0 until it is sent. */
+  /** Id of the ping that follows the request; 0 until the request is sent. */
   id: number;
 };
 
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/** Geyser acknowledges no request, so a ping follows each; without an answer, it counts as accepted. */
+/** Geyser does not acknowledge requests, so a ping follows each. A request without an answer counts as accepted. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();
@@ -31,7 +31,7 @@ export class RequestAcks {
     this.#limits = limits;
   }
 
-  /** Waits for the next request. @throws AckTimeout, RequestRejected */
+  /** Waits until the next request is accepted. @throws AckTimeout, RequestRejected */
   wait(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(waiter, new AckTimeout()), this.#limits.openTimeoutMs);
@@ -57,7 +57,7 @@ export class RequestAcks {
     for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
   }
 
-  /** The stream ended: waiters wait for the next request. */
+  /** Call when the stream has ended. Waiters then wait for the next request. */
   reset(): void {
     this.#isOpen = false;
     this.#stopSilenceTimer();

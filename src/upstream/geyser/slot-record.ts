@@ -17,7 +17,7 @@ const ROWS_FIRST = 64;
 /** Random key per process, so that clients cannot provoke collisions. */
 const hash = new HalfSipHash(randomBytes(8));
 
-/** Counts 64-bit keyed hashes: with 10,000 keys per slot, about one collision in 10^11 slots. */
+/** Counts keys by 64-bit keyed hash. With 10,000 keys per slot, about one slot in 10^11 has a collision. */
 export class SeenKeys {
   readonly #max: number;
   /** Rows of two hash words and a count; count 0 marks a free row. */
@@ -33,7 +33,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /** Whether the count was lower; always for an untracked key. `first`: in multiples of 4 bytes. */
+  /** Raises a key's count. @returns whether it was lower; true if untracked. `first`: a multiple of 4 bytes. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;
@@ -71,27 +71,27 @@ export class SeenKeys {
   }
 }
 
-/** A slot as one stream sends it; not authoritative once it no longer counts. */
+/** One stream's view of a slot. Not authoritative if it is incomplete or the slot was restarted. */
 type View = Readonly<{ isAuthoritative: boolean }>;
 
 type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
 type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
 
 /**
- * Keeps the account writes of a slot in order when its streams have different requests. Each stream sends
- * writes in order. If another stream passed a position without sending a write, that write is older and was
- * not requested there, unless that stream can still send it. Without a stream to compare with, newer writes
- * are emitted again after it.
+ * Keeps the account writes of a slot in order when its streams have different requests. Each stream sends its writes
+ * in order. A write from a stream that has not yet sent the last emitted write is probably older than that write: it is
+ * buffered, and dropped if its stream then sends the last emitted write. If no stream that sent the last emitted write
+ * is authoritative, the write is emitted at once, and newer writes are emitted again after it.
  */
 class WriteOrder {
   readonly #wasEmitted: boolean;
   readonly #last = new Map<string, LastWrite>();
-  /** Accounts whose older write may have been emitted after a newer one. */
+  /** Accounts for which an older write may have been emitted after a newer write. */
   readonly #outOfOrder = new Set<string>();
-  /** Writes by account that wait until their stream sends the last emitted write. */
+  /** Writes, by account, that wait for their stream to send the last emitted write. */
   readonly #buffered = new Map<string, BufferedWrite[]>();
 
-  /** `wasEmitted`: the slot was emitted completely, so a new write may be an older one. */
+  /** `wasEmitted`: the slot was emitted completely, so a new write may be older than emitted writes. */
   constructor(wasEmitted: boolean) {
     this.#wasEmitted = wasEmitted;
   }
@@ -118,7 +118,7 @@ class WriteOrder {
     return true;
   }
 
-  /** Unemitted writes of a stream that completed the slot; they may be the newest. */
+  /** Buffered writes from a stream that has completed the slot. They may be the newest writes. */
   bufferedOf(view: View): RawAccount[] {
     const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
     return buffered.map(({ update }) => update);
@@ -140,7 +140,7 @@ export type RawContent = RawTransaction | RawAccount | RawEntry;
 
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
-/** What was emitted of one slot, across all streams. */
+/** State of one slot across all streams, including which updates were emitted. */
 export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
@@ -148,13 +148,13 @@ export class SlotRecord {
   level: Commitment = 'processed';
   end: SlotEnd | null = null;
   blockhash = '';
-  /** `performance.now()`. */
+  /** On the `performance.now()` clock. */
   waitingSince = 0;
-  /** Dead versions before the current one, as its server counts. */
+  /** Number of dead versions before the current version, as counted by the stream that sends it. */
   deaths = 0;
   /** Incremented when emission restarts; updates of earlier versions are dropped. */
   version = 0;
-  /** Death reported by one server while others still send the slot. */
+  /** Set when one server reports the slot as dead while others still send it. */
   deadUpdate: RawSlot | null = null;
   /** Null while all streams of the slot have the same request. */
   writeOrder: WriteOrder | null = null;
@@ -175,7 +175,7 @@ export class SlotRecord {
     return this.state === 'emitted' || this.state === 'lost';
   }
 
-  /** Records the request of a stream that sends the slot; null while it may be changing. */
+  /** Records the request of a stream that sends the slot. null: the request may be changing. */
   noteRequest(request: string | null): void {
     this.#request ??= request;
     if (request === null || request !== this.#request) this.writeOrder ??= new WriteOrder(this.isSettled);
@@ -192,7 +192,7 @@ export class SlotRecord {
   }
 
   /**
-   * @param nth - ordinal of a write without a signature, since write versions of different nodes are not comparable.
+   * @param nth - ordinal of a write without a signature. Write versions of different nodes are not comparable.
    * @returns whether the update is new.
    */
   addUpdate(update: RawContent, nth: number): boolean {
@@ -209,14 +209,14 @@ export class SlotRecord {
     }
   }
 
-  /** A replay may contain only the last write: different content counts as new regardless of `nth`. */
+  /** A replay may contain only the last write, so different content counts as new regardless of `nth`. */
   #addOwnWrite({ address, lamports, owner, data }: RawAccount, nth: number): boolean {
     const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
     const isOther = this.#seenUpdates.raise(address, state, 1);
     return this.#seenUpdates.raise(address, null, nth) || isOther;
   }
 
-  /** Restarts a dead slot: nothing emitted before counts. */
+  /** Restarts a dead slot: earlier updates no longer count as emitted. */
   reset(deaths: number): void {
     this.deaths = deaths;
     this.version++;

@@ -5,33 +5,33 @@ import type { Slot } from '../../solana/units.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
 export interface UpdateSink {
-  /** @returns the record of a slot; null if the slot is finished. */
+  /** @returns the record of a slot; null if the slot is finished or implausible. */
   record(slot: Slot): SlotRecord | null;
-  /** Whether a slot precedes the first one of the source. */
+  /** Whether a slot precedes the source's first slot. */
   isEarlier(slot: Slot): boolean;
   /**
-   * Starts a slot from its beginning, after `deaths` dead versions on this stream; `bank` is null if the
-   * server sends no bank updates. Returns the record's version; OUTDATED for one that may be dead.
+   * Starts a slot from its beginning, after `deaths` dead versions on this stream. `bank` is null if the server
+   * sends no bank updates. Returns the record's version, or OUTDATED if the stream's version may be dead.
    */
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   emitContent(update: RawContent): void;
-  /** The request that all streams share; null while they differ or may be changing. */
+  /** The request shared by all streams; null while their requests differ or may be changing. */
   request(): string | null;
   endSlot(record: SlotRecord, end: SlotEnd): void;
-  /** `deaths` includes this one. */
+  /** `deaths` includes this death. */
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void;
-  /** Confirmed or finalized. */
+  /** Handles a `confirmed` or `finalized` status. */
   advanceSlot(update: RawSlot): void;
-  /** First shred or completed. */
+  /** Emits a `firstShredReceived` or `completed` status. */
   emitProgress(update: RawSlot): void;
 }
 
 export type StreamReaderOptions = Readonly<{
   /** First slot of the requested replay; null for none. */
   from: Slot | null;
-  /** The newest slot: a replay starts at or before it. */
+  /** The newest slot. A replay starts at or before it. */
   tip: Slot | null;
-  /** Also emit missing updates of emitted slots up to `tip`, and slots before the source's first one. */
+  /** Also emit missing updates of emitted slots up to `tip`, and slots before the source's first slot. */
   fillsIn: boolean;
   /** The request includes block messages, which mark complete slots. */
   seals: boolean;
@@ -39,14 +39,14 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
-/** A slot as one stream sends it. */
+/** One stream's view of a slot. */
 class SlotView {
   readonly record: SlotRecord;
-  /** Dead versions on this stream. */
+  /** Number of dead versions of the slot on this stream. */
   readonly deaths: number;
-  /** Received from the beginning of the slot. */
+  /** Whether the slot was received from its beginning. */
   isComplete = false;
-  /** Version of the record that this view counts for. */
+  /** The version of the record to which this view belongs. */
   version = OUTDATED;
   isDone = false;
   meta: RawBlockMeta | null = null;
@@ -61,19 +61,19 @@ class SlotView {
     this.deaths = deaths;
   }
 
-  /** Whether the stream's version of the slot counts. */
+  /** Whether the slot was received from its beginning and its record has not been restarted since. */
   get isAuthoritative(): boolean {
     return this.isComplete && this.version === this.record.version;
   }
 }
 
 const VIEWS_MAX = 256;
-/** After this many slots without a bank update, the server counts as sending none. */
+/** After this many slots without a bank update, the server is assumed to send none. */
 const BANKLESS_SLOTS = 3;
-/** After this many confirmed slots without a block message, the server counts as sending none. */
+/** After this many confirmed slots without a block message, the server is assumed to send none. */
 const UNSEALED_SLOTS = 3;
 
-/** Emits only slots that it receives completely, so that account writes stay in order. */
+/** Emits only slots that it receives from their beginning, so that account writes stay in order. */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
   readonly #sink: UpdateSink;
@@ -83,10 +83,10 @@ export class StreamReader {
   #sendsBanks = false;
   #ended = 0;
   #unsealed = 0;
-  /** The server's request; null while a change is not acknowledged. */
+  /** The stream's current request; null until the server acknowledges a change. */
   request: string | null = '';
   newest: Slot | null = null;
-  /** The slot started or ended last; null for none, or during a replay. */
+  /** The slot that started or ended last; null if there is none, or if the reader was added with `fillsIn`. */
   slot: Slot | null = null;
   maxSlot: Slot | null = null;
 
@@ -102,7 +102,7 @@ export class StreamReader {
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
 
-  /** Whether the stream has started the slot and not ended it. */
+  /** Whether the stream has started the slot but not ended it. */
   isSending(record: SlotRecord): boolean {
     const view = this.#views.get(record.slot);
     return view?.record === record && view.isAuthoritative && !view.isDone;
@@ -158,7 +158,7 @@ export class StreamReader {
     if (view === null || !view.isAuthoritative) return;
     const { record } = view;
     if (record.isSettled && !this.#fillsIn(record)) return;
-    // An older write may follow emitted ones.
+    // An older write may follow writes that were already emitted.
     if (record.isSettled) record.noteRequest(null);
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(view, update) : 1;
     if (nth === 0) return;
@@ -188,7 +188,7 @@ export class StreamReader {
         if (view !== null) {
           const { record, isComplete } = view;
           const deaths = view.deaths + 1;
-          // Dropped until its bank is created again.
+          // Updates of the slot are dropped until its bank is created again.
           this.#deleteView(view);
           if (!this.#isBankless) this.#storeView(new SlotView(record, deaths));
           if (!isComplete || view.isAuthoritative) this.#sink.handleDead(record, deaths, update);
@@ -232,7 +232,7 @@ export class StreamReader {
     if (this.newest === null || slot > this.newest) this.newest = slot;
   }
 
-  /** A confirmed slot needs no block message. */
+  /** Ends a confirmed slot, even without a block message. */
   #endUnsealed(slot: Slot): void {
     const view = this.#views.get(slot);
     if (view === undefined || view.isDone || view.isConfirmed) return;
@@ -270,7 +270,7 @@ export class StreamReader {
     return view;
   }
 
-  /** @param isFirst - the stream has received the slot from its beginning. */
+  /** @param isFirst - whether the stream receives the slot from its beginning. */
   #startView(slot: Slot, isFirst: boolean, bank: RawSlot | null, deaths = 0): SlotView | null {
     const record = this.#sink.record(slot);
     if (record === null) return null;
@@ -313,7 +313,7 @@ export class StreamReader {
   }
 }
 
-/** Ordinal of a write without a signature; 0 for a repeated one. */
+/** Ordinal of a write without a signature; 0 for a repeated write. */
 function nthOwnWrite(view: SlotView, { address, writeVersion }: RawAccount): number {
   view.ownWrites ??= new Map();
   const key = bytesKey(address);

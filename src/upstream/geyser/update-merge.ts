@@ -15,38 +15,38 @@ type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
   head?: () => ObservedSlot | null;
-  /** A commitment of a slot before the first one, in ascending order. */
+  /** Called when a slot before the source's first slot reaches a commitment, in ascending order of slots. */
   onEarlierStatus?: (update: RawSlot) => void;
   onStart: () => void;
-  /** A slot waits for an earlier one that may be missing: see `missingRange`. */
+  /** Called when a slot waits for an earlier slot that may be missing. See `missingRange`. */
   onWaiting: () => void;
 }>;
 
-/** Both ends included. */
+/** `from` and `to` are inclusive. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
 const LOST_RANGES_MAX = 64;
 
 /**
- * Merges many streams and emits the first copy of each update. A slot becomes `processed` when one stream has
- * sent it completely, and never before its parent. Later updates of the slot are dropped, except those of
- * requested replays.
+ * Merges many streams and emits the first copy of each update. A slot becomes `processed` when one stream has sent it
+ * completely, but never before its parent. Later updates of the slot are dropped, unless they are from a requested
+ * replay.
  */
 export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
   readonly #records = new Map<Slot, SlotRecord>();
   readonly #waiting = new Set<SlotRecord>();
-  /** Slots with a commitment that the chain may not have reached. */
+  /** Slots with a reported commitment that the chain may not have reached yet. */
   readonly #pendingLevels = new Set<Slot>();
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
-  /** Nothing waits for earlier slots. */
+  /** The first slot of the source. No slot waits for earlier slots. */
   #first: Slot | null = null;
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
   #newestStarted: Slot | null = null;
-  /** Slots up to this one were evicted. */
+  /** This slot and all earlier slots count as evicted. */
   #evictedUpTo: Slot | null = null;
 
   constructor(options: UpdateMergeOptions) {
@@ -79,13 +79,13 @@ export class UpdateMerge implements UpdateSink {
     if (this.#waiting.size > 0) this.#options.onWaiting();
   }
 
-  /** The oldest range of missing slots that keeps others waiting. */
+  /** The oldest range of missing slots for which other slots wait. */
   missingRange(now: number): SlotRange | null {
     let to: Slot | null = null;
     for (const { parent, waitingSince } of this.#waiting) {
       if (parent === null || this.#records.get(parent)?.state === 'waiting' || this.#isSettled(parent))
         continue;
-      // An unreachable slot is not missing.
+      // A slot that the chain cannot have reached is not missing.
       if (!this.#plausibility.isPossible(parent)) continue;
       const isOverdue = now - waitingSince > this.#options.limits.stallMs;
       if (!isOverdue && this.#mayStillArrive(parent)) continue;
@@ -94,7 +94,7 @@ export class UpdateMerge implements UpdateSink {
     return to === null ? null : { from: this.#firstMissingBefore(to), to };
   }
 
-  /** Reports slots as lost and emits those that waited for them. */
+  /** Reports slots as lost and emits the slots that waited for them. */
   giveUp({ from, to }: SlotRange): void {
     for (const [slot, record] of this.#records) {
       if (slot < from || slot > to || record.isSettled) continue;
@@ -169,7 +169,7 @@ export class UpdateMerge implements UpdateSink {
 
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void {
     if (record.state !== 'open' || !record.hasStatus('createdBank') || deaths <= record.deaths) return;
-    // Other streams may have a live version.
+    // Other streams may send a version that is not dead.
     if (this.#isBeingSent(record)) record.deadUpdate ??= update;
     else this.#resetSlot(record, deaths, update);
   }
@@ -194,7 +194,7 @@ export class UpdateMerge implements UpdateSink {
     }
   }
 
-  /** Slots before the first one have only statuses. */
+  /** For slots before the source's first slot, only statuses are reported. */
   #advanceEarlier(update: RawSlot, level: 'confirmed' | 'finalized'): void {
     const newest = this.#earlier[level];
     if (newest !== null && update.slot <= newest) return;
@@ -213,7 +213,7 @@ export class UpdateMerge implements UpdateSink {
     return [...this.#readers].some((reader) => reader.isSending(record));
   }
 
-  /** An earlier version is used only if no stream sends the later one any more. */
+  /** Switches to an earlier version only if no stream still sends the later version. */
   #restartSlot(record: SlotRecord, deaths: number): boolean {
     if (deaths < record.deaths && this.#isBeingSent(record)) return false;
     this.#resetSlot(record, deaths, record.deadUpdate ?? this.#statusOf(record, 'dead', null));
@@ -242,7 +242,7 @@ export class UpdateMerge implements UpdateSink {
     return [...this.#readers].some((reader) => reader.maySend(slot));
   }
 
-  /** The slot after the newest settled one before `slot`. */
+  /** The slot after the newest settled slot below `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
     const settled = [...this.#records.values()].filter((record) => record.isSettled && record.slot < slot);
     const newest = newestOf(settled.map((record) => record.slot));
@@ -272,7 +272,7 @@ export class UpdateMerge implements UpdateSink {
       this.#raise(record, processed.createdAt);
   }
 
-  /** Emits the commitments that a slot reached, ancestors first. */
+  /** Emits the commitments that a slot has reached, ancestors first. */
   #raise(record: SlotRecord, createdAt: Uint8Array): void {
     const targetLevel = commitments.indexOf(record.level);
     for (const level of commitments.slice(1, targetLevel + 1)) {
@@ -289,7 +289,7 @@ export class UpdateMerge implements UpdateSink {
     if (record.level === 'finalized') this.#dropForks(record.slot);
   }
 
-  /** A status that the server omitted; at the current time without `createdAt`. */
+  /** Creates a status that the server omitted. Uses the current time if `createdAt` is null. */
   #statusOf(
     { slot, parent }: SlotRecord,
     status: Commitment | 'createdBank' | 'dead',
@@ -299,7 +299,7 @@ export class UpdateMerge implements UpdateSink {
     return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
   }
 
-  /** Slots below a finalized one that were not emitted are forks, unless they are replayed history. */
+  /** Slots below a finalized slot that were not emitted are forks, unless they are replayed history. */
   #dropForks(root: Slot): void {
     for (const [slot, record] of this.#records) {
       if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
@@ -309,19 +309,19 @@ export class UpdateMerge implements UpdateSink {
     }
   }
 
-  /** Slots up to this one were evicted or are far behind the newest; null for none. */
+  /** All slots up to the returned slot were evicted or are far behind the newest; null if there are none. */
   #finishedUpTo(): Slot | null {
     const newestStarted = this.#newestStarted ?? 0n;
     const farBehind = newestStarted > JUMP_MAX_SLOTS ? slotOf(newestStarted - JUMP_MAX_SLOTS - 1n) : null;
     return newer(this.#evictedUpTo, farBehind);
   }
 
-  /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
+  /** If all streams are behind, a different blockhash for an emitted slot means that the chain was reset. */
   #resetIfBehind(): void {
     if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
-  /** Discards all state. With `chain`, emitted slots were implausible, or the chain was reset. */
+  /** Discards all state. `chain`: the emitted slots were implausible, or the chain was reset. */
   reset(reason: ResetReason): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);
@@ -342,7 +342,7 @@ export class UpdateMerge implements UpdateSink {
     this.#options.listener.onReset(reason);
   }
 
-  /** Evicts the slot farthest from the head; the oldest without a trusted head. */
+  /** Evicts the slot farthest from the head, or the oldest slot if there is no trusted head. */
   #evictFarthest(): void {
     const head = this.#plausibility.head?.slot ?? null;
     let lowest: SlotRecord | null = null;

@@ -19,19 +19,19 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/** Waiters of a queued replay share it, so each waits for at most two. Stream limits of plans bound the queue. */
+/** Waiters share the queued replay, so each waits for at most two. The stream limits of plans bound the queue. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
   #next: SharedBackfill | null = null;
 
-  /** `replay` replays from a slot on, and never rejects. */
+  /** `replay` replays from a slot onward and must not reject. */
   constructor(max: number, replay: (from: Slot) => Promise<void>) {
     this.#semaphore = new Semaphore(max);
     this.#replay = replay;
   }
 
-  /** Resolves after a replay from the slot on, as far as servers have it. Never rejects. */
+  /** Resolves after a replay from the slot onward, as far back as servers can replay. Never rejects. */
   add(waiting: BackfillWaiter): Promise<void> {
     if (this.#next !== null) {
       this.#next.waiters.push(waiting);
@@ -60,7 +60,7 @@ export type YellowstoneSourceOptions = Readonly<{
 }>;
 
 export interface YellowstoneListener extends GeyserListener {
-  /** A slot before the first one was confirmed or finalized. */
+  /** A slot before the source's first slot was confirmed or finalized. */
   onEarlierStatus?(update: RawSlot): void;
   /** No server has sent a slot for `downMaxMs`. */
   onDown?(): void;
@@ -70,7 +70,7 @@ export interface YellowstoneListener extends GeyserListener {
 
 const CHECKS_PER_STALL = 10;
 
-/** One stream per node, with all filters; missing slots are replayed, read from blocks, or reported lost. */
+/** Opens one stream per node with all filters. Missing slots are replayed, read from blocks, or reported as lost. */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
   readonly #limits: GeyserSourceOptions;
@@ -85,9 +85,9 @@ export class YellowstoneSource implements GeyserSource {
   #replays = new AbortController();
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
-  /** Resolves when servers have handled the current request: whether one accepted it. */
+  /** Resolves when servers have handled the current request; true if any accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
-  /** Slots up to this one may lack updates that the current request includes. */
+  /** This slot and earlier slots may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;
   #progressAt = 0;
   isDown = false;
@@ -177,18 +177,18 @@ export class YellowstoneSource implements GeyserSource {
     this.#filterMerger.addProvider(provider);
   }
 
-  /** Whether servers accept these filters besides those of gRPC streams. */
+  /** Whether servers accept these filters in addition to those of gRPC streams. */
   fits(size: FiltersSize): boolean {
     return this.#filterMerger.fits(size);
   }
 
-  /** Fewer filters are needed. The remaining subscriptions need no acknowledgement. */
+  /** Call when filters were removed. The remaining subscriptions need no acknowledgement. */
   narrowFilters(): void {
     this.#filterMerger.markChanged();
     for (const connection of this.#connections) void connection.updateRequest();
   }
 
-  /** Requests the changed filters of a provider. False without acceptance or slots before `openTimeoutMs`. */
+  /** Requests a provider's changed filters. @returns false if no server accepts them or sends slots in time. */
   async updateFilters(): Promise<boolean> {
     this.start();
     this.#filterMerger.markChanged();
@@ -198,7 +198,7 @@ export class YellowstoneSource implements GeyserSource {
     return isAccepted && !this.isDown;
   }
 
-  /** Streams of unchanged nodes continue. Without servers, everything is reset. */
+  /** Streams of unchanged nodes continue. Adding the first server or removing the last resets everything. */
   setNodes(nodes: readonly GeyserNode[]): void {
     const before = this.#connections;
     const isSwitch = this.hasServers !== nodes.length > 0;
@@ -267,7 +267,7 @@ export class YellowstoneSource implements GeyserSource {
     await unlessAborted(this.#started.promise, timeout).catch(() => {});
   }
 
-  /** Waits for connected servers only, unless all are down. */
+  /** Waits only for connected servers, unless all servers are down. */
   #updateRequests(): void {
     const up = this.#connections.map((connection) => connection.isUp);
     const waits = this.#connections.map((connection) => connection.updateRequest());
@@ -280,7 +280,7 @@ export class YellowstoneSource implements GeyserSource {
     });
   }
 
-  /** Waits for a replay of slots that were emitted without the requested updates. Never rejects. */
+  /** Waits for a replay if slots were emitted without the requested updates. Never rejects. */
   async #backfill(waiter: BackfillWaiter): Promise<void> {
     await this.#firstSlot();
     const { from } = waiter;

@@ -6,9 +6,9 @@ import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, slotIn } from '../outcome.ts';
 import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
-/** Problem and remedy for the operator. Contains no URL and no secret. */
+/** Problem and remedy for the operator. Contains no URLs or secrets. */
 export type ProbeFinding = Readonly<{
-  /** `error`: unusable for its network; `warning`: limited. */
+  /** `error`: the node is unusable for its network. `warning`: its use is limited. */
   severity: 'error' | 'warning';
   finding: string;
   remedy: string;
@@ -101,7 +101,7 @@ export async function probeNode(config: NodeConfig, network: Network, timeoutMs 
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
-    // Skip the rest if the first call got no response.
+    // Skips the other calls if the first got no response.
     const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
     const results = {
       getVersion,
@@ -132,7 +132,7 @@ export async function probeNode(config: NodeConfig, network: Network, timeoutMs 
   }
 }
 
-/** Null members were not reported. */
+/** Members are null if the node did not report them. */
 export type ProbeReport = Readonly<Awaited<ReturnType<typeof probeNode>>>;
 
 export type SenderReport = Readonly<{ latencyMs: number | null; findings: readonly ProbeFinding[] }>;

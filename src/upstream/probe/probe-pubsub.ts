@@ -9,7 +9,7 @@ export type PubsubReport = Readonly<{
   slot: Slot | null;
 }>;
 
-/** Never rejects. @param timeoutMs - each for handshake, acknowledgement and first slot. */
+/** Never rejects. @param timeoutMs - for handshake, acknowledgement and first slot together. */
 export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<PubsubReport> {
   let fault: PubsubReport['fault'] = null;
   const limits = { ...feedLimits, handshakeTimeoutMs: timeoutMs, ackTimeoutMs: timeoutMs };

@@ -20,7 +20,7 @@ const shredFaults = {
 
 const ALL_SLOTS = new Map([['s', { interslotUpdates: true }]]);
 
-/** Time for a server to reject an accepted stream. */
+/** Time in which a server may still reject an accepted stream. */
 const REJECTION_MS = 500;
 
 const calls = {
@@ -32,8 +32,8 @@ const calls = {
 } as const;
 
 /**
- * Never rejects. @param timeoutMs - in total.
- * @returns the reason without URLs and secrets; null if the stream stays open.
+ * Never rejects. @param timeoutMs - for the server to accept the stream.
+ * @returns the reason for a failure, without URLs or secrets; null if the stream stays open.
  */
 export function probeShreds(
   { url, headers }: ShredServer,
@@ -61,12 +61,12 @@ export function probeShreds(
 }
 
 export type GeyserReport = Readonly<{
-  /** Reason without URLs and secrets; null if slots arrive. */
+  /** Reason for a failure, without URLs or secrets; null if a slot arrived. */
   fault: string | null;
   slot: Slot | null;
 }>;
 
-/** Without URLs and secrets. */
+/** Describes a failure without URLs or secrets. */
 function faultOf(
   { code, message }: GrpcStatus,
   { url, headers }: Pick<GrpcStreamOptions, 'url' | 'headers'>,

@@ -12,19 +12,19 @@ const noDrops = () => ({
   slotAhead: 0,
   slotBehind: 0,
   slotClosed: 0,
-  /** A verified shred has the index, or the set is complete. */
+  /** A verified shred already has this index, or the set is complete. */
   duplicate: 0,
-  /** Unknown leader and no capacity to wait, or waiting is disabled. */
+  /** The leader is unknown, and the packet could not wait: waiting is disabled or at capacity. */
   unknownLeader: 0,
-  /** Not signed by the leader, or not below the signed root. */
+  /** Not signed by the leader, or not under the signed merkle root. */
   invalidSignature: 0,
   /** Evicted before verification, during a flood of invalid signatures. */
   unverified: 0,
-  /** Signed by the leader, but different from the first shreds of the set. */
+  /** Signed by the leader, but contradicts the first shreds of the set. */
   equivocation: 0,
   /** Signed by the leader, but inconsistent with its set or slot. */
   inconsistent: 0,
-  /** Set or shred limit of the slot reached. */
+  /** The slot has reached its limit of sets or shreds. */
   slotFull: 0,
 });
 
@@ -41,7 +41,7 @@ export const noStats = () => ({
   recoveredShreds: 0,
   /** Sets whose code shreds contradict the signed root. */
   unrecoverableSets: 0,
-  /** Sets whose chained root differs from the previous set. */
+  /** Sets whose chained root differs from the root of the previous set. */
   brokenChains: 0,
   batches: 0,
   /** Block markers and empty batches. */
@@ -64,7 +64,7 @@ type Losses = Readonly<{
 type DropReportOptions = Readonly<{ counts: () => Losses; log: Logger }>;
 
 const REPORT_INTERVAL_MS = 60_000;
-/** From this many drops per interval, the report is a warning. */
+/** The report is a warning if at least this many drops occurred in the interval. */
 const MANY = 1_000;
 
 /** Drops that occur in normal operation. */

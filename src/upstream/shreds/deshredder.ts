@@ -31,7 +31,7 @@ class PendingPackets {
     return this.#packets.length - this.#first;
   }
 
-  /** Evicts the oldest packets beyond the limit. @returns their number. */
+  /** Evicts the oldest packets beyond the limit. @returns the number of evicted packets. */
   add(slot: Slot, packet: Uint8Array): number {
     this.#packets.push({ slot, packet: new Uint8Array(packet) });
     this.#bytes += packet.length + OVERHEAD_BYTES;
@@ -60,13 +60,13 @@ class PendingPackets {
 }
 
 export type DeshredderOptions = Readonly<{
-  /** The cluster's version; null accepts all. */
+  /** The cluster's shred version; null accepts all versions. */
   shredVersion: () => number | null;
-  /** 32 bytes; null if unknown. */
+  /** The leader's public key (32 bytes); null if unknown. */
   leaderOf: (slot: Slot) => Uint8Array | null;
-  /** From another source; null while unknown. */
+  /** The newest slot from another source; null while unknown. */
   newestSlot?: () => Slot | null;
-  /** Packets with an unknown leader: `hold` until `releasePending`, or `drop`. */
+  /** What happens to packets with an unknown leader: `hold` until `releasePending`, or `drop`. */
   unverified: 'hold' | 'drop';
   limits?: Partial<DeshredLimits>;
 }>;
@@ -75,8 +75,8 @@ const VERIFY_INTERVAL_MS = 5;
 const VERIFY_BATCH = 16;
 
 /**
- * Turns the shreds of each slot (SlotShreds) into batches of entries, in order; solana/entries.ts reads the transactions
- * from them. Shreds without the leader's signature affect only the statistics: they take no index and no memory.
+ * Turns the shreds of each slot (SlotShreds) into batches of entries, from which solana/entries.ts reads transactions.
+ * Shreds without the leader's signature affect only the statistics: they never occupy an index or memory of a slot.
  * Sources: agave ledger, `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
  */
 export class Deshredder {
@@ -118,7 +118,7 @@ export class Deshredder {
     };
   }
 
-  /** Never throws or retains the packet. Calls the listener synchronously, or later during a flood. */
+  /** Never throws, and never retains the packet. Calls the listener synchronously, or later during a flood. */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
     this.#drop(this.#processPacket(packet, this.#options.unverified === 'hold'));
@@ -137,7 +137,7 @@ export class Deshredder {
     if (this.#pending.size > 0) this.releasePending();
   }
 
-  /** Also runs on each new slot. */
+  /** Processes pending packets whose leader is now known. Also runs on each new slot. */
   releasePending(): void {
     const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
     for (const packet of this.#pending.takeKnown(isKnown)) this.#drop(this.#processPacket(packet, false));
@@ -200,7 +200,7 @@ export class Deshredder {
     }, VERIFY_INTERVAL_MS).unref();
   }
 
-  /** Limited per run, so that other work is not blocked. */
+  /** Verifies a limited number of packets per run, so that other work is not blocked. */
   #verifyWaiting(): void {
     for (let count = 0; count < VERIFY_BATCH; count++) {
       const packet = this.#verifier.takeWaiting();
@@ -211,7 +211,7 @@ export class Deshredder {
     if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
-  /** `first`: set for the first shred of its FEC set. */
+  /** `first`: non-null for the first shred of an FEC set. */
   #insert(
     shred: Shred,
     leader: Uint8Array,
@@ -254,7 +254,7 @@ export class Deshredder {
     while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
-  /** The farthest slot of the leader with the most open slots: one that signs many future slots displaces only its own. */
+  /** The farthest slot of the leader with the most open slots: far-future slots displace only slots of their leader. */
   #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));
@@ -292,7 +292,7 @@ export class Deshredder {
     this.#enforceBytesMax();
   }
 
-  /** The entries of a batch may be complete before its shreds: the rest is padding. */
+  /** The entries of a batch may be complete before all its shreds arrive: the missing shreds are padding. */
   #emitEarlyBatch(slot: SlotShreds): void {
     const batch = slot.takeOpenBatch();
     if (batch === null) return;

@@ -13,10 +13,10 @@ import {
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** An erasure batch. Merkle shreds are proven below its root; legacy shreds are verified one by one. */
+/** An erasure batch. Merkle shreds are proven against its root; legacy shreds are verified one by one. */
 export class FecSet {
   readonly fecSetIndex: number;
-  /** All shreds of a merkle set share it. */
+  /** Shared by all shreds of a merkle set. */
   readonly signature: Uint8Array;
   /** Null for legacy sets. */
   proven: ProvenNodes | null;
@@ -33,10 +33,10 @@ export class FecSet {
   #isRecoveryTried = false;
   /** Data shreds whose batch is incomplete. */
   #waitingCount = 0;
-  /** Memory, including its shreds in batches. */
+  /** Memory in use, including this set's shreds that wait in incomplete batches. */
   bytes = 0;
 
-  /** @param root - verified; null for legacy shreds. */
+  /** @param root - verified merkle root; null for legacy shreds. */
   constructor(first: Shred, root: Uint8Array | null) {
     const { layout, bytes } = first;
     this.fecSetIndex = first.fecSetIndex;
@@ -72,7 +72,7 @@ export class FecSet {
     return this.proven.prove(leafIndex, merkleLeaf(bytes, layout.proofStart), bytes, layout.proofStart);
   }
 
-  /** Whether a signed shred is inconsistent with the others. */
+  /** Whether a signed shred is inconsistent with the other shreds of the set. */
   contradicts(shred: Shred): boolean {
     if (shred.layout.isLegacy !== this.#dataLayout.isLegacy) return true;
     if (shred.kind === 'data') return this.#numData > 0 && shred.leafIndex >= this.#numData;
@@ -82,7 +82,7 @@ export class FecSet {
     return this.proven !== null && shred.layout.proofEntries !== proofEntriesOf(numData + numCode);
   }
 
-  /** @param bytes - of a verified, new and consistent shred; retained. */
+  /** @param bytes - the shred's bytes, which are retained. The shred must be verified, new and consistent. */
   add(shred: Shred, bytes: Uint8Array): void {
     this.bytes += bytes.length;
     if (shred.kind === 'data') {
@@ -105,7 +105,7 @@ export class FecSet {
     if (this.isComplete) this.#freeBuffers();
   }
 
-  /** Data shreds stay until they are emitted. */
+  /** Frees code shreds. Data shreds stay until they are emitted. */
   #freeBuffers(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
@@ -128,8 +128,8 @@ export class FecSet {
   }
 
   /**
-   * Computes missing data shreds. Those of a merkle set are proven; those of a legacy set must be verified
-   * like received ones. Null if they are not below the root: the leader signed a different tree.
+   * Computes missing data shreds. In a merkle set, these are proven; in a legacy set, they must be verified like
+   * received shreds. Null if they do not match the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;
@@ -146,7 +146,7 @@ export class FecSet {
       shreds.set(i, shred);
     });
     const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
-    // Another try would use the same invalid code shreds.
+    // Another attempt would use the same invalid code shreds.
     this.#isRecoveryTried = true;
     if (isProven) return [...shreds.values()];
     // Discards the code shreds and proofs; received data may still be valid.

@@ -19,19 +19,19 @@ type EpochLeaders = Readonly<{
   positions: Uint32Array;
 }>;
 
-/** Times are `performance.now()`. */
+/** Times are on the `performance.now()` clock. */
 type CachedLeaders = EpochLeaders & Readonly<{ readAt: number }>;
 
 const NO_LEADER = 0xffff_ffff;
-/** Slots per epoch: twice those of any public cluster. */
+/** Maximum slots per epoch: more than twice as many as on any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** Including the previous one, for late shreds. */
+/** Includes the previous epoch, for late shreds. */
 const EPOCHS_RETAINED = 3;
 
-/** Rereads a schedule this old: a response may have been wrong or incomplete. */
+/** A schedule is read again at this age, because a response may have been wrong or incomplete. */
 const SCHEDULE_MAX_AGE_MS = 5 * 60_000;
 
-/** With short epochs, finalized state lags by an epoch. */
+/** If epochs are short, finalized state is an epoch behind. */
 const processed = { commitment: 'processed' };
 
 const isCount = (value: unknown, max: number): value is number =>
@@ -49,7 +49,7 @@ export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: big
 const positionMax = (lists: readonly (readonly unknown[])[]): number =>
   lists.reduce((most, list) => list.reduce<number>((max, one) => Math.max(max, Number(one)), most), -1);
 
-/** `first` is the epoch's first slot. Null if malformed, or if the node does not know the schedule. */
+/** `first` is the epoch's first slot. Null if the response is malformed or the node does not know the schedule. */
 export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | null {
   const schedule: unknown = JSON.parse(json);
   if (typeof schedule !== 'object' || schedule === null) return null;
@@ -67,7 +67,7 @@ export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | 
 const isPositions = (list: unknown): boolean =>
   Array.isArray(list) && list.every((position) => isCount(position, POSITIONS_MAX - 1));
 
-/** The most common version in getClusterNodes. */
+/** The most common shred version in a getClusterNodes response. */
 export function readShredVersion(json: string): number | null {
   const nodes: unknown = JSON.parse(json);
   if (!Array.isArray(nodes)) return null;
@@ -80,7 +80,7 @@ export function readShredVersion(json: string): number | null {
   return mostCommon?.[0] ?? null;
 }
 
-/** The previous, the current and, once known, the next epoch. Lookups never wait. */
+/** Leaders of the previous, the current and, once known, the next epoch. Lookups never wait. */
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;
   readonly #epochs = new Map<Epoch, CachedLeaders>();
@@ -109,7 +109,7 @@ export class LeaderSchedule {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** 32 bytes, the same object for all slots of a leader; null if unknown. */
+  /** The leader's public key (32 bytes); null if unknown. A schedule has one object per leader. */
   leaderOf(slot: Slot): Uint8Array | null {
     for (const { first, positions, leaders } of this.#epochs.values()) {
       if (slot < first || slot - first >= BigInt(positions.length)) continue;
@@ -119,7 +119,7 @@ export class LeaderSchedule {
     return null;
   }
 
-  /** Refreshes early on an unknown slot: short epochs last seconds. */
+  /** Refreshes early if a slot is unknown, because short epochs last only seconds. */
   #refreshSoon(): void {
     const now = performance.now();
     if (this.#timer === null || this.#failures > 0 || now < this.#notBefore) return;
@@ -148,7 +148,7 @@ export class LeaderSchedule {
       if (info === null) return false;
       const hasVersion = await this.#readShredVersion();
       const isKnown = await this.#readEpoch(info.epoch, info.first);
-      // Nodes know the next schedule only from some point of this epoch on.
+      // Nodes know the next schedule only after some point in the current epoch.
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
       const current = info.epoch;
       for (const epoch of this.#epochs.keys()) {

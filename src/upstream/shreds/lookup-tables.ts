@@ -16,7 +16,7 @@ type TableLoaderOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'>;
   log: Logger;
-  /** The data belongs to the callee. */
+  /** The callee owns `data`. */
   onTable: (key: string, data: Uint8Array, slot: Slot) => void;
 }>;
 
@@ -25,12 +25,12 @@ const ADDRESSES_MAX = 100;
 
 type LoadedTables = Readonly<{ slot: Slot; accounts: readonly (Uint8Array | null)[] }>;
 
-/** Null if the account is no lookup table. */
+/** Null if the account is not a lookup table. */
 function dataOf(value: JsonValue): Uint8Array | null {
   const { owner, data } = (value ?? {}) as { owner?: JsonValue; data?: JsonValue };
   if (owner !== programs.addressLookupTable || !Array.isArray(data) || typeof data[0] !== 'string')
     return null;
-  // Small results of `Buffer.from` share a pool.
+  // Copied, because small results of `Buffer.from` share a pool.
   return new Uint8Array(Buffer.from(data[0], 'base64'));
 }
 
@@ -43,10 +43,10 @@ function readResponse(json: string, expected: number): LoadedTables | null {
   return { slot: slotOf(slot), accounts: value.map(dataOf) };
 }
 
-/** A table is requested again only after a pause, regardless of the result. */
+/** Loads tables from nodes. Requests a table again only after a pause, regardless of the result. */
 export class TableLoader {
   readonly #options: TableLoaderOptions;
-  /** Latin1 of the 32-byte address. */
+  /** The 32-byte addresses as Latin-1 strings. */
   readonly #waiting = new Set<string>();
   readonly #notBefore: Lru<string, number>;
   readonly #abort = new AbortController();
@@ -123,7 +123,7 @@ export class TableLoader {
   }
 }
 
-/** All writes of lookup tables, for `onAccount`. */
+/** Requests all writes to lookup tables, for `onAccount`. */
 export const lookupTableRequest: SubscribeRequest = {
   accounts: new Map([['lookup-tables', { owner: [programs.addressLookupTable] }]]),
   commitment: 'processed',
@@ -138,7 +138,7 @@ type LookupTablesOptions = Omit<TableLoaderOptions, 'onTable'> &
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
 
-/** False for an index beyond the table. */
+/** @returns false if an index is beyond the end of the table. */
 function addAddresses(
   into: Uint8Array[],
   addresses: Uint8Array,
@@ -153,9 +153,9 @@ function addAddresses(
 }
 
 /**
- * Lookup tables from account updates, and from nodes when a transaction needs an unknown one. Lookups never
- * wait: addresses of an unknown table are omitted until it is loaded. Uses the newest received state on any
- * fork, so addresses are very likely, but not certain.
+ * Lookup tables from account updates, and from nodes when a transaction needs an unknown table. Lookups never wait:
+ * addresses of an unknown table are omitted until the table is loaded. Uses the newest state received on any fork, so
+ * the addresses are very likely, but not certainly, correct.
  */
 export class LookupTables {
   readonly #tables: Lru<string, Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>>;
@@ -173,11 +173,11 @@ export class LookupTables {
   }
 
   onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
-    // The update may be a view of a larger buffer.
+    // Copied, because the update may be a view of a larger buffer.
     if (OWNER.equals(owner)) this.#store(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
-  /** All or none: instructions index into the whole list. Source: agave `load_lookup_table_addresses`. */
+  /** Resolves all or none: instructions index into the whole list. Source: agave `load_lookup_table_addresses`. */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];

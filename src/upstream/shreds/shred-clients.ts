@@ -13,7 +13,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   limits: ShredLimits;
   log: Logger;
   method: string;
-  /** First message of every stream. */
+  /** First message on every stream. */
   request: Uint8Array;
   /** With `one`, our side of the stream closes after the first message. */
   requests: 'one' | 'many';
@@ -22,7 +22,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   onMessage: (message: Message) => void;
 }>;
 
-/** A stream that reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
+/** A stream that reconnects when it ends or stalls. Updates sent in between are lost, because servers do not replay. */
 class ReconnectingStream<Message> {
   readonly #options: ReconnectingStreamOptions<Message>;
   #stream: MonitoredStream<Message> | null = null;
@@ -55,7 +55,7 @@ class ReconnectingStream<Message> {
   start(): void {
     const { server, limits, log, method, request, requests, decode, onMessage } = this.#options;
     const { url, headers, name } = server;
-    // A restarted server may be at lower slots.
+    // A restarted server may report lower slots.
     this.#slot = null;
     const stream = new MonitoredStream(
       { ...limits, url, headers, method, log, logFields: { server: name }, decode },
@@ -88,7 +88,7 @@ const REQUEST = encodeSubscribeDeshredRequest({
 });
 const PING = encodeSubscribeDeshredRequest({ ping: 1 });
 
-/** Transactions with their loaded addresses, and slots, but no entry batches. */
+/** Receives slots, and transactions with their loaded addresses, but no entry batches. */
 export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDeshredUpdate>> {
   constructor({ listener, ...options }: ClientOptions<'onTransaction' | 'onSlot'>) {
     super({

@@ -151,7 +151,7 @@ export const standardRequest: SubscribeRequest = {
   slots: new Map([['slots', { interslotUpdates: true }]]),
 };
 
-/** Age after which the newest slot is no longer a reference for the slots of shreds. */
+/** Age after which the newest slot is no longer used to check the slots of shreds. */
 const NEWEST_MAX_AGE_MS = 5_000;
 
 export class ShredStage {
@@ -228,7 +228,7 @@ export class ShredStage {
     };
   }
 
-  /** Does not wait for servers and nodes. @throws socket errors such as EADDRINUSE. */
+  /** Does not wait for servers or nodes. @throws socket errors such as EADDRINUSE. */
   async start(): Promise<void> {
     await this.#udp?.start();
     if (this.#udp !== null) void this.#schedule.start();
@@ -236,7 +236,7 @@ export class ShredStage {
     this.#report.start();
   }
 
-  /** Ignores updates other than those of `standardRequest`. */
+  /** Ignores updates that `standardRequest` does not request. */
   onUpdate(update: RawUpdate): void {
     if (update.kind === 'account') this.#tables.onAccount(update);
     else if (update.kind === 'slot') this.#emitSlot(update);

@@ -8,7 +8,7 @@ import { SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { FecSet } from './fec-set.ts';
 import type { DeshredLimits } from './shreds-config.ts';
 
-/** Shreds with the same root and signature: all valid or none. */
+/** Shreds with the same root and signature. Either all of them are valid or none is. */
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
@@ -22,9 +22,9 @@ const GROUP_OVERHEAD_BYTES = 800;
 const NO_PACKETS: readonly Uint8Array[] = [];
 
 /**
- * Unverified packets, grouped by claim. Bounded: evicts the group that has not grown for longest, regardless
- * of size. Evicting the smallest would let pairs of forged shreds displace honest sets before their second
- * shred arrives.
+ * Unverified packets, grouped by claim. At the limit, evicts the group that has gone longest without growing,
+ * regardless of its size. Evicting the smallest group would let pairs of forged shreds displace honest sets whose
+ * second shred has not arrived.
  */
 class UnverifiedShreds {
   readonly #bytesMax: number;
@@ -53,7 +53,7 @@ class UnverifiedShreds {
     return this.#largest > 0 && this.#groups.get(claim)?.leaves.includes(leaf) === true;
   }
 
-  /** Copies the packet. Returns the number of evicted ones. */
+  /** Copies the packet. Returns the number of evicted packets. */
   add(claim: string, leaf: number, packet: Uint8Array): number {
     const group = this.#groups.get(claim) ?? this.#createGroup(claim);
     this.#removeFromSize(group);
@@ -79,7 +79,7 @@ class UnverifiedShreds {
     return group.packets;
   }
 
-  /** Removes a packet of a random largest group, so that an attacker cannot predict the order. */
+  /** Removes a packet from a random one of the largest groups, so that an attacker cannot predict the order. */
   takeOne(): Uint8Array | undefined {
     const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];
@@ -135,7 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/** The less remains, the more shreds must share a signature: single forged shreds exhaust only their share. */
+/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot exhaust it. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;
@@ -151,7 +151,7 @@ class InvalidSignatureLimit {
     this.#at = now();
   }
 
-  /** Whether to verify a signature that so many shreds share. */
+  /** Whether to verify a signature that is shared by this many shreds. */
   allows(shreds: number): boolean {
     const reserve = Math.max(1, this.#max / (shreds + 1));
     if (this.#remaining >= reserve) return true;
@@ -174,7 +174,7 @@ type VerificationResult =
   /** First shred of its set; `root` is null for a legacy shred. */
   | (WithWaiting & Readonly<{ kind: 'first'; root: Uint8Array | null }>)
   | (WithWaiting & Readonly<{ kind: 'invalidSignature' | 'equivocation' | 'duplicate' | 'unverified' }>)
-  /** Deferred; this many other packets were evicted. */
+  /** Deferred. `evicted` is the number of other packets that were evicted. */
   | Readonly<{ kind: 'deferred'; evicted: number }>;
 
 const SIBLING: VerificationResult = { kind: 'sibling', waiting: NO_PACKETS };
@@ -184,9 +184,9 @@ const DUPLICATE: VerificationResult = { kind: 'duplicate', waiting: NO_PACKETS }
 const WAITING: VerificationResult = { kind: 'deferred', evicted: 0 };
 
 /**
- * Verifies that a shred is signed by the slot's leader. A merkle set needs one verification: its other shreds
- * only prove the same root. Invalid signatures are remembered and limited by rate; valid ones are not. Beyond
- * the limit, shreds are deferred, and those that share a claim with most others are verified first.
+ * Verifies that a shred is signed by the slot's leader. A merkle set needs only one verification: its other shreds
+ * prove that they have the same root. Invalid signatures are remembered and rate-limited; valid signatures are not.
+ * Beyond the limit, shreds are deferred, and the shreds of the most common claims are verified first.
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
@@ -207,7 +207,7 @@ export class ShredVerifier {
     return this.#unverified.bytes;
   }
 
-  /** @param set - verified shreds of the same set. */
+  /** @param set - verified shreds of the same set, if any. */
   check(shred: Shred, leader: Uint8Array, set: FecSet | undefined): VerificationResult {
     const { isLegacy } = shred.layout;
     if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : INVALID;
@@ -230,13 +230,13 @@ export class ShredVerifier {
     return { kind: 'equivocation', waiting };
   }
 
-  /** @param message - the root, or the rest of a legacy shred. */
+  /** @param message - the merkle root or, for a legacy shred, all bytes after the signature. */
   isSigned({ bytes }: Shred, message: Uint8Array, leader: Uint8Array): boolean {
     this.signatures++;
     return verify(bytes.subarray(0, SIGNATURE_BYTES), message, leader);
   }
 
-  /** A deferred packet of a largest group, if it may be verified now. */
+  /** A deferred packet from one of the largest groups; null if none may be verified now. */
   takeWaiting(): Uint8Array | null {
     const { largest } = this.#unverified;
     if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;
@@ -247,7 +247,7 @@ export class ShredVerifier {
     this.#unverified.clear();
   }
 
-  /** A different signature for a known set cannot add anything. */
+  /** Does not defer a shred whose signature differs from that of its known set: it cannot add anything. */
   #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
     if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
     const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
@@ -258,7 +258,7 @@ export class ShredVerifier {
 const isUnder = (set: FecSet, root: Uint8Array, shred: Shred): boolean =>
   set.proven !== null && Buffer.compare(set.proven.root, root) === 0 && set.proves(shred);
 
-/** Identifies leader, signature and message: a copied signature with another root is another claim. */
+/** Identifies leader, signature and message. A signature copied to another root is a different claim. */
 function claimOf({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): string {
   const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
   return bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);

@@ -1,7 +1,7 @@
 export type UdpShredsConfig = Readonly<{
   host: string;
   port: number;
-  /** Addresses and networks; an empty list accepts all. They can be spoofed: only signatures authenticate shreds. */
+  /** Allowed addresses and networks; empty: all. Addresses can be spoofed: only signatures authenticate shreds. */
   senders: readonly string[];
 }>;
 
@@ -20,30 +20,30 @@ export type ShredsConfig = Readonly<{
   entries: readonly ShredServer[];
   /** Servers of `geyser.Geyser/SubscribeDeshred`. */
   deshred: readonly ShredServer[];
-  /** Shreds of other versions are dropped; null: taken from the network's nodes. */
+  /** Shreds of other versions are dropped. null: the version is read from the network's nodes. */
   shredVersion: number | null;
 }>;
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Slots with shreds. Above it, a slot of the leader with the most is evicted: a faulty leader displaces its own. */
+  /** Open slots. Above this, the leader with the most open slots loses one: a faulty leader displaces only its own. */
   slotsMax: 64,
-  /** Maximum data shreds, and maximum code shreds. */
+  /** Applies to data shreds and to code shreds separately. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Bytes of shreds. Above it, the largest slot is evicted. */
+  /** Total bytes of shreds. Above this, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   slotsAheadMax: 256,
-  /** At least `slotsAheadMax`; otherwise a source that is ahead would have the shreds of others dropped. */
+  /** At least `slotsAheadMax`. Otherwise, a source that is ahead would cause the shreds of others to be dropped. */
   slotsBehindMax: 256,
-  /** Without a verified shred for this long, the plausible slot is reset. */
+  /** After this long without a verified shred, the plausible slot is reset. */
   staleMs: 10_000,
-  /** Packets whose leader is unknown. Above it, the oldest is evicted. */
+  /** Bytes of packets whose leader is unknown. Above this, the oldest packet is evicted. */
   pendingBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
-  /** Verifications that fail, about 0.1 ms each. Above it, shreds are deferred. */
+  /** Failed verifications, about 0.1 ms each. Above this, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
-  /** Above it, the oldest packets are evicted. */
+  /** Above this, the oldest packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,
 };
 
@@ -55,13 +55,13 @@ export const shredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   /** Slots remembered to drop duplicates. */
   slotsTracked: 64,
-  /** Remembered transactions, and as many batches. Above it, duplicates are possible. */
+  /** Remembered transactions per slot, and as many batches. Above this, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
   messageMaxBytes: 64 * 1024 * 1024,
-  /** Flow-control window of HTTP/2. */
+  /** HTTP/2 flow-control window. */
   windowBytes: 8 * 1024 * 1024,
   /** A stream without data for this long is reconnected. */
   stallMs: 10_000,
@@ -69,7 +69,7 @@ export const shredLimits = {
   reconnectMaxMs: 10_000,
   /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
-  /** Queued reads. Above it, unknown tables are not requested. */
+  /** Queued table reads. Above this, unknown tables are not requested. */
   tablesWaitingMax: 10_000,
   tablesGatherMs: 10,
   tableReadsMax: 4,

@@ -7,15 +7,15 @@ const PRESENT = 1;
 const COMPLETE = 2;
 const FIRST_CAPACITY = 1_024;
 
-/** Both ends included; the last shred completes the batch. */
+/** Range of a batch's shreds; `first` and `last` are inclusive. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
-/** Adjacent shreds of a batch form a run whose ends store each other: adding takes constant time. */
+/** Adjacent shreds of a batch form a run. Each end stores the other end, so adding a shred takes constant time. */
 class BatchRanges {
   #flags = new Uint8Array(FIRST_CAPACITY);
   #otherEnd = new Int32Array(FIRST_CAPACITY);
   count = 0;
-  /** Range of the last added shred, if its batch has a start and no end. */
+  /** Run of the last added shred, if its batch has a start but no end yet. */
   openRange: ShredRange | null = null;
   highest = -1;
 
@@ -35,7 +35,7 @@ class BatchRanges {
     this.#otherEnd[last] = first;
     const complete = this.#isComplete(first, last) ? [{ first, last }] : [];
     this.openRange = this.#hasStart(first) && this.#isOpen(last) ? { first, last } : null;
-    // The next batch has its start now.
+    // The next batch now has its start.
     if (isDataComplete && this.has(index + 1)) {
       const next = { first: index + 1, last: this.#otherEnd[index + 1] as number };
       if (this.#isComplete(next.first, next.last)) complete.push(next);
@@ -52,7 +52,7 @@ class BatchRanges {
     [this.#flags, this.#otherEnd] = [flags, otherEnd];
   }
 
-  /** Present, and not the end of a batch. */
+  /** Whether the shred is present and does not end a batch. */
   #isOpen(index: number): boolean {
     return this.#flags[index] === PRESENT;
   }
@@ -77,9 +77,9 @@ export class SlotShreds {
   readonly #sets = new Map<number, FecSet>();
   readonly #ranges = new BatchRanges();
   readonly #pieces = new Map<number, Piece>();
-  /** First indexes of batches checked before completion. */
+  /** First indexes of the batches that were checked before they were complete. */
   readonly #checkedEarly = new Set<number>();
-  /** Those of them that were emitted. */
+  /** First indexes of the batches that were emitted before they were complete. */
   readonly #emittedEarly = new Set<number>();
   #lastIndex = -1;
   parent: Slot | null = null;
@@ -108,7 +108,7 @@ export class SlotShreds {
     return this.setOf(shred)?.has(shred) ?? false;
   }
 
-  /** Whether a signed shred is inconsistent with other signed ones. */
+  /** Whether a signed shred is inconsistent with other signed shreds of the slot. */
   contradicts(shred: Shred): boolean {
     if (this.setOf(shred)?.contradicts(shred) === true) return true;
     if (shred.kind === 'code') return false;
@@ -119,14 +119,14 @@ export class SlotShreds {
       : shred.isLastInSlot && this.#ranges.highest > shred.index;
   }
 
-  /** @param root - verified; null for legacy shreds. */
+  /** @param root - verified merkle root; null for legacy shreds. */
   addSet(first: Shred, root: Uint8Array | null): FecSet {
     const set = new FecSet(first, root);
     this.#sets.set(first.fecSetIndex, set);
     return set;
   }
 
-  /** Sets whose chained root differs from the previous set's. */
+  /** Number of sets whose chained root differs from the root of the previous set. */
   get brokenChains(): number {
     const roots = new Map<number, Uint8Array>();
     for (const { end, proven } of this.#sets.values()) if (proven !== null) roots.set(end, proven.root);
@@ -136,9 +136,9 @@ export class SlotShreds {
     }).length;
   }
 
-  /** The shred is verified, new and consistent. Returns the batches that it completes. */
+  /** The shred must be verified, new and consistent. Returns the batches that it completes. */
   add(shred: Shred, set: FecSet): CompleteBatch[] {
-    // The packet may be a view of a larger buffer.
+    // Copied, because the packet may be a view of a larger buffer.
     const bytes = new Uint8Array(shred.bytes);
     const before = set.bytes;
     set.add(shred, bytes);
@@ -156,9 +156,9 @@ export class SlotShreds {
   }
 
   /**
-   * The incomplete batch of the last added shred, if its last shred is not full; `last` is where it is
-   * expected to end. Leaders pad the remainder of a set with empty shreds, of which only the last ends the
-   * batch. Returned once per batch. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
+   * The incomplete batch of the last added shred, if the last shred of its run is not full. `last` is the expected end
+   * of the batch: leaders pad the rest of a set with empty shreds, and only the last of these ends the batch. Returns
+   * each batch only once. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
    */
   takeOpenBatch(): CompleteBatch | null {
     const range = this.isClosed ? null : this.#ranges.openRange;

@@ -1,18 +1,18 @@
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredLimits } from './shreds-config.ts';
 
-/** Slots that the median covers. */
+/** Number of slots that the median covers. */
 const RECENT_SLOTS = 33;
 
 type SlotWindowOptions = Readonly<{
   limits: Pick<DeshredLimits, 'slotsAheadMax' | 'slotsBehindMax' | 'staleMs'>;
-  /** From another source, such as polled nodes; null while unknown. */
+  /** The newest slot from another source, such as polled nodes; null while unknown. */
   newestSlot: () => Slot | null;
 }>;
 
 /**
- * Slots near another source's newest slot, or near the median of recent ones. Not near their maximum, because a leader
- * may sign far-future slots.
+ * Accepts slots near the newest slot from another source, or near the median of recent slots. Does not use their
+ * maximum, because a leader may sign far-future slots.
  */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
@@ -32,7 +32,7 @@ export class SlotWindow {
     return this.#options.newestSlot() ?? this.#median;
   }
 
-  /** @returns null for a plausible slot. */
+  /** @returns null if the slot is plausible. */
   faultOf(slot: Slot): 'slotAhead' | 'slotBehind' | null {
     const { newest } = this;
     if (newest === null) return null;

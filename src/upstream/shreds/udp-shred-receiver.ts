@@ -9,7 +9,7 @@ type UdpShredReceiverOptions = Readonly<{
   config: UdpShredsConfig;
   limits: Pick<ShredLimits, 'receiveBufferBytes'>;
   log: Logger;
-  /** The buffer is not shared and never modified afterwards. */
+  /** The buffer is not shared and is never modified afterwards. */
   onPacket: (bytes: Buffer) => void;
 }>;
 

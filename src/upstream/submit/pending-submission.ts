@@ -14,24 +14,24 @@ import {
 } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Senders of one transaction that are notified of its result. */
+/** Maximum number of senders per transaction that are notified of its result. */
 const TRACES_MAX = 100;
-/** Recorded pairs of node and outcome per transaction. */
+/** Maximum number of recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
 
 export type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
 
 export type SubmitterInfo = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
 
-/** Accepted, but not yet landed or expired. */
+/** A transaction that was accepted, but has not yet landed or expired. */
 export class PendingSubmission {
   readonly network: Network;
-  /** Network and transaction. */
+  /** Network and base64 transaction. */
   readonly key: string;
   readonly params: Buffer;
   readonly watched: WatchedTransaction;
   rebroadcasts = 0;
-  /** `performance.now()`. */
+  /** Time of the next rebroadcast, on the `performance.now()` clock. */
   dueAt = 0;
   readonly endsAt: number;
   #rebroadcastsMax: number;
@@ -50,24 +50,24 @@ export class PendingSubmission {
     this.scheduleIn(limits.rebroadcastIntervalMs);
   }
 
-  /** The bytes are stored twice: in params and key. */
+  /** The transaction is stored twice: in `params` and in `key`. */
   get bytes(): number {
     return this.key.length + this.params.length;
   }
 
-  /** Without preflight, a transaction may be unsigned and never land. True for unsupported versions. */
+  /** Without preflight, a node may accept an unsigned transaction, which never lands. True for unsupported versions. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);
   }
 
-  /** The higher rebroadcast limit wins. */
+  /** The highest rebroadcast limit of all submitters applies. */
   addSubmitter({ trace, rebroadcastsMax }: SubmitterInfo): void {
     this.#rebroadcastsMax = Math.max(this.#rebroadcastsMax, rebroadcastsMax);
     if (trace !== null && this.#traces.length < TRACES_MAX) this.#traces.push(trace);
   }
 
-  /** Not due while some fork contains it. */
+  /** Not due while any fork contains the transaction. */
   isDue(now: number): boolean {
     return this.dueAt <= now && this.rebroadcasts < this.#rebroadcastsMax && this.watched.status === null;
   }
@@ -95,8 +95,8 @@ export class PendingSubmission {
 }
 
 /**
- * @param onEnd - called when all attempts have ended, possibly before this returns.
- * @returns false if there is no target; `onEnd` is then not called.
+ * @param onEnd - called when all attempts have ended, possibly before the function returns.
+ * @returns false if there is no target, in which case `onEnd` is not called.
  */
 export function rebroadcast(
   submission: PendingSubmission,

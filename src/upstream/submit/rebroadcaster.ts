@@ -13,7 +13,7 @@ import {
 import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Per rebroadcast interval. */
+/** Checks for due rebroadcasts per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
 export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
@@ -35,7 +35,7 @@ async function queryOtherNode(
   return null;
 }
 
-/** No chain error is longer. */
+/** No chain error is longer than this. */
 const ERR_MAX_LENGTH = 1_024;
 
 function errText(err: JsonValue): string | null {
@@ -44,14 +44,14 @@ function errText(err: JsonValue): string | null {
 }
 
 /**
- * Rebroadcasts accepted transactions until they are confirmed or expired. Above the limit, the most often
- * rebroadcast ones are dropped first, so that a flood of transactions that cannot land does not displace
- * others. Polls statuses, which costs nodes less than a subscription per transaction.
+ * Rebroadcasts accepted transactions until they are confirmed or expire. Above the limit, drops the transactions with
+ * the most rebroadcasts first, so that a flood of transactions that cannot land does not displace others. Polls
+ * statuses, which costs nodes less than a subscription per transaction.
  */
 export class Rebroadcaster {
   readonly #parts: RebroadcasterParts;
   readonly #byKey = new Map<string, PendingSubmission>();
-  /** By number of rebroadcasts, then in order of arrival. */
+  /** Indexed by number of rebroadcasts; each set is in insertion order. */
   readonly #byCount: Set<PendingSubmission>[] = [];
   readonly #pollers = new Map<Network, StatusPoller>();
   #timer: NodeJS.Timeout | null = null;
@@ -137,7 +137,7 @@ export class Rebroadcaster {
     }
     for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
     const { rebroadcastConcurrency } = this.#parts.limits;
-    // Bounds signature verifications per check.
+    // Limits signature verifications per check.
     for (const submission of due.slice(0, rebroadcastConcurrency)) {
       if (this.#inFlight >= rebroadcastConcurrency) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())

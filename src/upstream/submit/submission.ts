@@ -16,23 +16,23 @@ import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
 
 export const submitLimits = {
-  /** Distinct transactions awaiting a response; further ones are rejected. */
+  /** Distinct transactions awaiting a response. Beyond this, new transactions are rejected. */
   inFlightMax: 10_000,
   /** Senders awaiting a response, in total. */
   callersMax: 50_000,
-  /** Time per attempt at one target, where no retry follows. */
+  /** Timeout of an attempt at a single target, which is not retried. */
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
   rebroadcastConcurrency: 64,
-  /** Tracked transactions; above it, the most often rebroadcast are dropped. */
+  /** Tracked transactions. Above this, those with the most rebroadcasts are dropped. */
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,
-  /** Poll intervals of statuses and block height. */
+  /** Poll intervals: `pollMs` for statuses, `expiryPollMs` for the block height. */
   pollMs: 1_000,
   expiryPollMs: 2_000,
   callConcurrency: 4,
-  /** For how long, and how many accepted transactions, a duplicate is answered without a new submission. */
+  /** Accepted transactions are remembered for this long, and up to this many, to answer duplicates directly. */
   acceptedMs: 1_000,
   acceptedMax: 10_000,
 };
@@ -55,11 +55,11 @@ export interface SubmissionListener {
 /**
  * Submits one transaction to all targets.
  *
- * With preflight, one node simulates it under the caller's commitment and slot, with retries as for any call.
- * Only a transaction that passes is sent to all other targets, without preflight.
+ * With preflight, one node simulates the transaction at the caller's commitment and minimum slot, with retries as
+ * for any call. Only a transaction that passes is sent to all other targets, without preflight.
  *
- * Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail, it
- * is retried like any call until the timeout.
+ * Without preflight, the transaction is sent to all targets at once, and the first acceptance is the response. If all
+ * targets fail, it is retried like any call until the timeout.
  */
 export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #parts: SubmissionParts;
@@ -68,10 +68,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #listener: SubmissionListener;
   #outstanding = 0;
   #isSettled = false;
-  /** A target may have accepted it without confirming it. */
+  /** A target may have accepted the transaction without confirming that it did. */
   #isAmbiguous = false;
   #rejection: RpcResponse | null = null;
-  /** Names of targets, which are then skipped. */
+  /** Names of targets that accepted the transaction. They are skipped afterwards. */
   readonly #acceptedBy = new Set<string>();
 
   constructor(parts: SubmissionParts, call: Call, request: SubmitRequest, listener: SubmissionListener) {
@@ -96,7 +96,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
       this.#accept();
       if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
-      // If this node does not know it, other targets still may.
+      // This node's error is not conclusive: other targets may have accepted the transaction.
       this.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
       this.#isSettled = true;
@@ -126,7 +126,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     const { firstNodeParams, otherNodeParams } = this.#request;
     const [first, ...others] = this.#parts.targets.nodes(this.#call.network);
     const sendOnly = this.#parts.targets.sendOnly(this.#call.network);
-    // Counted before the first outcome.
+    // Set before the first attempt, because its outcome may arrive synchronously.
     this.#outstanding = (first === undefined ? 0 : 1) + others.length + sendOnly.length;
     if (this.#outstanding === 0) {
       this.#dispatchWithRetry();
@@ -161,7 +161,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#rejection ??= outcome.response;
   }
 
-  /** "Already processed" means accepted, except for a caller that wants a preflight. */
+  /** "Already processed" counts as accepted without preflight, or if an earlier attempt may have been accepted. */
   #wasAlreadyProcessed(response: RpcResponse): boolean {
     const { skipPreflight } = this.#request;
     return (this.#isAmbiguous || skipPreflight) && preflightFault(response) === 'already-processed';
@@ -204,7 +204,7 @@ class SubmitAttempt implements AttemptListener {
   }
 }
 
-/** `listener` may be called before this returns. */
+/** `listener` may be called before the function returns. */
 export function submitTransaction(
   node: UpstreamNode,
   call: Call,

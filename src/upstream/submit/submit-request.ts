@@ -16,7 +16,7 @@ export type SubmitRequest = Readonly<{
   signature: Signature;
   /** null for a durable nonce, or if the transaction cannot be decoded (such as version 1). */
   blockhash: Blockhash | null;
-  /** Canonical base64. */
+  /** The transaction in canonical base64. */
   text: string;
   skipPreflight: boolean;
   /** Key of the options that decide whether a node accepts the transaction. */
@@ -24,9 +24,9 @@ export type SubmitRequest = Readonly<{
   rebroadcastsMax: number;
   /** For the first node, which runs the preflight unless it is skipped. */
   firstNodeParams: Buffer;
-  /** Without preflight. */
+  /** For the other nodes if preflight is skipped. */
   otherNodeParams: Buffer;
-  /** Without preflight and minContextSlot, for send-only endpoints and rebroadcasts. */
+  /** Without preflight and minContextSlot, for send-only endpoints, rebroadcasts, and other nodes after a preflight. */
   bareParams: Buffer;
 }>;
 
@@ -45,8 +45,8 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
 const MAX_RETRIES_INDEX = 3;
 
 /**
- * Params for the first node. Without maxRetries, that node rebroadcasts too, even after this process exits. With it, this
- * process counts the retries and sends 0: otherwise every node would retry that many times.
+ * Params for the first node. If maxRetries is absent, that node also rebroadcasts, even after this process exits. If it
+ * is present, this process counts the retries and sends 0; otherwise, every node would retry that many times.
  */
 function firstNodeParamsOf(params: Buffer, value: JsonValue, { maxRetries }: SendTransactionParams): Buffer {
   if (maxRetries === null) return params;

@@ -16,7 +16,7 @@ export class SubmitTargets {
     this.#sendOnly = sendOnly;
   }
 
-  /** Available nodes; the preferred one first. */
+  /** Available nodes, with the preferred node first. */
   nodes(network: Network): readonly UpstreamNode[] {
     // An unhealthy node can be skipped, since a poll detects its recovery.
     const list = selectAvailable(this.#pool.nodesOf(network), (node, now) => node.isHealthy(now));
@@ -27,7 +27,7 @@ export class SubmitTargets {
   }
 
   sendOnly(network: Network): readonly UpstreamNode[] {
-    // Not polled, so only a transaction detects recovery.
+    // Send-only endpoints are not polled, so only a transaction can detect their recovery.
     return selectAvailable(this.#sendOnly.get(network) ?? [], (node, now) => node.isUsable(now));
   }
 

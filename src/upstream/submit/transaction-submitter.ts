@@ -18,12 +18,12 @@ import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Readonly<{ log: Logger }>;
 
 /**
- * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
- * all other calls, and params that are not a transaction, so that a node reports the error.
+ * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards all other
+ * calls. Also forwards params that are not a transaction, so that a node reports the error.
  *
- * A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without a
- * new submission if its options (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
- * which clients resend on purpose.
+ * A duplicate of a transaction that is in flight, or was accepted within `acceptedMs`, gets the same response without
+ * a new submission if its options (preflight, commitment, slot) are equal. `acceptedMs` is shorter than the interval at
+ * which clients deliberately resend.
  */
 export class TransactionSubmitter implements RpcDispatcher {
   readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
@@ -119,7 +119,7 @@ const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   errorCode: 0,
 });
 
-/** Senders of the same transaction in flight, which share the response. */
+/** Senders of the same in-flight transaction, who share the response. */
 class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
   readonly key: string;
@@ -158,7 +158,7 @@ class CoalescedSubmission implements SubmissionListener {
   }
 }
 
-/** Recently accepted transactions by network, bytes and options. */
+/** Recently accepted transactions, keyed by network, bytes and options. */
 class RecentSubmissions {
   readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
   readonly #entries = new Map<string, number>();

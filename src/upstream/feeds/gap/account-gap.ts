@@ -22,7 +22,7 @@ import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts
 /** Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
 const DATA_MAX_BYTES = 10 * 1024 * 1024;
 
-/** Nodes may compress the same bytes differently. */
+/** Decompresses account data, because nodes may compress the same bytes differently. */
 function unpacked(value: JsonValue[]): JsonValue[] {
   const [text, encoding] = value;
   if (value.length !== 2 || encoding !== 'base64+zstd' || typeof text !== 'string') return value;
@@ -41,17 +41,17 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
 }
 
-/** Independent of member order. */
+/** The same text for equal values, regardless of member order and compression. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
- * Reads the state again and emits it if it differs from the last one and is not older. If nothing was emitted
- * yet, emits it when a block of the gap may have written the account, or the gap is too long to check.
+ * Reads the account again and emits it if it differs from the last emitted state and is not older. If nothing was
+ * emitted yet, emits it if a block in the gap may have written the account, or if the gap is too long to check.
  */
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** After a failover, states up to this slot were emitted or read. */
+  /** After a failover, the states up to this slot have been emitted or read. */
   #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
@@ -64,7 +64,7 @@ export class AccountGap implements GapRecovery {
       if (slot !== null && slot <= this.#validUpTo) return 'drop';
       this.#validUpTo = null;
     }
-    // A small view would retain the whole receive buffer.
+    // Copies a small view, which would otherwise retain the whole receive buffer.
     this.#last = result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
     return 'pass';
   }
@@ -75,7 +75,7 @@ export class AccountGap implements GapRecovery {
     const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
     const query = { addresses: [address], commitment, encoding, notBefore };
     for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
-      // Notifications of the new connection are newer.
+      // Skips a state for which the new connection has sent a newer notification.
       if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
       this.#validUpTo = newer(this.#validUpTo, read.slot);
       this.#last = read.result();
@@ -112,15 +112,15 @@ export class AccountGap implements GapRecovery {
 const addressOf = valueString('pubkey') as (result: Buffer) => Address | null;
 
 /**
- * Reads the accounts that the gap's blocks may have written, and emits those that match, once each in their
- * current state. Accounts buffered from the new connection are left to it. Runtime writes, such as sysvars,
- * are not recovered.
+ * Reads the accounts that blocks in the gap may have written, and emits each matching account once, in its current
+ * state. Skips accounts for which a notification from the new connection is buffered. Does not recover accounts
+ * written by the runtime, such as sysvars.
  */
 export class ProgramGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'program'>;
   readonly #seenAccounts: SeenSlots;
   #newestSlot: Slot | null = null;
-  /** After a failover, accounts up to this slot may have been emitted. */
+  /** After a failover, notifications up to this slot may be duplicates. */
   #filledTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {

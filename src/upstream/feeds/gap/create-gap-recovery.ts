@@ -4,10 +4,10 @@ import type { GapRecovery } from './gap-recovery.ts';
 import { LogsGap, SignatureGap } from './logs-gap.ts';
 import { RootGap, SlotGap } from './slot-gap.ts';
 
-/** `slotsUpdates` and `vote` cannot be recovered (protocol/subscriptions.ts, column `gap`). */
+/** `slotsUpdates` and `vote` cannot be recovered: see the `gap` column in protocol/subscriptions.ts. */
 const noRecovery: GapRecovery = { decide: () => 'pass', fill: () => Promise.resolve() };
 
-/** Kinds that PubSub feeds; the others are fed from blocks. */
+/** The subscriptions that PubSub serves. Other kinds are served from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
 export function createGapRecovery(subscription: PubsubSubscription, seenMax: number): GapRecovery {

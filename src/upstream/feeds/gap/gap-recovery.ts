@@ -16,17 +16,17 @@ export type Gap = Readonly<{
   reader: ChainReader;
   limits: FeedLimits;
   signal: AbortSignal;
-  /** Notifications of the new connection, which follow the gap fill. */
+  /** Notifications from the new connection, to be emitted once the gap is filled. */
   buffered: () => readonly Buffer[];
   emit: (result: Buffer, isLast?: boolean) => void;
 }>;
 
-/** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
+/** Recovers missed notifications for one kind of subscription, and drops duplicates across connections. */
 export interface GapRecovery {
   decide(result: Buffer): NotificationDecision;
   /**
-   * Emits what was missed, in order. `ContinuousSubscription` calls it after a failover, and again for a longer gap.
-   * @throws GapTooLong
+   * Emits missed notifications in order. Called after a failover, and again if the fill or the new connection fails,
+   * possibly with a longer gap. @throws GapTooLong
    */
   fill(gap: Gap): Promise<void>;
 }
@@ -35,18 +35,18 @@ export class GapTooLong extends Error {
   override readonly name = 'GapTooLong';
 }
 
-/** Both ends included. */
+/** `from` and `to` are inclusive. */
 type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 
-/** How far cluster finality may trail a root. Source: Agave, `highest_super_majority_root`. */
+/** Number of slots by which cluster finality may trail a node's root. Source: Agave, `highest_super_majority_root`. */
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots in which notifications may be missing: from a margin before the newest emitted slot, where some
- * may have been pending. For lagging commitments, from `newestEmitted`, the newest slot of an emitted
- * notification, since a node has emitted everything up to its root. @throws GapTooLong
+ * The slots whose notifications may be missing. Starts a margin before the last position, since notifications for the
+ * last slots may have been pending. For `confirmed` and `finalized`, which lag, the window may start earlier, at
+ * `newestEmitted`, but not far below the root: nodes emit everything up to their root. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,
@@ -68,11 +68,11 @@ export function gapWindow(
 
 export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value') ?? Buffer.from('null');
 
-/** Agave writes an address or signature within this many bytes. */
+/** In results from Agave, the address or signature starts within this many bytes. */
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** Null if `value` has no such string. */
+/** Returns a reader for the string `name` in a result's `value`. It returns null if there is no such string. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
@@ -84,15 +84,15 @@ export function valueString(name: string): (result: Buffer) => string | null {
   };
 }
 
-/** A result as PubSub writes it, with only the slot in its context. */
+/** Formats a PubSub result with only the slot in its context. */
 export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
   Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
 
-/** The newest slots at which names were emitted; evicts the least recently emitted. */
+/** The last slot emitted for each name, such as an address or signature. Evicts the least recently emitted name. */
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;
-  /** The newest slot of an evicted name; -1 for none. */
+  /** The newest slot of all evicted names; -1 if there are none. */
   evictedUpTo: Slot = slotOf(-1n);
 
   constructor(max: number) {

@@ -23,7 +23,7 @@ import {
 
 const signatureOf = valueString('signature');
 
-/** `logs`: emits each matching transaction of the gap's blocks once, in order. */
+/** `logs`: emits each matching transaction from the blocks in the gap once, in order. */
 export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
@@ -40,7 +40,7 @@ export class LogsGap implements GapRecovery {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
-    // Without a gap, a repeated signature comes from another slot after a fork.
+    // If no gap was filled, a repeated signature is from another fork and not a duplicate.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
       if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
     }
@@ -82,7 +82,7 @@ export class LogsGap implements GapRecovery {
 
 const RECEIVED = '"receivedSignature"';
 
-/** `signature`: reads the status again; the result is emitted once. */
+/** `signature`: reads the status again. Emits the result once. */
 export class SignatureGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'signature'>;
   #isReceiptSent = false;
@@ -115,7 +115,7 @@ export class SignatureGap implements GapRecovery {
       gap.emit(withContext(slot, RECEIVED));
     }
     if (!status.hasCommitment(commitment)) return;
-    // Statuses have the processed slot; nodes report the slot of the commitment.
+    // The status response contains the processed slot, but notifications contain the slot of their commitment.
     const commitmentSlot = commitment === 'processed' ? slot : await gap.reader.slot(commitment);
     this.#isDone = true;
     gap.emit(withContext(commitmentSlot, writeJson({ err: status.err })), true);

@@ -72,14 +72,14 @@ type AccountQuery = Readonly<{
   addresses: readonly Address[];
   commitment: Commitment;
   encoding: AccountEncoding;
-  /** minContextSlot. */
+  /** Sent as `minContextSlot`. */
   notBefore: Slot;
 }>;
 
 export type ReadAccount = Readonly<{
   address: Address;
   slot: Slot;
-  /** Null for a missing account and for `jsonParsed`. */
+  /** Null if the account is missing or the encoding is `jsonParsed`. */
   account: Account | null;
   result: () => Buffer;
   keyedResult: () => Buffer | null;
@@ -147,7 +147,7 @@ function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery):
   return batcher;
 }
 
-/** Up to 100 accounts per request. Single reads are batched with concurrent ones. */
+/** Reads up to 100 accounts per request. Concurrent reads of single accounts are batched. */
 export async function* readAccounts(
   reader: ChainReader,
   query: AccountQuery,
@@ -166,7 +166,7 @@ export async function* readAccounts(
   }
 }
 
-/** A failed transaction still writes its fee payer and the nonce account of a leading AdvanceNonce. */
+/** A failed transaction still writes its fee payer and, if it starts with AdvanceNonce, the nonce account. */
 function writtenByFailed({ transaction: { message } }: ExecutedTransaction): Address[] {
   const nonce = message.instructions[0]?.accounts[0];
   const keys = [message.accountKeys[0], nonce === undefined ? undefined : message.accountKeys[nonce]];
@@ -182,7 +182,7 @@ function writtenBy(executed: ExecutedTransaction): Address[] {
   );
 }
 
-/** What a block's transactions and rewards may have written, without runtime writes such as sysvars. */
+/** Accounts that a block's transactions and rewards may have written. Excludes runtime writes, such as to sysvars. */
 export function writtenAccounts({ transactions, rewards }: Block): Set<Address> {
   const accounts = new Set(rewards.map(({ pubkey }) => pubkey));
   for (const executed of transactions) for (const key of writtenBy(executed)) accounts.add(key);

@@ -8,7 +8,7 @@ import {
   SeenSlots,
 } from './gap-recovery.ts';
 
-/** Emits every missed finalized block in order. Roots only grow. */
+/** Emits every missed root in order. Drops roots that are not newer than the last emitted root. */
 export class RootGap implements GapRecovery {
   #last: Slot | null = null;
 
@@ -34,11 +34,11 @@ export class RootGap implements GapRecovery {
   }
 }
 
-/** Emits every missed slot with a confirmed block, in order, but no abandoned slots. `root` is estimated. */
+/** Emits every missed slot that has a confirmed block, in order, but no abandoned slots. `root` is estimated. */
 export class SlotGap implements GapRecovery {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;
-  /** After a failover, slots up to this one are dropped: the new node may be behind. */
+  /** After a failover, this slot and earlier slots are dropped, because the new node may be behind. */
   #failedOverAt: Slot | null = null;
 
   constructor(seenMax: number) {
@@ -64,7 +64,7 @@ export class SlotGap implements GapRecovery {
         .find((info) => info !== null)?.slot ?? gap.to.slot;
     chain.forEach((slot, at) => {
       const parent = chain[at - 1];
-      // Without a parent in the list, the slot lies in the margin and was emitted.
+      // The first slot has no parent in the list. It lies in the margin and was already emitted.
       if (parent === undefined || slot <= (this.#last?.slot ?? gap.opened.slot) || slot >= live) return;
       if (this.#seenSlots.has(String(slot))) return;
       const info = { slot, parent, root: this.#rootAt(slot, chain, gap) };
@@ -78,7 +78,7 @@ export class SlotGap implements GapRecovery {
     if (this.#last === null || info.slot > this.#last.slot) this.#last = info;
   }
 
-  /** Assumes that roots advance with slots; bounded by the last emitted and the live root. */
+  /** Assumes that roots advance as fast as slots. The result lies between the last emitted root and the live root. */
   #rootAt(slot: Slot, chain: readonly Slot[], { opened, to }: Gap): Slot {
     const last = this.#last ?? opened;
     const maxRoot = last.root + (slot - last.slot);

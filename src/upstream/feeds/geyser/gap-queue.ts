@@ -3,19 +3,19 @@ import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
   heldMax: number;
-  /** A parent older than the remembered slots is not awaited. */
+  /** Number of slots remembered. The queue does not wait for a parent that is older than these. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
   onOverflow: () => void;
 }>;
 
-/** Holds the updates above a missing slot until the source has completed it or given it up. */
+/** Holds back updates above a missing slot until the source completes that slot or gives it up. */
 export class GapQueue {
   readonly #options: GapQueueOptions;
   readonly #started = new Set<Slot>();
   #oldest: Slot | null = null;
   #missing: Slot | null = null;
-  /** Slots up to this one are not awaited any more. */
+  /** The queue no longer waits for slots up to and including this slot. */
   #settledUpTo: Slot | null = null;
   #held: QueuedUpdate[] = [];
 

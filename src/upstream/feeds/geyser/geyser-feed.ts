@@ -23,7 +23,7 @@ import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-/** Accounts with `jsonParsed` subscriptions, by address or owner. */
+/** Addresses and owners of the accounts that `jsonParsed` subscriptions request. */
 class ParsedAccounts {
   readonly #targets = new RefCountedMap<Address, null>();
 
@@ -50,25 +50,25 @@ type ActiveSubscription = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   cleanups: (() => void)[];
-  /** Slots completed since the subscription was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
+  /** Slots completed since the subscription was added, counted up to ACCEPTED_AFTER_SLOTS. */
   slotsSeen: number;
 };
 
-/** After this many slots, a server has accepted a subscription: a later rejection is not its fault. */
+/** After this many slots, servers have accepted a subscription, so it did not cause a later rejection. */
 const ACCEPTED_AFTER_SLOTS = 2;
 
 const isRootSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean => kind === 'root';
 
 const EVICTION_WARNING = 'Too many unrooted slots; failing subscriptions with pending notifications';
 
-/** Blocks do not contain account writes. */
+/** These subscriptions cannot be recovered from blocks, which contain no account writes. */
 const isAccountSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean =>
   kind === 'account' || kind === 'program';
 
 /**
- * At `processed`, emits events as they arrive, even before the slot is complete. Account subscriptions fail
- * when a gap is repaired from blocks, which lack account writes. All fail when slots are lost or every server
- * is down; those with pending notifications fail when their slot is evicted before it is rooted.
+ * At `processed`, emits events as they arrive, even before the slot is complete. Account subscriptions fail when a
+ * gap is repaired from blocks, which lack account writes. All subscriptions fail when slots are lost or every server
+ * is down. If a slot is evicted before it is rooted, the subscriptions with pending notifications for it fail.
  */
 export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #limits: GeyserLimits;
@@ -84,7 +84,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Snapshot for failover, set while subscriptions fail, because ending the last one resets the sequence. */
+  /** Snapshot for failover. Set while subscriptions fail, because removing the last one resets the sequence. */
   #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 
@@ -128,7 +128,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return geyserKinds.has(kind) && this.#source.hasServers;
   }
 
-  /** @throws Failure UPSTREAM_UNAVAILABLE, also if the merged request would be too large. */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, including when the merged request would be too large. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requested.add(subscription);
@@ -221,7 +221,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  /** Slot notifications contain the root, which a stream reports late. */
+  /** Slot notifications contain the root, but a new stream reports a root only after some time. */
   async #fetchRoot(): Promise<void> {
     if (this.#sequence.root !== null) return;
     const sequence = this.#sequence;

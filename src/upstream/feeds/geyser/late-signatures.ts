@@ -10,7 +10,7 @@ import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.
 
 /** Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;
-/** A node that is slightly behind may not know the signature yet. */
+/** Checks of an unknown signature: a node that is slightly behind may not know it at the first check. */
 const ATTEMPTS_MAX = 2;
 
 type PendingSignature = {
@@ -19,7 +19,7 @@ type PendingSignature = {
   missed: number;
 };
 
-/** Finds transactions that landed before their subscription, which no stream reports. */
+/** Finds transactions that landed before the subscription was opened. No stream reports these. */
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now, and at each slot until the transaction reaches the commitment. */
+  /** Checks now and whenever a slot reaches the commitment, until the transaction reaches it or remains unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);
@@ -56,7 +56,7 @@ export class LateSignatures {
   async #checkDue(): Promise<void> {
     if (this.#isChecking || this.#due.size === 0) return;
     this.#isChecking = true;
-    // Batches subscriptions of the same turn.
+    // Batches subscriptions from the same turn of the event loop.
     await new Promise(setImmediate);
     while (this.#due.size > 0) await this.#check([...this.#due].slice(0, SIGNATURES_MAX));
     this.#isChecking = false;
@@ -72,7 +72,7 @@ export class LateSignatures {
       const landed = new Map<PendingSignature, LandedStatus>();
       for (const [at, pending] of batch.entries()) {
         const status = statuses[at] ?? null;
-        // The stream will report it.
+        // The transaction has not landed, so the stream will report it.
         if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
         if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }

@@ -1,17 +1,17 @@
-/** Limits of WebSocket subscriptions that Geyser feeds. Times in milliseconds. */
+/** Limits for WebSocket subscriptions that Geyser serves. Times in milliseconds. */
 export const geyserLimits = {
-  /** Distinct filters; above it, the whole program is requested. */
+  /** Distinct filters per program. Above this, the whole program is requested. */
   programFiltersMax: 8,
   rootTimeoutMs: 2_000,
   seenSlotsMax: 512,
-  /** Updates held above a missing slot, or while a mint is fetched. */
+  /** Updates held back while a slot is missing or a mint is fetched. */
   heldMax: 10_000,
   mintsMax: 10_000,
-  /** Lifetime of a Token-2022 mint, whose scale may change. */
+  /** A Token-2022 mint is cached for this long, because its scale may change. */
   mintMaxAgeMs: 60_000,
-  /** Maximum total wait for mints per `mintRetryMs`; above it, accounts are encoded in base64. */
+  /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts are encoded in base64. */
   mintWaitMs: 500,
-  /** Pause after a failed mint fetch; also its timeout. */
+  /** Pause after a failed mint fetch; also the timeout of a fetch. */
   mintRetryMs: 5_000,
   mintFetchesMax: 16,
 };

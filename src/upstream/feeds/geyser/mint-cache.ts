@@ -11,7 +11,7 @@ import { decodeTokenAccount } from '../../../solana/token/token-state.ts';
 import type { RequestFn } from '../chain-reader.ts';
 import type { GeyserLimits } from './limits.ts';
 
-/** Limits the total waiting time per period. One wait at a time. */
+/** Limits the total waiting time per period. Allows only one wait at a time. */
 class WaitBudget {
   readonly #waitMs: number;
   readonly #periodMs: number;
@@ -23,7 +23,7 @@ class WaitBudget {
     this.#periodMs = periodMs;
   }
 
-  /** Resolves with `done`, which never rejects, or when the budget is used up. Null without budget. */
+  /** Resolves when `done` resolves or the budget is used up. Null if no budget is left. `done` must not reject. */
   wait(done: Promise<void>): Promise<void> | null {
     const start = performance.now();
     if (start >= this.#periodEnd) {
@@ -50,7 +50,7 @@ type MintCacheLimits = Pick<
 
 type MintCacheOptions = Readonly<{ request: RequestFn; log: Logger; limits: MintCacheLimits }>;
 
-/** `value.data` of getAccountInfo in base64; null for a missing account. */
+/** Decodes the base64 `value.data` of a getAccountInfo result; null if the account is missing. */
 function dataOf(result: JsonValue): Uint8Array | null {
   const value = (result as { value?: { data?: unknown } | null }).value;
   const data = value?.data;
@@ -78,7 +78,7 @@ export class MintCache {
     };
   }
 
-  /** Waits for an unknown mint, up to `mintWaitMs` per `mintRetryMs`; null when nothing is awaited. */
+  /** Fetches an unknown mint and waits up to `mintWaitMs` per `mintRetryMs`; null if there is no need to wait. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;

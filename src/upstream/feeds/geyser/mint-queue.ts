@@ -4,18 +4,18 @@ import type { TransactionUpdate } from '../../../protocol/geyser/update/transact
 
 export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
 
-/** `at`: the server's time in Unix milliseconds. */
+/** `at`: when the server created the update or, if unknown, when it arrived, in Unix milliseconds. */
 export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
 
 type MintQueueOptions = Readonly<{
-  /** Above it, updates are emitted without waiting. */
+  /** If more updates than this are queued, all are emitted without waiting. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
-  /** Fetches what the update needs; null for nothing. Never rejects. */
+  /** Fetches data that the update needs; null if it needs none. Must not reject. */
   prefetch: (queued: QueuedUpdate) => Promise<void> | null;
 }>;
 
-/** Emits updates in order, and waits where a mint must be fetched first. */
+/** Emits updates in order. Waits at an update whose mint must be fetched first. */
 export class MintQueue {
   readonly #options: MintQueueOptions;
   #queue: QueuedUpdate[] = [];

@@ -39,7 +39,7 @@ export class RefCountedMap<Key, Value> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  /** The release is idempotent; the last one calls `onRemoved`. */
+  /** @returns an idempotent release function. The last release of a key calls `onRemoved`. */
   add(key: Key, make: () => Value, onRemoved: (value: Value) => void = () => {}): () => void {
     const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
     entry.count++;
@@ -56,7 +56,7 @@ export class RefCountedMap<Key, Value> {
   }
 }
 
-/** Not `slotsUpdates` (plugins report no frozen banks), `block` (too expensive), `vote` (not reported). */
+/** Excludes `slotsUpdates` (plugins report no frozen banks), `block` (too expensive) and `vote` (not reported). */
 export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKind>([
   'account',
   'logs',
@@ -67,7 +67,7 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-/** Local updates are matched too: the source may emit more than was requested. */
+/** A requested filter, also applied to received updates, because the source may emit more than was requested. */
 type MatchedFilter<Filter> = Readonly<{ filter: Filter; member: Member }>;
 
 const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
@@ -92,7 +92,7 @@ class ProgramFilters {
     this.#filtersMax = filtersMax;
   }
 
-  /** Filters that the request may need, also after some are removed. */
+  /** Maximum number of filters in the request, even after some filters are removed. */
   get count(): number {
     return Math.min(this.filters.size, this.#filtersMax);
   }
@@ -121,8 +121,8 @@ type RequestedFiltersOptions = Readonly<{
 }>;
 
 /**
- * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters and later in the same
- * slot does not is emitted in its matching state.
+ * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters, but stops matching
+ * later in the same slot, is emitted in its matching state.
  */
 export class RequestedFilters {
   readonly #options: RequestedFiltersOptions;
@@ -144,7 +144,7 @@ export class RequestedFilters {
     this.#sink = { push, end: () => {}, lag: () => {} };
   }
 
-  /** Null beyond the limits, and for filters that Geyser does not support. The removal is idempotent. */
+  /** @returns an idempotent removal function; null beyond the limits or if Geyser does not support the filters. */
   add(subscription: Subscription): (() => void) | null {
     try {
       const end = this.#addFilter(subscription);

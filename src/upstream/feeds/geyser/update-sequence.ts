@@ -10,12 +10,12 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-/** `processed` transactions are emitted individually, others per completed slot. */
+/** At `processed`, transactions are emitted one by one; at other commitments, once their slot is complete. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
   readonly #slots: ReadonlyMap<Slot, SlotState>;
   readonly #root: Slot | null;
-  /** Slots up to this one precede the feed. */
+  /** The feed starts after this slot. */
   readonly #before: Slot | null;
   readonly #confirmed: Slot | null;
 
@@ -53,7 +53,7 @@ class EmittedSlots implements EmittedTransactions {
     return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
   }
 
-  /** Follows the chain down from a slot; transactions above an incomplete slot may be missing. */
+  /** Follows the chain down from `tip`. Transactions in or above an incomplete slot may be missing. */
   #completeUpTo(tip: Slot | null): Slot | null {
     let complete = tip;
     for (let at = tip; at !== null; ) {
@@ -66,7 +66,7 @@ class EmittedSlots implements EmittedTransactions {
   }
 }
 
-/** Estimate before the first root. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
+/** Estimated distance of the root from a slot, until a root is known. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
@@ -74,7 +74,7 @@ const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 class SlotState {
   parent: Slot | null;
   isCreated = false;
-  /** Emitted completely. */
+  /** The slot was emitted completely. */
   isWhole = false;
   isConfirmed = false;
   signatures = new Set<Signature>();
@@ -85,20 +85,20 @@ class SlotState {
 }
 
 type UpdateSequenceOptions = Readonly<{
-  /** Slots up to this one were complete before the first subscription. */
+  /** The newest slot that was complete before the first subscription. */
   completeUpTo: Slot | null;
-  /** Tracked slots above the root; beyond it, the oldest is evicted. */
+  /** Maximum number of tracked slots above the root. Beyond this, the oldest is evicted. */
   slotsMax: number;
-  /** Roots of the evicted slot's descendants will be incomplete. */
+  /** Called when a slot is evicted. When its descendants are rooted, earlier roots will be missing. */
   onEvicted: (slot: Slot) => void;
 }>;
 
-/** Converts updates into ledger events. Drops what replays for gRPC streams add to complete slots. */
+/** Converts updates into ledger events. Drops updates that replays for gRPC streams add to complete slots. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
   root: Slot | null = null;
-  /** Recent root from a node, used before the stream reports one. */
+  /** Recent root from a node, used until the stream reports a root. */
   #rootHint: Slot | null = null;
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
