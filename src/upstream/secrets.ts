@@ -1,7 +1,7 @@
 /** Shorter parts of URLs and headers are words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
-/** Maximum number of escape levels removed, such as from JSON within a JSON string. */
+/** Maximum number of escape levels removed, for example from JSON within a JSON string. */
 const ESCAPES_MAX = 3;
 
 /** Strings that must not reach a client: the host, unless it is loopback, and every part that may be a key. */

@@ -132,7 +132,7 @@ export class HealthMonitor {
 const SKIPPED_POLLS_MAX = 4;
 /** A head is not polled if nobody has read it for this many poll intervals. */
 const HEAD_IDLE_POLLS = 10;
-/** The interval of a method that the node rejected is multiplied by this. */
+/** Factor for the poll interval of a method that the node rejects. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
 /** Commitments polled only on demand; `processed` is always polled. */
@@ -165,7 +165,7 @@ export class NodePoller {
       if (this.#isDue(commitment)) await this.#pollSlot(commitment);
     await this.#pollShreds();
     await this.#pollHistory();
-    // Only slots observed after this can replace the next poll.
+    // Only slots observed after this time can replace the next poll.
     this.#polledAt = performance.now();
     return true;
   }

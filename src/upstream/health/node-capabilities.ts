@@ -26,7 +26,7 @@ export class NodeCapabilities {
     const [oldest] = this.#missing.keys();
     if (oldest !== undefined && this.#missing.size >= METHODS_MAX) this.#missing.delete(oldest);
     const { capabilityMs, cordonMs } = this.#limits;
-    // Missing data that is recent will soon arrive.
+    // Recent data that is missing will soon arrive.
     const until = now + (capability === 'newer' ? cordonMs : capabilityMs);
     this.#missing.set(method, {
       from: capability === 'newer' ? slot : null,

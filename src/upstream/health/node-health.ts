@@ -99,7 +99,7 @@ export class NodeHealth {
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
   }
 
-  /** The node's slot is within the allowed lag, and it did not report itself unhealthy. */
+  /** The node's slot is within the allowed lag, and the node has not recently reported itself unhealthy. */
   isCurrent(now: number): boolean {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
@@ -125,7 +125,7 @@ export class NodeHealth {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /** Records a poll that uses a method which the node may reject although it serves all others. */
+  /** Records a poll with a method that the node may reject even though it serves all other calls. */
   recordOptionalPoll(outcome: Outcome): void {
     if (isThrottling(outcome)) this.recordOutcome(outcome, null);
     else this.circuit.release();

@@ -23,7 +23,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** Connections to flush. The last one may take more requests until then. */
+  /** Connections waiting for a flush. The last connection may take more requests until then. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));

@@ -9,12 +9,12 @@ import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
  * - `slot`: cached until the next slot, for at most slotMs.
  * - `short`: cached for shortMs; for data of an epoch or a node.
  * - `always`: cached for finalMs; for facts about the chain that never change.
- * - `final`: cached for finalMs if requested at `finalized` and pinned to a slot up to the finalized root.
+ * - `final`: cached for finalMs if requested at `finalized` and pinned to a slot at or below the finalized root.
  */
 export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
- * - `context`: unknown fields and commitments are ignored; accepts minContextSlot.
+ * - `context`: the node ignores unknown fields and commitments, and accepts minContextSlot.
  * - `lenient`: like `context`, but without minContextSlot.
  * - `strict`: accepts only a commitment; an empty object is an error.
  */

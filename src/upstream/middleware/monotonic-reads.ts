@@ -81,7 +81,7 @@ export type MonotonicReadsOptions = Readonly<{
   limits?: Partial<MonotonicReadsLimits>;
 }>;
 
-/** Error code and message of Agave. Source: rpc-client-api `custom_error.rs`. */
+/** Agave's error code and message. Source: rpc-client-api `custom_error.rs`. */
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const NOT_REACHED_TEXT = 'Minimum context slot has not been reached';
 

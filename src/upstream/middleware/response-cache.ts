@@ -175,7 +175,7 @@ export class MemoryCache implements CoalescedListener {
   }
 }
 
-/** A result is not cached at the first lookup, because it would probably expire before the second. */
+/** Whether to skip caching at the first lookup, because the result would probably expire before the second. */
 const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
 
 function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {

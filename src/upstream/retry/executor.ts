@@ -61,7 +61,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   /** Counts attempts, because one may end and the next may start before `sendAttempt` returns. */
   #attempts = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** Node in whose request budget this call has reserved a token. */
+  /** Node whose request budget holds a token reserved by this call. */
   #reserved: UpstreamNode | null = null;
   #isSettled = false;
   #isCanceled = false;

@@ -9,7 +9,7 @@ import { signatureOfParams } from '../transaction-signature.ts';
 import type { RetryState } from './retry-state.ts';
 
 /**
- * - `retry`: try another node.
+ * - `retry`: try another node; a node that did not respond may be tried again later.
  * - `confirm`: try one more node, then return the most informative response.
  * - `retry-elsewhere`: try other nodes, but never the same node again.
  *
@@ -100,7 +100,7 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
 }
 
-/** null if no node is throttled, the wait is too long, or there already is a response to return. */
+/** null if no node is throttled, the wait is too long, or a response is already available. */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
   if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;

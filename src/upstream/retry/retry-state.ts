@@ -19,7 +19,7 @@ export type AttemptStep = Readonly<{
 
 const NO_STEPS: AttemptStep[] = [];
 
-/** No attempt is started with less time remaining. */
+/** An attempt is started only if at least this much time remains. */
 const ATTEMPT_MIN_MS = 5;
 
 /** State of one call across its attempts. Times are on the `performance.now()` clock. */
@@ -31,7 +31,7 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt: number;
   readonly deadline: number;
-  /** Until then, attempts that could not connect are not counted. */
+  /** Until this time, attempts that could not connect are not counted. */
   readonly reconnectUntil: number;
   /** Slot of the requested history; null if the call names none or if it does not matter. */
   readonly slot: bigint | null;
