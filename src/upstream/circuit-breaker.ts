@@ -25,7 +25,7 @@ export class CircuitBreaker {
     return this.isTripped && (now < this.#openUntil || this.#isProbing);
   }
 
-  /** In the half-open state this request is the trial. */
+  /** In the half-open state, makes this request the trial. */
   recordStart(now: number): void {
     if (this.isTripped && now >= this.#openUntil) this.#isProbing = true;
   }
@@ -60,7 +60,7 @@ export class CircuitBreaker {
     this.#openUntil = now + openForMs;
   }
 
-  /** The request ended without showing whether the node works. */
+  /** Records a request that ended without showing whether the node works. */
   release(): void {
     this.#isProbing = false;
   }

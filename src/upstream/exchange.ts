@@ -8,20 +8,20 @@ export type Exchange = Readonly<
 >;
 
 export interface BodyFlow {
-  /** One more chunk may arrive. */
+  /** One more chunk may arrive after this call. */
   pause(): void;
   resume(): void;
-  /** Closes the connection; no more callbacks. */
+  /** Closes the connection. No more callbacks follow. */
   stop(): void;
 }
 
-/** Must not throw. */
+/** Its methods must not throw. */
 export interface BodyListener {
-  /** The listener owns the bytes. */
+  /** The listener takes ownership of the bytes. */
   onData(bytes: Buffer): void;
-  /** @returns false if the body is not a valid response, as `onExchange`. */
+  /** @returns false if the body is not a valid response, like `onExchange`. */
   onEnd(): boolean;
-  /** Never called with a response. */
+  /** @param exchange - never of kind `response`. */
   onError(exchange: Exchange): void;
 }
 
@@ -31,7 +31,7 @@ export interface NodeRequest {
   readonly method: string;
   /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
-  /** May be pipelined: harmless if repeated, and fast. */
+  /** Whether the request may be pipelined: it must be fast and harmless if repeated. */
   readonly canPipeline: boolean;
   readonly acceptsStream: boolean;
   /**
@@ -40,15 +40,15 @@ export interface NodeRequest {
    */
   onExchange(exchange: Exchange): boolean;
   /**
-   * Offers a large body with HTTP status 200 for streaming; its flow is paused. Called at most once.
+   * Offers a large body with HTTP status 200 for streaming, with its flow paused. Called at most once.
    * @param bytes - total length; null if unknown.
-   * @returns the listener of the rest, which replaces `onExchange`; null to buffer the body.
+   * @returns the listener for the rest of the body, which replaces `onExchange`; null to buffer the body.
    */
   onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null;
 }
 
 export interface PendingRequest {
   abort(): void;
-  /** Times the request out within the next sweep. */
+  /** Makes the request time out at the next sweep. */
   expire(): void;
 }

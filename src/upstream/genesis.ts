@@ -29,9 +29,9 @@ const supporters = (hashes: readonly string[], hash: string): number =>
   hashes.filter((other) => other === hash).length;
 
 /**
- * Selects the chain of a network: the majority of its nodes, else the well-known genesis if a node has it,
- * else the largest group, else the group of the first configured node.
- * @param hashes - one per node that reported its own, in configuration order.
+ * Selects the chain of a network: that of the majority of its nodes, else the well-known chain if a node is on it,
+ * else that of the largest group of nodes. Ties go to the node configured first.
+ * @param hashes - genesis hashes reported by the nodes, in configuration order.
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
   const largest = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
@@ -41,7 +41,7 @@ export function selectChain(hashes: readonly string[], wellKnown: string): strin
 }
 
 /**
- * Marks nodes that belong to another chain; nodes without a hash count as correct.
+ * Marks nodes that are on another chain. A node that has not reported its genesis hash is not marked.
  * @returns node names by genesis hash if there is no majority, else null.
  */
 export function markWrongChains(
@@ -60,7 +60,7 @@ export function markWrongChains(
   return new Map(hashes.map((hash) => [hash, names(hash)]));
 }
 
-/** Fetches the genesis hash once. An error response counts as an answer, since the genesis never changes. */
+/** Fetches the genesis hash once. Even an error response is final, because the genesis never changes. */
 export async function fetchGenesis(
   node: UpstreamNode,
   timeoutMs: number,

@@ -5,9 +5,9 @@ export type BalancingStrategy = (typeof balancingStrategies)[number];
 export const defaultUpstreamLimits = {
   /** Attempts per call, including the first. */
   attemptsMax: 24,
-  /** Timeout of a call over all attempts. */
+  /** Timeout of a call across all attempts. */
   timeoutMs: 30_000,
-  /** Timeout of an attempt when another may follow. */
+  /** Timeout of one attempt, so that another can follow. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
@@ -18,57 +18,57 @@ export const defaultUpstreamLimits = {
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: 4_096,
   responseMaxBytes: 128 * 1024 * 1024,
-  /** Memory for buffered responses of all nodes. */
+  /** Memory for buffered responses from all nodes. */
   responseBufferMaxBytes: 1024 * 1024 * 1024,
-  /** Responses from this size on are streamed to callers that accept it; they cannot be retried. */
+  /** Responses from this size on are streamed to callers that accept streams. Streamed calls cannot be retried. */
   longAnswerFromBytes: 1024 * 1024,
   /** A streamed response without progress for this long is aborted. */
   longAnswerStallMs: 30_000,
-  /** Streamed responses per node, at most half of its connections; others are buffered. */
+  /** Streamed responses per node, at most half of its connections; further responses are buffered. */
   longResponsesMax: 32,
   circuitFailuresMax: 5,
-  /** First open time; doubles up to eight times this. */
+  /** How long the circuit first stays open; doubles up to eight times this value. */
   circuitOpenMs: 2_000,
-  /** After a 429 without Retry-After. */
+  /** First backoff after a 429 without Retry-After; doubles each time. */
   throttleMs: 1_000,
-  /** Limits Retry-After. */
+  /** Upper limit for the backoff and for Retry-After. */
   throttleMaxMs: 60_000,
-  /** Longest a call waits for a throttled node when no other is available. */
+  /** Longest time that a call waits for a throttled node when no other node is available. */
   throttleWaitMaxMs: 2_000,
-  /** Ejection time of a node that reported itself unhealthy (-32005). */
+  /** How long a node is avoided after it reported itself unhealthy (-32005) or lacked recent data. */
   cordonMs: 2_000,
   /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: 50,
-  /** How long a call is retried while no connection can be made; such attempts are not counted. */
+  /** How long a call is retried while no connection can be made. These attempts are not counted. */
   reconnectMaxMs: 5_000,
   pollIntervalMs: 1_000,
   pollTimeoutMs: 3_000,
-  /** Slots a node may be behind the best node, or behind the shreds it has received. */
+  /** Maximum number of slots by which a node may lag behind the best node or behind the shreds it has received. */
   lagMaxSlots: 100,
   /** A node whose slot does not advance for this long, while others do, is skipped. */
   stallMs: 15_000,
-  /** A node that runs ahead of all others by more slots per second is not trusted. */
+  /** A node that advances faster than this, ahead of all other nodes, is not trusted. */
   slotsPerSecondMax: 25,
-  /** Intervals of polls of the shred slot and of the first available block. */
+  /** Poll intervals for the shred slot and for the first available block. */
   shredsIntervalMs: 5_000,
   historyIntervalMs: 60_000,
-  /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
+  /** `spread`: balances the load. `sticky`: uses one primary until another node is clearly better for `stickyMs`. */
   loadBalancing: 'spread' as BalancingStrategy,
   stickyMs: 30_000,
   /** Sliding window for outlier ejection. */
   windowMs: 30_000,
-  /** Attempts in the window below which no node is ejected. */
+  /** Minimum number of attempts in the window before a node can be ejected. */
   exclusionAttemptsMin: 11,
-  /** Ratios of failed and of throttled attempts that eject a node. */
+  /** Maximum ratios of failed and of throttled attempts; a node that exceeds either is ejected. */
   failedShareMax: 0.7,
   throttledShareMax: 0.4,
-  /** A node is ejected if its latency exceeds this and three times that of the others. */
+  /** A node is ejected if its latency exceeds both this and three times the median of the other nodes. */
   slowMs: 3_000,
   exclusionMaxMs: 300_000,
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
   recoveryProbesInFlightMax: 4,
-  /** Consecutive successes that re-admit a node. */
+  /** Consecutive successful calls that re-admit a node. */
   readmitSuccessesMin: 10,
   /** Consecutive successful polls that re-admit a node on probation. */
   readmitPollsMin: 5,

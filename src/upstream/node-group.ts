@@ -8,29 +8,29 @@ import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
 
-/** Slots of an epoch. Histories that begin this close together count as equal. */
+/** Number of slots in an epoch. Histories that begin this close together count as equally long. */
 const SAME_DEPTH_SLOTS = 432_000n;
 
 /**
- * Nodes of one network and state shared by its calls. Node lists are replaced, never mutated: a call keeps
+ * Nodes of one network and the state that its calls share. Node lists are replaced, never mutated, so a call keeps
  * the list that it started with.
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** One for all calls, because a selection is synchronous. */
+  /** Shared by all calls, because a selection is synchronous. */
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
-  /** Separate, so that hedges of scans do not use up those of other calls. */
+  /** Separate, so that hedged scans do not use up the budget of other calls. */
   readonly scanHedgeBudget: HedgeBudget;
   /** Chain heads of the healthy serving nodes. */
   readonly heads = new ChainHeads();
   readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
   #candidates: readonly UpstreamNode[];
-  /** Without cordoned nodes, unless all are cordoned. */
+  /** Excludes cordoned nodes, unless all are cordoned. */
   serving: readonly UpstreamNode[];
-  /** First slot of the longest history of a serving node; null if unknown. */
+  /** First slot of the longest history among the serving nodes; null if unknown. */
   #oldestAvailable: Slot | null = null;
   /** Whether a serving node is ejected, so that its recovery must be probed. */
   hasEjected = false;
@@ -57,14 +57,14 @@ export class NodeGroup {
     this.refresh();
   }
 
-  /** Recomputes the serving nodes after a change of a node's state. */
+  /** Recomputes the serving nodes after a node's state has changed. */
   refresh(now = performance.now()): void {
     this.serving = inService(this.#candidates);
     this.#primary.review(this.serving, now);
     this.updateHeads(now);
   }
 
-  /** Whether the node has the longest history; true if unknown. */
+  /** Whether the node's history is about as long as the longest history; true if unknown. */
   hasFullHistory(node: UpstreamNode): boolean {
     const { firstAvailable } = node.capabilities;
     if (this.#oldestAvailable === null || firstAvailable === null) return true;

@@ -13,12 +13,12 @@ type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
 type NetworkNodes = {
   members: readonly Member[];
-  /** Without drained nodes. */
+  /** Excludes drained nodes. */
   readonly group: NodeGroup;
   readonly monitor: HealthMonitor;
 };
 
-/** Added to the longest call duration: a call may still reach a node removed meanwhile. */
+/** Added to the longest call duration, because a call may still be sent to a node that was just removed. */
 const REMOVAL_MARGIN_MS = 250;
 
 /**
@@ -28,13 +28,13 @@ const REMOVAL_MARGIN_MS = 250;
 export class NodeRegistry {
   readonly #log: Logger;
   readonly sets = new Map<Network, NetworkNodes>();
-  /** As `network/name`; may name absent nodes. */
+  /** Entries have the form `network/name` and may name nodes that do not exist. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
   /** Updated in place, so that all readers see the current values. */
   readonly #limits: UpstreamLimits;
   readonly #responseBudget: ByteBudget;
-  /** End of all calls that started under a longer timeout; `performance.now()`. */
+  /** When all calls that started under a longer timeout will have ended, on the `performance.now()` clock. */
   #longCallsUntil = Number.NEGATIVE_INFINITY;
   #isStarted = false;
   #isStopped = false;
@@ -101,7 +101,7 @@ export class NodeRegistry {
         const existing = previous?.members.find((member) => isDeepStrictEqual(member.config, config));
         if (existing !== undefined) return existing;
         const node = new UpstreamNode(config, network, this.#limits, this.#responseBudget);
-        // A cordon outlasts a change of addresses.
+        // A cordon survives a change of the node's configuration.
         node.cordon = this.find(network, config.name)?.cordon ?? null;
         return { node, config };
       });

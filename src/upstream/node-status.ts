@@ -68,7 +68,7 @@ function reportedConditionOf(
   return conditionOf(node, now);
 }
 
-/** @param drained - receives no calls, even if all other nodes are cordoned. */
+/** @param drained - whether the node receives no calls, even if all other nodes are cordoned. */
 export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode[], drained: boolean) {
   const now = performance.now();
   return {
@@ -88,7 +88,7 @@ export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode
     unreplayedSlots: node.slots.unreplayed,
     firstAvailableBlock: node.capabilities.firstAvailable,
     lacks: node.capabilities.missing(now),
-    // In the ejection window.
+    // The next four values cover the ejection window.
     recentCalls: node.recent.attempts(now),
     failedShare: node.recent.failedShare(now),
     throttledShare: node.recent.throttledShare(now),

@@ -13,23 +13,23 @@ import { revealsOneOf, secretsOf } from './secrets.ts';
 export type NodeConfig = Readonly<{
   /** Shown in logs, metrics and status pages. */
   name: string;
-  /** May contain the provider's key: never shown. */
+  /** Never shown, because it may contain the provider's key. */
   url: string;
   /** PubSub URL; may contain a key. */
   ws?: string | null;
   /** Geyser gRPC URL. */
   grpc?: string | null;
-  /** Sent with every request; may contain secrets: never shown. */
+  /** Sent with every request. Never shown, because they may contain secrets. */
   headers?: Readonly<Record<string, string>>;
-  /** Including polls. Absent or null: unlimited. */
+  /** Limit that includes polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
   /** Absent or null: one second's worth. */
   requestsBurst?: number | null;
-  /** Pipelined reads per connection. Absent: 1. */
+  /** Maximum pipelined reads per connection. Defaults to 1. */
   pipelining?: number;
 }>;
 
-/** Invalid escapes are kept: addresses stored before they were checked must not prevent a start. */
+/** Keeps invalid escapes, because URLs that were stored before they were validated must not prevent a start. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -44,10 +44,10 @@ function basicAuthorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-/** Fits at least one of the largest responses. */
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
+/** Large enough for at least one response of the maximum size. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 
@@ -56,7 +56,7 @@ function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudg
   return new RequestBudget(requestsPerSecond, requestsBurst ?? requestsPerSecond);
 }
 
-/** JSON-RPC node: its connections and health. Times are `performance.now()`. */
+/** A JSON-RPC node with its connections and health. Times are on the `performance.now()` clock. */
 export class UpstreamNode extends NodeHealth {
   readonly #limits: UpstreamLimits;
   readonly #connections: ConnectionPool;
@@ -83,13 +83,13 @@ export class UpstreamNode extends NodeHealth {
     return this.#limits.responseMaxBytes;
   }
 
-  /** @param deadline - `performance.now()`, as `now`. */
+  /** @param deadline - on the `performance.now()` clock, like `now`. */
   send(request: NodeRequest, deadline: number, now: number): PendingRequest {
     const { id, method, params } = request;
     return this.#connections.send(requestBytes(this.#head, id, method, params), deadline, request, now);
   }
 
-  /** Errors that contain the node's host or a key are withheld from clients. */
+  /** Whether an error contains the node's host or a key. Such errors are withheld from clients. */
   leaksSecret(bytes: Buffer): boolean {
     return revealsOneOf(this.#secrets, bytes);
   }

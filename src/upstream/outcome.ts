@@ -11,7 +11,7 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
  * - `over-budget`: the response memory budget is exhausted.
- * - `transport`: no response; `wasSent` if the node may have read the request.
+ * - `transport`: no response; `wasSent` is true if the node may have read the request.
  * - `aborted`: the caller canceled.
  */
 export type Outcome = Readonly<
@@ -27,7 +27,7 @@ export type Outcome = Readonly<
 
 const SLOT_TEXT = /^\d{1,20}$/;
 
-/** The result of getSlot and the like; null for anything else. */
+/** Slot in the response to getSlot or a similar method; null for any other outcome. */
 export function slotIn(outcome: Outcome): Slot | null {
   if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   const text = outcome.response.body.toString('latin1');
@@ -39,7 +39,7 @@ export function slotIn(outcome: Outcome): Slot | null {
 export const isThrottling = (outcome: Outcome): boolean =>
   outcome.kind === 'status' && outcome.status === 429;
 
-/** Contains nothing that a node sent. */
+/** Describes an outcome without any text that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'response':

@@ -20,31 +20,31 @@ export type UpstreamPoolOptions = Readonly<{
 export type UpstreamPool = RpcDispatcher &
   SlotTracker &
   Readonly<{
-    /** Starts health monitoring. Calls are answered before that, too. */
+    /** Starts health monitoring. Calls are served even before that. */
     start(): void;
-    /** Calls in flight fail: drain first. */
+    /** Calls in flight fail, so drain them first. */
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
     networks(): readonly Network[];
-    /** Nodes that may serve calls: of the right chain, and not cordoned unless all are. */
+    /** Nodes that may serve calls: on the right chain, and not cordoned unless all are cordoned. */
     nodesOf(network: Network): readonly UpstreamNode[];
     /**
-     * Takes a node out of service while another of its network is in service.
+     * Takes a node out of service as long as another node of its network is in service.
      * @param reason - shown in the status; may be empty.
      * @returns false if there is no such node.
      */
     cordon(network: Network, node: string, reason: string): boolean;
     /** @returns false if there is no such node. */
     uncordon(network: Network, node: string): boolean;
-    /** Sends no calls to these nodes, even if none is left. @param drained - as `network/name`. */
+    /** Sends no calls to these nodes, even if no other node is left. @param drained - in the form `network/name`. */
     drain(drained: ReadonlySet<string>): void;
-    /** Replaces nodes and limits. Calls in flight keep theirs. */
+    /** Replaces nodes and limits. Calls in flight keep their nodes. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
     /** Waits for the first poll of all nodes. @returns whether every network has a node that responded. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 
-/** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes; else see `executeWithRetry`. */
+/** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes. For other errors see `executeWithRetry`. */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const registry = new NodeRegistry(
     options.nodes,

@@ -6,7 +6,7 @@ export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : i
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
-/** Unique among requests in flight. Starts at random, so that a response to another process is detected. */
+/** Unique among requests in flight. Starts at random, so that a response meant for another process is detected. */
 export function nextRequestId(): number {
   lastId = idAfter(lastId);
   return lastId;
@@ -38,13 +38,13 @@ function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, par
   bytes[bytes.length - 1] = CLOSE;
 }
 
-/** JSON-RPC request. @param params - raw JSON, copied; null omits the member. */
+/** JSON-RPC request. @param params - raw JSON, which is copied; null omits the member. */
 export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
   const request = requestBytes(Buffer.alloc(0), id, method, params);
   return request.subarray(request.indexOf(HEAD_END) + HEAD_END.length);
 }
 
-/** HTTP request. @param head - ends where the content length belongs. */
+/** HTTP request. @param head - everything before the value of the content length. */
 export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
   const suffixes = knownSuffixes.get(method) ?? suffixOf(method);
   const suffix = params === null ? suffixes.withoutParams : suffixes.withParams;

@@ -31,7 +31,7 @@ export class RequestBudget {
     this.#remaining += 1;
   }
 
-  /** Time until a token reserved now is available. */
+  /** Time until a token reserved now becomes available. */
   waitMs(now: number): number {
     this.#fill(now);
     return Math.max(0, ((1 - this.#remaining) / this.perSecond) * 1_000);

@@ -1,6 +1,6 @@
 const SECONDS = /^\d{1,9}$/;
 
-/** In milliseconds; null if absent or invalid. Source: RFC 9110 §10.2.3. @param nowMs - wall clock. */
+/** Delay in milliseconds; null if absent or invalid. Source: RFC 9110 §10.2.3. @param nowMs - wall clock. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   const text = header.trim();

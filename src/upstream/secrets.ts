@@ -1,13 +1,13 @@
 /** Shorter parts of URLs and headers are words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
-/** Maximum number of escape levels that are removed, as of JSON within a JSON string. */
+/** Maximum number of escape levels removed, for example from JSON within a JSON string. */
 const ESCAPES_MAX = 3;
 
 /** Strings that must not reach a client: the host, unless it is loopback, and every part that may be a key. */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
-  // In `Bearer TOKEN`, the token by itself is the secret.
+  // In `Bearer TOKEN`, only the token is the secret.
   const values = Object.values(headers).flatMap((value) => value.split(' '));
   const long = [...pieces, ...values].filter((piece) => piece.length >= SECRET_LENGTH_MIN);
   const host = LOOPBACK.test(url.hostname) ? [] : [url.hostname];

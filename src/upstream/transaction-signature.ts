@@ -3,7 +3,7 @@ import { decodeBase58 } from '../solana/base58.ts';
 import { readShortVec } from '../solana/short-vec.ts';
 import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../solana/signature.ts';
 
-/** More signatures do not fit into a packet; a v1 transaction parses as more. */
+/** More signatures do not fit into a packet. A v1 transaction would parse as having more. */
 const SIGNATURES_MAX = 19;
 
 function wireBytes(params: Buffer): Uint8Array | null {
@@ -13,8 +13,8 @@ function wireBytes(params: Buffer): Uint8Array | null {
 }
 
 /**
- * First signature of the transaction in sendTransaction params; null if it is not a signed legacy or v0 one.
- * Source: solana-transaction wire format: a short-vec of 64-byte signatures comes first.
+ * First signature of the transaction in sendTransaction params; null unless it is a signed legacy or v0 transaction.
+ * Source: solana-transaction wire format, which starts with a short-vec of 64-byte signatures.
  */
 export function signatureOfParams(params: Buffer | null): Signature | null {
   if (params === null) return null;

@@ -1,7 +1,7 @@
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 
-/** Assumed for an unknown node: low, so that it gets calls, but not zero, or a burst would all go there. */
+/** Assumed until a node is measured: low, so that it gets calls, but above zero, which would attract whole bursts. */
 const UNKNOWN_LATENCY_MS = 1;
 /** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;
@@ -13,7 +13,7 @@ export const isClearlyBetter = (one: UpstreamNode, other: UpstreamNode): boolean
 
 const loadScore = (node: UpstreamNode): number => (node.inFlight + 1) * latencyOf(node);
 
-/** The less busy node if latencies are similar, else the one that probably responds first. */
+/** Picks the less busy node if latencies are similar, else the node that will probably respond first. */
 export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: boolean): UpstreamNode {
   const differ = isClearlyBetter(one, other) || isClearlyBetter(other, one);
   const ofOne = differ ? loadScore(one) : one.inFlight;
@@ -22,7 +22,7 @@ export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: b
   return ofOther < ofOne ? other : one;
 }
 
-/** Power-of-two-choices selection among candidates of the lowest rank. A selection allocates nothing. */
+/** Power-of-two-choices selection among the candidates with the lowest rank. Allocates nothing. */
 export class PowerOfTwoSelector {
   readonly #random: () => number;
   #rank = Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ export class PowerOfTwoSelector {
   }
 }
 
-/** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
+/** Sticky node. Replaced when it is no longer healthy or another node has been clearly better for `stickyMs`. */
 export class Primary {
   readonly #limits: Pick<UpstreamLimits, 'stickyMs'>;
   node: UpstreamNode | null = null;
@@ -107,7 +107,7 @@ export class Primary {
 const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
   one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
 
-/** Preferred nodes; if there are none, all available nodes. */
+/** Returns the available nodes that are preferred, or all available nodes if none is preferred. */
 export function selectAvailable(
   nodes: readonly UpstreamNode[],
   isPreferred: (node: UpstreamNode, now: number) => boolean,
@@ -118,7 +118,7 @@ export function selectAvailable(
   return preferred.length > 0 ? preferred : available;
 }
 
-/** Nodes of the right chain without cordoned ones, unless all are cordoned. */
+/** Returns the nodes on the right chain, without cordoned nodes unless all are cordoned. */
 export function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
   const sameChain = nodes.filter((node) => !node.wrongChain);
   const uncordoned = sameChain.filter((node) => node.cordon === null);

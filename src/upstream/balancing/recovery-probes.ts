@@ -47,7 +47,7 @@ const isEjected = (node: UpstreamNode, now: number): boolean => !node.isHealthy(
 const canProbe = (node: UpstreamNode, now: number): boolean =>
   !node.isThrottled(now) && !node.circuit.isOpen(now) && !node.isBusy && !node.isOverBudget(now);
 
-/** Whether some node is ejected while another serves. */
+/** Whether at least one node is ejected and at least one is not. */
 export function hasEjectedNodes(nodes: readonly UpstreamNode[], now: number): boolean {
   const ejected = nodes.filter((node) => isEjected(node, now)).length;
   return ejected > 0 && ejected < nodes.length;

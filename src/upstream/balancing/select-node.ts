@@ -3,24 +3,24 @@ import type { RetryState } from '../retry/retry-state.ts';
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
 const USABLE = 0;
-/** Rank of a node that did not respond recently. */
+/** Rank of a failing node that probably has the data. */
 const FAILING = 3;
 
-/** Unknown counts as yes. */
+/** Whether the node probably has the data; true if unknown. */
 function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolean {
   const { call, slot, minSlot, commitment } = state;
   if (node.capabilities.isMissing(call.method, slot, now)) return false;
   if (minSlot !== null && !node.slots.isAtLeast(commitment, minSlot)) return false;
   const { history } = call.row;
   if (history === null) return true;
-  // An absence is confirmed by a node with full history.
+  // Only a node with full history can confirm that data does not exist.
   const needsFullHistory = history === 'address' || state.isDoubted;
   return !needsFullHistory || state.group.hasFullHistory(node);
 }
 
 /**
- * Rank of an untried node; lower is better. A node that lacks the data ranks below an ejected one, since its
- * response is known; a failing node ranks low because it costs the most time.
+ * Rank of an untried node; lower is better. A usable node that lacks the data ranks after an ejected node that has
+ * it, because its response would not help. A failing node ranks low because waiting for it takes longest.
  */
 function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   if (!node.isAvailable(now) || state.attemptsAt(node) > 0) return NOT_ELIGIBLE;
@@ -38,7 +38,7 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/** The node with the fewest attempts, so that each round covers all nodes; none if all nodes responded. */
+/** Picks the node with the fewest attempts, so that each round covers all nodes; null if all tried nodes responded. */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
   if (!state.hasUnresponsive) return null;
   const { selector } = state.group;
@@ -50,10 +50,10 @@ function retryNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/** The node of the next attempt: the best untried one, else a retryable one; null if there is none. */
+/** Picks the node for the next attempt: the best untried node, else a retryable node; null if there is none. */
 export function selectNode(state: RetryState, now: number): UpstreamNode | null {
   const [node] = state.nodes;
-  // With one node there is no choice, only whether it takes another request.
+  // A single node needs no ranking: it is used whenever it accepts another request.
   if (node !== undefined && state.nodes.length === 1 && state.steps.length === 0)
     return node.isAvailable(now) ? node : null;
   return freshNode(state, now) ?? retryNode(state, now);
@@ -81,7 +81,7 @@ export function hasRespondingNode(state: RetryState, now: number): boolean {
   return state.nodes.some((node) => rankOf(state, node, now) < FAILING);
 }
 
-/** null if no node is limited by its request budget alone. */
+/** Picks the node whose request budget refills first; null if no node is limited by its budget alone. */
 export function nextWithinBudget(state: RetryState, now: number): UpstreamNode | null {
   let soonest: UpstreamNode | null = null;
   for (const node of state.nodes) {

@@ -15,9 +15,9 @@ import { attempt } from '../retry/attempt.ts';
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
 export const dasLimits = {
-  /** Per request, all servers together. */
+  /** Per request, across all servers. */
   timeoutMs: 15_000,
-  /** Per server when another may follow. */
+  /** Per attempt, so that another server can be tried. */
   tryTimeoutMs: 8_000,
   connectTimeoutMs: 3_000,
   responseMaxBytes: 16 * 1024 * 1024,
@@ -40,7 +40,7 @@ function parseBody(body: Buffer): JsonValue | undefined {
   try {
     return parseJson(body.toString('utf8'));
   } catch {
-    // Large responses are recognized by their ends, so they may not be JSON.
+    // A body that cannot be parsed counts as no response.
     return undefined;
   }
 }
@@ -74,9 +74,9 @@ export class DasClient {
   }
 
   /**
-   * Tries the servers in order until one answers; DAS calls are read-only.
-   * @returns the `result`, integers exact.
-   * @throws NodeRejection if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none responds; CLIENT_GONE.
+   * Tries the servers in order until one succeeds, which is safe because DAS calls are read-only.
+   * @returns the `result`, with exact integers.
+   * @throws NodeRejection if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none responds, CLIENT_GONE if aborted.
    */
   async request(
     network: Network,

@@ -12,7 +12,7 @@ class WindowHalf {
   readonly latencies = createHistogram();
 }
 
-/** Sliding window over a node's attempts, in two halves: covers between half and all of `windowMs`. */
+/** Sliding window over a node's attempts. Made of two halves, so it covers between half and all of `windowMs`. */
 export class RecentOutcomes {
   readonly #limits: Pick<UpstreamLimits, 'windowMs'>;
   #current = new WindowHalf();
@@ -51,7 +51,7 @@ export class RecentOutcomes {
     return attempts === 0 ? null : (this.#current[kind] + this.#before[kind]) / attempts;
   }
 
-  /** Quantile; null without responses. */
+  /** Latency quantile; null if no latencies were recorded. */
   latencyMs(share: number, now: number): number | null {
     this.#rotate(now);
     const both = createHistogram();
@@ -97,7 +97,7 @@ export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): Attem
   }
 }
 
-/** Each relapse doubles the required polls up to this factor. */
+/** Each relapse doubles the number of polls required, up to this factor. */
 const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
@@ -106,8 +106,8 @@ export type EjectionLimits = Pick<
 >;
 
 /**
- * Ejection state of a node. Successful calls re-admit it for good; polls and time only on probation, in
- * which one failed call ejects it again.
+ * Ejection state of a node. Successful calls re-admit the node for good. Successful polls or the passage of time only
+ * put it on probation, during which one bad call ejects it again.
  */
 export class Ejection {
   readonly #limits: EjectionLimits;

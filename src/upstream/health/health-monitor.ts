@@ -11,7 +11,7 @@ import { slotIn } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
 
-/** Random share of the interval, so that polls of several nodes drift apart. */
+/** Random variation of the poll interval, so that the polls of several nodes drift apart. */
 const JITTER = 0.2;
 
 type WatchedNode = {
@@ -36,12 +36,12 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  /** Resolves when every node has been polled once and one has responded. */
+  /** Resolves when every node has been polled once and at least one has responded. */
   async waitForFirstResponses(): Promise<void> {
     await Promise.all([this.#firstResponse.promise, ...this.#watched.map(({ polled }) => polled.promise)]);
   }
 
-  /** @param nodes - serving and drained; those already watched keep their state. */
+  /** @param nodes - serving and drained nodes; nodes that are already watched keep their state. */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
     this.#watched = nodes.map(
@@ -98,7 +98,7 @@ export class HealthMonitor {
     for (const one of this.#watched) this.#logState(one);
   }
 
-  /** Logs once when the nodes belong to different chains without a majority. */
+  /** Logs once when the nodes are on different chains and no chain has a majority. */
   #logChains(chains: Map<string, string[]> | null, network: Network): void {
     const reported =
       chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
@@ -128,14 +128,14 @@ export class HealthMonitor {
   }
 }
 
-/** Consecutive polls that live responses may replace. */
+/** Maximum number of consecutive polls that live responses may replace. */
 const SKIPPED_POLLS_MAX = 4;
-/** A head not read for this many polls is not polled. */
+/** A head is not polled if nobody has read it for this many poll intervals. */
 const HEAD_IDLE_POLLS = 10;
-/** A rejected method is polled at this multiple of its interval. */
+/** Factor for the poll interval of a method that the node rejects. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-/** Polled on demand; `processed` is always polled. */
+/** Commitments polled only on demand; `processed` is always polled. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
@@ -155,7 +155,7 @@ export class NodePoller {
     this.#signal = signal;
   }
 
-  /** Polls what is due. @returns whether the node's slot is known. */
+  /** Runs the polls that are due. @returns whether the node's slot is known. */
   async poll(): Promise<boolean> {
     const node = this.#node;
     if (this.#canSkip()) this.#skipped++;
@@ -165,12 +165,12 @@ export class NodePoller {
       if (this.#isDue(commitment)) await this.#pollSlot(commitment);
     await this.#pollShreds();
     await this.#pollHistory();
-    // Older observations count as known.
+    // Only slots observed after this time can replace the next poll.
     this.#polledAt = performance.now();
     return true;
   }
 
-  /** Live responses make this poll unnecessary; only a few times in a row, never for a suspect node. */
+  /** Whether live responses replace this poll: only a few times in a row, and never for a suspect node. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -211,7 +211,7 @@ export class NodePoller {
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** Irrelevant with a single node. */
+  /** Skipped with a single serving node, where history does not matter for node selection. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);

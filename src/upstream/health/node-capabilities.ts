@@ -5,12 +5,12 @@ import type { UpstreamLimits } from '../limits.ts';
 type CapabilityLimits = Pick<UpstreamLimits, 'capabilityMs' | 'cordonMs'>;
 
 const METHODS_MAX = 64;
-/** Longer names come from clients, not from the method table. */
+/** Longer method names are ignored: they come from clients, not from the method table. */
 const METHOD_LENGTH_MAX = 64;
 
 /** Capabilities that a node was observed to lack. */
 export class NodeCapabilities {
-  /** First available block. */
+  /** First block that the node has; null if unknown. */
   firstAvailable: Slot | null = null;
   readonly #limits: CapabilityLimits;
   readonly #missing = new Map<string, Readonly<{ from: bigint | null; to: bigint | null; until: number }>>();
@@ -19,14 +19,14 @@ export class NodeCapabilities {
     this.#limits = limits;
   }
 
-  /** Called when another node answered what this one could not. @param slot - named by the call. */
+  /** Called when another node answered a call that this node could not. @param slot - the slot named in the call. */
   recordMissing(capability: MissingCapability, method: string, slot: bigint | null, now: number): void {
     if (method.length > METHOD_LENGTH_MAX) return;
     this.#missing.delete(method);
     const [oldest] = this.#missing.keys();
     if (oldest !== undefined && this.#missing.size >= METHODS_MAX) this.#missing.delete(oldest);
     const { capabilityMs, cordonMs } = this.#limits;
-    // Missing recent data soon arrives.
+    // Recent data that is missing will soon arrive.
     const until = now + (capability === 'newer' ? cordonMs : capabilityMs);
     this.#missing.set(method, {
       from: capability === 'newer' ? slot : null,

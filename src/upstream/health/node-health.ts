@@ -16,7 +16,7 @@ import type { EjectionReason, SlotFault } from './node-state.ts';
 const LATENCY_WEIGHT = 0.2;
 const FAILED_POLLS_MAX = 2;
 
-/** Health of a node, from its responses and polls. Times are `performance.now()`. */
+/** Health of a node, based on its responses and polls. Times are on the `performance.now()` clock. */
 export class NodeHealth {
   readonly name: string;
   readonly network: Network;
@@ -30,21 +30,21 @@ export class NodeHealth {
   readonly ejection: Ejection;
   /** Set by `markLag`. */
   slotFault: SlotFault | null = null;
-  /** Behind the best node of the network; set by `markLag`. */
+  /** Number of slots behind the best node of the network; set by `markLag`. */
   lagSlots: bigint | null = null;
-  /** Set by `markWrongChains`; such a node receives no calls. */
+  /** Set by `markWrongChains`. A node on the wrong chain receives no calls. */
   wrongChain = false;
   genesisHash: string | null = null;
-  /** getGenesisHash was answered, if only with an error. */
+  /** The node has responded to getGenesisHash, even if only with an error. */
   isGenesisFetched = false;
   lastResponseAt: number | null = null;
   /** Moving average. */
   latencyMs: number | null = null;
   inFlight = 0;
   throttledUntil = 0;
-  /** Reason of the operator's cordon; null if in service. Cordoned nodes serve if all are cordoned. */
+  /** The operator's reason for the cordon; null if not cordoned. Cordoned nodes serve only if all are cordoned. */
   cordon: string | null = null;
-  /** The node reported itself unhealthy (-32005). */
+  /** Until when the node counts as behind because it reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
   slotsReadAt = Number.NEGATIVE_INFINITY;
   hedges = 0;
@@ -83,7 +83,7 @@ export class NodeHealth {
     this.budget?.spend(now);
   }
 
-  /** Usable, with a known slot and no failed polls. */
+  /** Usable, and its circuit is not even half-open. */
   isHealthy(now: number): boolean {
     return this.isUsable(now) && !this.isFailing;
   }
@@ -93,13 +93,13 @@ export class NodeHealth {
     return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
-  /** No known problem; unknown nodes and past failures pass. For targets whose recovery only calls detect. */
+  /** Has no known problem. Also true before the first response and while half-open, for nodes that are not polled. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
   }
 
-  /** Slots within the allowed lag, and not self-reported unhealthy. */
+  /** The node's slot is within the allowed lag, and the node has not recently reported itself unhealthy. */
   isCurrent(now: number): boolean {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
@@ -125,13 +125,13 @@ export class NodeHealth {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /** Records a poll of a method that the node may reject although it serves all others. */
+  /** Records a poll with a method that the node may reject even though it serves all other calls. */
   recordOptionalPoll(outcome: Outcome): void {
     if (isThrottling(outcome)) this.recordOutcome(outcome, null);
     else this.circuit.release();
   }
 
-  /** A node that answers no polls is failing; one that answers again may receive calls. */
+  /** A node that does not respond to polls counts as failing until it responds again. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
@@ -144,7 +144,7 @@ export class NodeHealth {
     }
   }
 
-  /** @param elapsedMs - null if the time, or a timeout, depends on the request, not the node. */
+  /** @param elapsedMs - null if the latency, or a timeout, depends on the request rather than the node. */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
     const kind = attemptKindOf(outcome, elapsedMs);
@@ -162,7 +162,7 @@ export class NodeHealth {
     this.#recordResponse(outcome.response, now, elapsedMs);
   }
 
-  /** Records an attempt aborted because another node responded first: a lower bound of the latency. */
+  /** Records an attempt aborted because another node responded first. Its duration is a lower bound of the latency. */
   recordSuperseded(row: MethodRow, elapsedMs: number): void {
     this.circuit.release();
     if (elapsedMs < (this.latencyMs ?? 0)) return;
@@ -222,6 +222,6 @@ export class NodeHealth {
   }
 }
 
-/** A throttled node did respond. */
+/** Throttling counts as a response. */
 const isNoResponse = (outcome: Outcome): boolean =>
   outcome.kind !== 'response' && outcome.kind !== 'aborted' && !isThrottling(outcome);

@@ -1,4 +1,4 @@
-/** Shown in status pages; `unknown` until the first response. */
+/** Shown on status pages; `unknown` until the first response. */
 export type NodeState =
   | 'unknown'
   | 'healthy'
@@ -14,9 +14,9 @@ export type NodeState =
 
 /**
  * - `behind`: other nodes are ahead.
- * - `not-replaying`: it received much newer shreds than it replayed.
- * - `stalled`: its slot does not advance while others do.
- * - `ahead`: it reports slots that the others cannot know yet.
+ * - `not-replaying`: the node has received much newer shreds than it has replayed.
+ * - `stalled`: the node's slot does not advance while other nodes' slots do.
+ * - `ahead`: the node reports slots that no other node can have reached yet.
  */
 export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 

@@ -7,7 +7,7 @@ type EjectionLimits = Pick<
   'exclusionAttemptsMin' | 'failedShareMax' | 'throttledShareMax' | 'slowMs'
 >;
 
-/** Quantile of latencies that is compared. */
+/** Latency quantile used to compare nodes. */
 const LATENCY_SHARE = 0.7;
 const SLOW_FACTOR = 3;
 
@@ -17,7 +17,7 @@ const hasEnoughAttempts = (
   now: number,
 ): boolean => node.recent.attempts(now) >= exclusionAttemptsMin;
 
-/** null with too few attempts. */
+/** null if there were too few attempts. */
 const latencyOf = (node: NodeHealth, limits: EjectionLimits, now: number): number | null =>
   hasEnoughAttempts(node, limits, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
 
@@ -50,7 +50,7 @@ function ejectionReasonFor(
   return others !== null && own > SLOW_FACTOR * others ? 'slow' : null;
 }
 
-/** Ejects nodes with high failure or throttling ratios or outlier latency; re-admits recovered ones. */
+/** Ejects nodes whose failure ratio, throttling ratio or latency is too high; re-admits nodes that have recovered. */
 export function updateEjections(nodes: readonly NodeHealth[], limits: EjectionLimits, now: number): void {
   for (const node of nodes) {
     const { ejection } = node;

@@ -12,8 +12,8 @@ import {
 } from './http-request.ts';
 
 /**
- * Connections to one node. Requests use the most recently used connection, so that the others become idle
- * and close, or queue when none is free; the caller limits the queue. A request is never sent twice.
+ * Connections to one node. Requests reuse the most recently used connection, so that the others become idle and
+ * close. When none is free, requests queue; the caller limits the queue. A request is never sent twice.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;
@@ -23,7 +23,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** The last may take more requests before the flush. */
+  /** Connections waiting for a flush. The last connection may take more requests until then. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
@@ -32,7 +32,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
 
   /**
    * @param limits - read at each use, because a reload may change them.
-   * @param pipelining - requests in flight per connection.
+   * @param pipelining - maximum requests in flight per connection.
    */
   constructor(dialer: Dialer, limits: UpstreamLimits, responseBudget: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
@@ -50,7 +50,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#waiting.first === null && !this.#isFull;
   }
 
-  /** @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier. */
+  /** @param deadline - on the `performance.now()` clock; the timeout fires up to 20 ms later, never earlier. */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {
@@ -144,7 +144,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#connections.length >= this.limits.connectionsMax;
   }
 
-  /** @returns false if no connection only discards responses. */
+  /** Closes a connection that only waits for a response to discard. @returns false if there is none. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
     lingering?.close();
@@ -152,7 +152,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   /**
-   * While other connections serve the queue, only one waiting request fails. Otherwise all fail, so that they are
+   * Fails one waiting request if other connections serve the queue. Otherwise fails all of them, so that they are
    * retried on another node.
    */
   #notConnected(): void {
@@ -161,12 +161,12 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   #failWaiting(): void {
-    // Only requests that were waiting at the start, not those added meanwhile.
+    // Fails only the requests that wait now, not those added while the loop runs.
     for (let remaining = this.#waiting.length; remaining > 0; remaining--)
       this.#waiting.shift()?.settle(connectionLost(false));
   }
 
-  /** @returns whether requests are pending; null: there is nothing left to check. */
+  /** @returns whether requests are pending; null if nothing is left to check. */
   #sweep(now: number): boolean | null {
     let request = this.#waiting.first;
     while (request !== null) {

@@ -21,20 +21,20 @@ import {
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
 
-/** Wait for the response to an aborted light read, to keep its connection. */
+/** How long to wait for the response to an aborted light read, so that its connection can be reused. */
 const LINGER_MS = 500;
 
 export interface ConnectionContext extends StreamingContext {
   readonly limits: UpstreamLimits;
   readonly pipelining: number;
-  /** For buffered bodies; shared by all nodes. */
+  /** Memory budget for buffered bodies, shared by all nodes. */
   readonly responseBudget: ByteBudget;
   /** @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
   onAvailable(connection: Connection, now: number): void;
-  /** `flush` sends the added requests together. */
+  /** The connection has unsent requests: `flush` sends all of them together. */
   onFlushNeeded(connection: Connection): void;
-  /** Called once. @param wasOpen - false if it could not be opened. */
+  /** Called once. @param wasOpen - false if the connection could not be opened. */
   onClose(connection: Connection, wasOpen: boolean): void;
   readonly hasCapacity: boolean;
 }
@@ -46,7 +46,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   readonly streamer: BodyStreamer;
   readonly requests = new RequestQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
-  /** For opening, or for the next request; `performance.now()`. */
+  /** Deadline for opening, then for the next request, on the `performance.now()` clock. */
   #waitsUntil: number;
   #isSuspect = false;
 
@@ -127,7 +127,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#context.onOpen(this, now);
   }
 
-  /** @param bytes - valid until it returns, unless `readBuffer` provided them. */
+  /** @param bytes - valid only until this method returns, unless they are in a buffer from `readBuffer`. */
   onData(bytes: Buffer, length: number): void {
     let at = 0;
     try {
@@ -148,7 +148,7 @@ export class Connection implements RequestHolder, StreamingConnection {
         else this.#onInvalidResponse(request);
       }
     } catch {
-      // An exception closes only this connection.
+      // An exception must affect only this connection.
       this.close();
     }
   }
@@ -158,7 +158,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     try {
       this.#finish();
     } catch {
-      // As in `onData`.
+      // An exception must affect only this connection.
     }
     this.close();
   }
@@ -210,7 +210,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#context.onAvailable(this, now);
   }
 
-  /** Whether the response to an aborted light read is awaited to keep the connection. */
+  /** Whether to wait for the response to an aborted light read, so that the connection can be reused. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&
@@ -237,7 +237,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /** The response is read and discarded while other requests wait on the connection, which then closes. */
+  /** Fails a request. If it was sent, its connection closes, or discards the response if other requests wait. */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
@@ -263,12 +263,12 @@ const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(abo
 
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** Read buffer of all plain connections: data that must last is copied before the next read. */
+/** Read buffer shared by all connections without TLS. Data needed for longer is copied before the next read. */
 const sharedBuffer = Buffer.allocUnsafeSlow(READ_MAX_BYTES);
 
 /**
- * Read options of a plain connection: shared buffer, or the listener's. node:net calls `buffer` after each
- * read and before the first one per address.
+ * Read options for a connection without TLS. Reads use the shared buffer, or the streamer's buffer for streamed bodies.
+ * node:net calls `buffer` after each read, and before the first read for each address that it tries.
  * Source: Node.js, lib/net.js, `initSocketHandle`; lib/internal/stream_base_commons.js, `onStreamRead`.
  */
 function readOptionsFor(connection: Connection): OnReadOpts {
@@ -290,7 +290,7 @@ function readOptionsFor(connection: Connection): OnReadOpts {
 
 const SAME_BUFFER = undefined as unknown as Uint8Array;
 
-/** Resolves the name of the origin each time and tries all addresses. */
+/** Resolves the host name for each connection and tries all of its addresses. */
 export class Dialer {
   readonly #tls: boolean;
   readonly #address: Readonly<{ host: string; port: number }>;
@@ -309,9 +309,9 @@ export class Dialer {
     const socket = this.#tls ? this.#dialTls(connection) : this.#dialPlain(connection);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    // Pending requests keep the process alive, not connections.
+    // Pending requests keep the process alive; connections do not.
     socket.unref();
-    // `close` follows.
+    // A `close` event follows.
     socket.on('error', () => undefined);
     socket.once('end', () => connection.onEnd());
     socket.once('close', () => connection.close());
@@ -327,7 +327,7 @@ export class Dialer {
   #dialTls(connection: Connection): TLSSocket {
     const socket = connectTls({
       ...this.#address,
-      // SNI takes no addresses: the certificate is then checked against `host`.
+      // SNI does not allow IP addresses. Without a server name, the certificate is checked against `host`.
       servername: isIP(this.#serverName) === 0 ? this.#serverName : '',
       ALPNProtocols: ['http/1.1'],
       ...(this.#session !== undefined && { session: this.#session }),

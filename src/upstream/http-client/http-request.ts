@@ -4,7 +4,7 @@ import type { BodyFlow, BodyListener, Exchange, NodeRequest, PendingRequest } fr
 import type { UpstreamLimits } from '../limits.ts';
 import type { HttpResponseReader } from './http-response-reader.ts';
 
-/** Owner of a request: the pool while it waits, then a connection. */
+/** Owner of a request: the pool while the request waits, then a connection. */
 export interface RequestHolder {
   onAbort(request: HttpRequest): void;
 }
@@ -12,14 +12,14 @@ export interface RequestHolder {
 export class HttpRequest implements PendingRequest {
   readonly bytes: Buffer;
   readonly nodeRequest: NodeRequest;
-  /** `performance.now()`. */
+  /** On the `performance.now()` clock. */
   deadline: number;
   holder: RequestHolder;
-  /** The node may have read it. */
+  /** The node may have read the request. */
   isSent = false;
   isStreamOffered = false;
   isSettled = false;
-  /** Links of RequestQueue. */
+  /** Links used by RequestQueue. */
   previous: HttpRequest | null = null;
   next: HttpRequest | null = null;
 
@@ -45,7 +45,7 @@ export class HttpRequest implements PendingRequest {
   }
 }
 
-/** Linked through the requests, which are in one queue at a time. */
+/** Linked list through the requests themselves. A request is in one queue at a time. */
 export class RequestQueue {
   first: HttpRequest | null = null;
   #last: HttpRequest | null = null;
@@ -89,7 +89,7 @@ export function notifyFailed(
       bodyListener.onError(exchange);
     }
   } catch {
-    // The listener threw; other requests are not affected.
+    // A listener that throws must not affect other requests.
   }
 }
 
@@ -110,7 +110,7 @@ export const connectionLost = (wasSent: boolean): Exchange => noResponse(wasSent
 export const tooLarge: Exchange = { kind: 'too-large' };
 export const overBudget: Exchange = { kind: 'over-budget' };
 
-/** Received bytes of a body of known length, needed before it is offered for streaming. */
+/** A body of known length is offered for streaming only after this many bytes have arrived. */
 const STREAM_OFFER_MIN_BYTES = 256;
 
 export interface StreamingContext {
@@ -148,7 +148,7 @@ export class BodyStreamer implements BodyFlow {
     this.#socket = socket;
   }
 
-  /** Buffer to read a streamed body into without a copy; null near its end, or if the length is unknown. */
+  /** Buffer for reading a streamed body without a copy; null near the end of the body or if its length is unknown. */
   get readBuffer(): Buffer | null {
     if (this.bodyListener === null || this.#reader.plainRemaining < POOLED_MIN_BYTES) return null;
     this.#readBuffer ??= bufferPool.allocate();
@@ -172,7 +172,7 @@ export class BodyStreamer implements BodyFlow {
     if (bodyListener === null) return null;
     this.bodyListener = null;
     this.#request = null;
-    // Not returned to the pool: a read into it may be pending.
+    // The buffer is not returned to the pool, because a read into it may be pending.
     this.#readBuffer = null;
     this.#context.streamsInFlight--;
     this.resume();
@@ -180,7 +180,7 @@ export class BodyStreamer implements BodyFlow {
   }
 
   pause(): void {
-    // The flow may be paused for the end of a body: that would block the next response.
+    // A listener may also pause after the end of the body, which would block the next response.
     if (this.#request === null || this.#isPaused || !this.#connection.isOpen) return;
     this.#isPaused = true;
     this.#socket.pause();

@@ -11,7 +11,7 @@ import {
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
 
-/** Safety margin before the node closes an idle connection by its own clock. */
+/** Idle connections are given up this long before the node would close them. */
 const MARGIN_MS = 1_000;
 const TIMEOUT = /timeout=(\d{1,9})/i;
 
@@ -53,14 +53,14 @@ class HeaderNameMatcher {
   }
 }
 
-/** Size of the final head and informational ones together. */
+/** Limits the size of the final head and all informational heads together. */
 const HEAD_MAX_BYTES = 16 * 1024;
-/** More digits than any allowed length, including leading zeros. */
+/** Maximum digits of a content length, including leading zeros; allowed lengths need fewer. */
 const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** Tracked headers of a plain response. `odd`: fall back to llhttp. */
+/** Headers that the fast path for plain responses checks. `odd`: fall back to llhttp. */
 const plainFields = byLength(
   (
     [
@@ -72,22 +72,22 @@ const plainFields = byLength(
     ] as const
   ).map(([name, kind]) => ({ name: Buffer.from(name), kind })),
 );
-/** Bodies of known length from this size on bypass llhttp. */
+/** Bodies of known length bypass llhttp from this size on. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
 /** `invalid`: not HTTP, or an unexpected response. */
 export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
-/** Reads the responses of one connection. Stops after each one, until `next` is called. */
+/** Reads the responses on one connection. Stops after each response until `next` is called. */
 export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   readState: ReadState = 'more';
   status = 0;
   retryAfter: string | null = null;
   keepAliveMs: number | null = null;
   keepAlive = false;
-  /** -1: until the connection closes. */
+  /** -1 if the response has no content length. */
   contentLength = -1;
-  /** Larger bodies are not buffered at once: they may be streamed. */
+  /** No buffer is reserved for bodies from this size on, because they may be streamed. */
   streamThreshold = Number.POSITIVE_INFINITY;
   readonly body: BodyBuffer;
   readonly #parser = new HttpParser('response', this);
@@ -98,7 +98,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #value = '';
   #isInHead = true;
   #headBytes = 0;
-  /** Informational heads included. */
+  /** Size of all header names and values, including those of informational heads. */
   #fieldBytes = 0;
   #bodyBytes = 0;
   #isParsed = false;
@@ -136,7 +136,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return stop;
   }
 
-  /** @returns the start of the body; NOT_SIMPLE: use llhttp. */
+  /** @returns the start of the body, or NOT_SIMPLE if llhttp must be used. */
   #readPlainHead(bytes: Buffer, start: number, end: number): number {
     if (!matchesAt(bytes, start, OK_STATUS_LINE, end)) return NOT_SIMPLE;
     const limit = Math.min(end, start + HEAD_MAX_BYTES);
@@ -158,7 +158,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     for (const { name, kind } of candidates) {
       if (!isToken(bytes, nameStart, nameEnd, name)) continue;
       if (kind === 'length') {
-        // A duplicate is ambiguous.
+        // A repeated content length is ambiguous.
         const isFirst = this.contentLength < 0;
         this.contentLength = isFirst ? parseSimpleLength(bytes, start, end) : -1;
         return isFirst && this.contentLength >= 0;
@@ -182,7 +182,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return at;
   }
 
-  /** End of the connection: completes a body without a length. */
+  /** Called when the connection ends. Completes a body of unknown length. */
   finish(): void {
     if (this.readState !== 'more' || this.plainRemaining > 0) return;
     this.#parser.finish();
@@ -235,7 +235,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.status = status;
     this.keepAlive = keepAlive;
     if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.readState = 'invalid';
-    // Also rejects earlier informational heads.
+    // An earlier informational head may also have been invalid.
     if (this.readState === 'invalid') return true;
     if (status < 200) return false;
     this.#isInHead = false;
@@ -243,7 +243,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // llhttp accepts bodies of unknown informational responses, which would precede the real body.
+    // llhttp accepts bodies in unknown informational responses, which would be prepended to the real body.
     if (this.#isInHead) {
       this.readState = 'invalid';
       return;
@@ -262,11 +262,11 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return true;
   }
 
-  /** @param plainFrom - body size from which on llhttp is bypassed. @returns whether it is, or the body is not wanted. */
+  /** @param plainFrom - body size from which llhttp is bypassed. @returns whether llhttp must skip the body. */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {
-      // A body here would be read as the next response.
+      // A body after these statuses would be read as the next response.
       this.keepAlive &&= contentLength <= 0;
       return false;
     }
@@ -298,7 +298,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.contentLength = -1;
   }
 
-  /** llhttp validated it as a single number, but the stored text may be truncated. */
+  /** llhttp has checked that the value is a single number, but the stored text may be truncated. */
   #parseLength(value: string): void {
     const digits = value.trim();
     if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'invalid';
@@ -322,12 +322,12 @@ const BLOCK_MAX_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 const BUFFER_MIN_BYTES = 64 * 1024;
-/** The buffer is at most this many times the received bytes. */
+/** The buffer is at most this many times as large as the bytes received. */
 const BUFFER_GROWTH = 16;
 
 /**
- * Buffers a response body within a memory budget. A body of announced length is copied into a buffer that
- * grows as it fills, so that the announcement alone reserves little; a body received in one read is copied
+ * Buffers a response body within a memory budget. A body of known length is copied into a buffer that grows as it
+ * fills, so that a large content length alone reserves little memory. A body received in a single read is copied only
  * once.
  */
 export class BodyBuffer {
@@ -338,11 +338,11 @@ export class BodyBuffer {
   #pending: Buffer = EMPTY;
   #pendingStart = 0;
   #pendingEnd = 0;
-  /** All full but the last. */
+  /** All blocks are full except the last. */
   #blocks: Buffer[] | null = null;
   #lastBlockUsed = 0;
   isOverBudget = false;
-  /** 0: no announced length, or the body may be streamed. */
+  /** 0 if the length is unknown or the body may be streamed. */
   expectedBytes = 0;
 
   constructor(budget: ByteBudget) {
@@ -363,7 +363,7 @@ export class BodyBuffer {
     this.bytes += end - start;
   }
 
-  /** The read buffer will be reused. */
+  /** Copies pending bytes, because the read buffer will be reused. */
   retain(): void {
     if (this.#pending === EMPTY) return;
     const pending = this.#pending;
@@ -378,8 +378,8 @@ export class BodyBuffer {
   }
 
   /**
-   * Part of a streamed body. Stays in its pooled buffer, unless it is too small to occupy one.
-   * @param isLast - nothing else was read after it.
+   * Returns the next part of a streamed body. A part stays in its pooled buffer unless it is too small to occupy one.
+   * @param isLast - nothing else was read into the buffer after this part.
    */
   piece(isLast: boolean): Buffer {
     const [pending, from, to] = [this.#pending, this.#pendingStart, this.#pendingEnd];
@@ -406,7 +406,7 @@ export class BodyBuffer {
     this.isOverBudget = false;
   }
 
-  /** The buffer has exactly the announced length when complete. */
+  /** Once the body is complete, the buffer has exactly the expected length. */
   #ensureCapacity(bytes: number): boolean {
     if (bytes <= this.#buffer.length) return true;
     const size = Math.min(this.expectedBytes, Math.max(BUFFER_MIN_BYTES, BUFFER_GROWTH * this.bytes, bytes));

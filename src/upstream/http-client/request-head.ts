@@ -1,4 +1,4 @@
-/** Headers set by the client; configured values are ignored. */
+/** Headers that this HTTP client sets itself; configured values are ignored. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -17,13 +17,13 @@ const BREAKS = /[\r\n\0]/;
 const LATIN1 = /^[\0-\xff]*$/;
 
 function headerLine(name: string, value: string): Buffer {
-  // The error does not name the header, whose value may be a key.
+  // The message omits the header, because its value may be a key.
   if (!NAME.test(name) || BREAKS.test(value))
     throw new TypeError('invalid node header: it contains a line break or an invalid name');
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');
 }
 
-/** By lower-case name. */
+/** Header fields by lower-case name. */
 function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const fields = new Map([['host', url.host]]);
   for (const [name, value] of Object.entries(headers)) {
@@ -33,7 +33,7 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
   return fields;
 }
 
-/** Every request up to the content length, with the node's keys. @throws TypeError for a line break. */
+/** Every request up to the content length; contains the node's keys. @throws TypeError for an invalid header. */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
   return Buffer.concat([

@@ -5,32 +5,32 @@ import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 
 /**
- * - `never`: coalesced only.
- * - `slot`: until the next slot, at most slotMs.
- * - `short`: seconds; facts of an epoch or a node.
- * - `always`: facts of the chain.
- * - `final`: cached if requested at `finalized` and pinned below the finalized root.
+ * - `never`: coalesced, but not cached.
+ * - `slot`: cached until the next slot, for at most slotMs.
+ * - `short`: cached for shortMs; for data of an epoch or a node.
+ * - `always`: cached for finalMs; for facts about the chain that never change.
+ * - `final`: cached for finalMs if requested at `finalized` and pinned to a slot at or below the finalized root.
  */
 export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
- * - `context`: unknown fields and commitments are ignored; accepts minContextSlot.
- * - `lenient`: as `context`, without minContextSlot.
- * - `strict`: a commitment only; an empty one is an error.
+ * - `context`: the node ignores unknown fields and commitments, and accepts minContextSlot.
+ * - `lenient`: like `context`, but without minContextSlot.
+ * - `strict`: accepts only a commitment; an empty object is an error.
  */
 export type ConfigKind = 'context' | 'lenient' | 'strict';
 
-/** Location of the slot that a final response depends on: first param, or member of the result. */
+/** Location of the slot that a final response depends on: the first param, or a member of the result. */
 export type Pin = 'first-param' | 'slot' | 'effectiveSlot';
 
 export type CachePolicy = Readonly<{
   ttl: TtlClass;
-  /** null: no options object, or not at a fixed index. */
+  /** null if the method has no options object, or none at a fixed index. */
   config: ConfigKind | null;
   pin: Pin | null;
   /** Option without which the result changes over time. */
   requiredOption: string | null;
-  /** The result is a list with null for absent items. */
+  /** The result may be a list with null for absent items. */
   mayContainNulls: boolean;
 }>;
 
@@ -116,7 +116,7 @@ const unknownPolicy: CachePolicy = policy('never');
 export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
 
 export const defaultCacheTtls = {
-  /** 0 disables caching. */
+  /** 0 disables caching of results that change every slot. */
   slotMs: 400,
   shortMs: 10_000,
   /** Lifetime of results with the policies `always` and `final`. */
@@ -159,7 +159,7 @@ export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): S
   }
 }
 
-/** A null option is chosen by the node, and changes. */
+/** null counts as absent: the node then chooses a value, which changes over time. */
 const hasOption = (params: string, name: string): boolean =>
   params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
 

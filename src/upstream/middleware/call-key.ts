@@ -14,7 +14,7 @@ export type CallKey = Readonly<{
   policy: CachePolicy;
   commitment: Commitment | null;
   minContextSlot: Slot;
-  /** Whether all params were parsed. */
+  /** Whether the options object is the last param or absent, so that all options are known. */
   isPlain: boolean;
   weight: number;
 }> & { lookups: number };
@@ -54,7 +54,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
   };
 }
 
-/** @returns null if a node may interpret the params differently. */
+/** @returns the commitment; null if a node may interpret the params differently. */
 export function certainCommitment({ method, row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
@@ -63,7 +63,7 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
-/** Caches call keys by raw bytes. */
+/** Caches call keys by the raw bytes of the params. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   readonly #cached: RecentMap<string, CallKey>;
@@ -103,8 +103,8 @@ export class CallKeys {
 }
 
 /**
- * Two-generation cache, cheaper per entry than an LRU list: when the young generation is full it replaces the
- * old one; an entry used meanwhile survives.
+ * Two-generation cache, cheaper per entry than an LRU list. When the young generation is full, it replaces the old
+ * one. Reading an old entry adds it to the young generation, so entries in use survive.
  */
 export class RecentMap<Key, Value extends Weighted> {
   readonly #entriesMax: number;

@@ -4,8 +4,8 @@ import { type Slot, slot } from '../../solana/units.ts';
 import type { ConfigKind } from './cache-policy.ts';
 
 /**
- * Canonical form of params: no white space, sorted members, minimal escapes, no default options. Numbers
- * keep their notation, because nodes reject 1.0 where they accept 1. One latin1 character per UTF-8 byte.
+ * Canonical form of params: no white space, sorted members, minimal escapes, no default options. Numbers keep their
+ * notation, because nodes reject 1.0 where they accept 1. `text` has one latin1 character per UTF-8 byte.
  */
 export type CanonicalParams = Readonly<{
   text: string;
@@ -19,7 +19,7 @@ export type CanonicalParams = Readonly<{
 
 export type ConfigPosition = Readonly<{ index: number | null; kind: ConfigKind | null }>;
 
-/** Limits the time for hostile params. */
+/** Limits the time spent on hostile params. */
 const DEPTH_MAX = 8;
 const SLOT_TEXT = /^\d{1,20}$/;
 const NO_SLOT = slot(0n);
@@ -144,7 +144,7 @@ type SlotOptions = Pick<CanonicalParams, 'commitment' | 'minContextSlot'>;
 
 const defaultSlotOptions: SlotOptions = { commitment: 'finalized', minContextSlot: NO_SLOT };
 
-/** Unreadable values make the commitment unknown. */
+/** A value that cannot be interpreted makes the commitment unknown. */
 function slotOptionsOf(config: readonly Member[]): SlotOptions {
   const requested = memberText(config, '"commitment"');
   const commitment = requested === null ? 'finalized' : (commitmentTexts.get(requested) ?? null);
@@ -157,7 +157,7 @@ function slotOptionsOf(config: readonly Member[]): SlotOptions {
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/** @param latin1 - one character per byte. @returns null if nested too deep, or with duplicate names. */
+/** @param latin1 - `params` with one character per byte. @returns null if invalid, too deep or with duplicate names. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

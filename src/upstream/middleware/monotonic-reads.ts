@@ -20,7 +20,7 @@ function recordElement(spans: Span[], start: number, end: number): void {
   spans.push({ start, end });
 }
 
-/** -1 if absent. */
+/** `start` and `end` are -1 if the member is absent. */
 type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
 
 function recordMember(
@@ -46,12 +46,12 @@ function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
     return splice(bytes, at + 1, `"${NAME}":${minSlot}${span.members === 0 ? '' : ','}`, at + 1);
   }
   const current = bytes.toString('latin1', span.start, span.end);
-  // Keep a higher or invalid value of the caller.
+  // A higher or invalid value from the caller is kept.
   const isLower = current === 'null' || (SLOT_TEXT.test(current) && BigInt(current) < minSlot);
   return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
 }
 
-/** @returns null if the params before the options object at `index` are missing, or it is not an object. */
+/** @returns null if a param before `index` is missing, or if the param at `index` is not an options object. */
 export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
   const bytes = params ?? Buffer.from('[]');
   const spans: Span[] = [];
@@ -66,7 +66,7 @@ export function withMinContextSlot(params: Buffer | null, index: number, minSlot
 }
 
 export const monotonicReadsLimits = {
-  /** For retries of a response older than the session's minimum slot. */
+  /** How long to retry a call whose response is older than the session's minimum slot. */
   waitMs: 2_000,
   /** First backoff; doubles with each retry. */
   backoffMs: 25,
@@ -81,7 +81,7 @@ export type MonotonicReadsOptions = Readonly<{
   limits?: Partial<MonotonicReadsLimits>;
 }>;
 
-/** Agave's code and text. Source: rpc-client-api `custom_error.rs`. */
+/** Agave's error code and message. Source: rpc-client-api `custom_error.rs`. */
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const NOT_REACHED_TEXT = 'Minimum context slot has not been reached';
 
@@ -108,7 +108,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   readonly #call: Call;
   readonly #requirements: Requirements;
   readonly #handler: ResponseHandler;
-  /** Starts with the first response that is too old. */
+  /** Set by the first response that is too old. */
   #deadline = 0;
   #pending: PendingCall | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -128,7 +128,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   send(hasMinContextSlot: boolean): void {
     const attempts = ++this.#attempts;
     const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
-    // The call may have ended, and a retry started.
+    // The call may already have ended or started a retry.
     if (this.#isSettled || this.#attempts !== attempts || this.#timer !== null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.cancel();
@@ -146,7 +146,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.onError(new Failure('CLIENT_GONE', { facts: { network } }));
   }
 
-  /** The slot is read from the complete response. */
+  /** null if the response reports a slot, which can only be read from the complete response. */
   get stream(): StreamHandler | null {
     return reportsSlot(this.#call.row) ? null : (this.#handler.stream ?? null);
   }
@@ -154,7 +154,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   onResponse(response: RpcResponse): void {
     const { minSlot, commitment } = this.#requirements;
     if (response.errorCode !== 0) {
-      // Our minContextSlot caused the error, not the caller's.
+      // The error was caused by our minContextSlot, not the caller's.
       if (response.errorCode === MIN_CONTEXT_SLOT_NOT_REACHED && this.#hasMinContextSlot)
         this.#retry(response);
       else this.#end(response);
@@ -179,9 +179,9 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onError(failure);
   }
 
-  /** A false slot of one node must not block the session. */
+  /** A false slot from one node must not block the session. */
   #isPlausible(observed: Slot): boolean {
-    // The processed head is always polled and never below others.
+    // The processed head is always polled and never below the other heads.
     return isPlausible(observed, this.#parts.slots.slotAt(this.#call.network, 'processed'));
   }
 
@@ -190,7 +190,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onResponse(response);
   }
 
-  /** At once if minContextSlot can be added, else after a backoff. */
+  /** Retries at once if minContextSlot can be added, else after a backoff. */
   #retry(last: RpcResponse): void {
     this.#pending = null;
     const { configIndex } = this.#requirements;
@@ -216,14 +216,14 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#hasMinContextSlot = false;
     if (!hasMinContextSlot || configIndex === null || slot === 0n) return this.#call;
     const params = withMinContextSlot(this.#call.params, configIndex, slot);
-    // Also when the caller set it to the same value.
+    // The params also stay the same if the caller already requires this slot or a higher one.
     if (params === null || params === this.#call.params) return this.#call;
     this.#hasMinContextSlot = true;
     return { ...this.#call, params };
   }
 }
 
-/** Merges the minimum slots of a session that processes share, before a call and before its response. */
+/** Syncs a session's minimum slots with other processes, before a call and before its response. */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
   readonly #call: Call;
@@ -280,7 +280,7 @@ class SyncedCall implements PendingCall, ResponseHandler {
   }
 }
 
-/** Retries calls whose responses are older than the session has seen; after `waitMs` fails as Agave does. */
+/** Retries calls whose responses are older than what the session has seen. After `waitMs`, returns Agave's error. */
 export class MonotonicReads implements RpcDispatcher {
   readonly #parts: Parts;
 
@@ -308,7 +308,7 @@ export class MonotonicReads implements RpcDispatcher {
       configIndex: key.policy.config === 'context' ? call.row.config : null,
     };
     const read = new MonotonicCall(this.#parts, call, requirements, handler);
-    // A response that reports its slot may come from the cache at first.
+    // The first attempt may use the cache if the response reports its slot, which is then checked.
     read.send(!reportsSlot(call.row));
     return read;
   }

@@ -44,10 +44,10 @@ export type RedisCacheOptions = Readonly<{
   ttls?: Partial<CacheTtls>;
 }>;
 
-/** Maximum nesting of a valid result; no response of a node nests deeper. */
+/** Maximum nesting of a valid result; responses from nodes never nest deeper. */
 const DEPTH_MAX = 256;
 
-/** State that changes every slot would expire before others read it. */
+/** State that changes every slot would expire before another gateway reads it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
 /** Stored results are checked, because other programs may write to the store. */
@@ -130,7 +130,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 }
 
-/** Responds from the shared store, and stores responses that stay valid for longer than a slot. */
+/** Responds from the shared store. Stores only responses that stay valid for longer than a slot. */
 export class RedisCache implements RpcDispatcher {
   readonly #parts: Parts;
   readonly #chainIds: ChainIds;
@@ -157,10 +157,10 @@ export class RedisCache implements RpcDispatcher {
   }
 }
 
-/** A test network may restart from another genesis under the same name. */
+/** Chain IDs are refreshed because a test network may restart from another genesis under the same name. */
 const REFRESH_INTERVAL_MS = 60_000;
 
-/** Genesis hash per network, used as key prefix. */
+/** Genesis hash of each network, used as a key prefix. */
 export class ChainIds {
   readonly #source: RpcDispatcher;
   readonly #chainIds = new Map<Network, string>();

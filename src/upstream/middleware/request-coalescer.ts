@@ -8,7 +8,7 @@ import type { ResponseCounts } from './response-counts.ts';
 export const coalescerLimits = {
   /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: 8_192,
-  /** Callers that joined a call, in total; 0 disables joining. */
+  /** Maximum callers waiting for calls that they joined, in total; 0 disables joining. */
   waitingMax: 65_536,
   /** Older calls are not joined: their response may predate the new request. */
   joinMaxMs: 400,
@@ -19,14 +19,14 @@ export type CoalescerLimits = Readonly<typeof coalescerLimits>;
 export type StartedCall = Readonly<{
   call: Call;
   key: CallKey;
-  /** `performance.now()`. */
+  /** On the `performance.now()` clock. */
   startedAt: number;
   slot: Slot | null;
 }>;
 
-/** Called once per coalesced call. Must not throw. */
+/** Each method is called at most once per coalesced call and must not throw. */
 export interface CoalescedListener {
-  /** The known slot at the call's commitment. */
+  /** Newest known slot at the call's commitment. */
   slotFor(call: Call, key: CallKey): Slot | null;
   onResponse(started: StartedCall, response: RpcResponse): void;
 }
@@ -59,7 +59,7 @@ class JoinedCall implements PendingCall {
   }
 }
 
-/** Also the first caller's PendingCall, so that a call without joiners allocates nothing more. */
+/** Also serves as the first caller's PendingCall, so that a call without joiners allocates no further object. */
 class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   readonly started: StartedCall;
   readonly #calls: RequestCoalescer;
@@ -98,7 +98,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     joined.handler.onError(clientGone(joined.call));
   }
 
-  /** Streams only to a sole caller; the call cannot be joined then. */
+  /** Streams only to a sole caller. Once streaming has started, the call cannot be joined. */
   get stream(): StreamHandler | null {
     const isAlone = this.#others === null || this.#others.size === 0;
     return isAlone && this.#first?.stream != null ? this : null;

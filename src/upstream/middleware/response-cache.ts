@@ -22,7 +22,7 @@ export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #options: ResponseCacheOptions;
 
-  /** @param next - contains the coalescer, which fills the memory cache. */
+  /** @param next - must contain the coalescer, which fills the memory cache. */
   constructor(next: RpcDispatcher, options: ResponseCacheOptions) {
     this.#next = next;
     this.#options = options;
@@ -66,12 +66,12 @@ type CacheEntry = Readonly<{
   weight: number;
   expiresAt: number;
   observedSlot: Slot | null;
-  /** Newest slot known when the response was valid; null: valid until it expires. */
+  /** Newest slot known when the response was valid; null if the response is valid until it expires. */
   slot: Slot | null;
 }>;
 
 const ENTRY_BYTES = 400;
-/** Unused memory that a cached view may keep. */
+/** Maximum unused memory that a cached view may keep alive. */
 const SLACK_MAX_BYTES = 1_024;
 
 /** Expired entries checked per insertion. */
@@ -95,7 +95,7 @@ export class MemoryCache implements CoalescedListener {
   readonly #slots: SlotTracker;
   readonly #now: () => number;
   readonly #entries: WeightedLru<string, CacheEntry>;
-  /** Resets per network. Entries of earlier chains are dropped lazily. */
+  /** Number of chain resets per network. Entries from earlier chains are dropped lazily. */
   readonly #chains = new Map<Network, number>();
 
   constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {
@@ -155,7 +155,7 @@ export class MemoryCache implements CoalescedListener {
       weight: ENTRY_BYTES + key.text.length + response.body.length,
       expiresAt,
       observedSlot,
-      // A response without a slot expires by time only; the slot of a poll would invalidate it too early.
+      // A response without a slot expires only by time; a polled slot would invalidate it too early.
       slot: observedSlot === null ? null : newer(slot, observedSlot),
     });
     this.#entries.sweep(SWEEP_BATCH, this.#isExpired);
@@ -175,7 +175,7 @@ export class MemoryCache implements CoalescedListener {
   }
 }
 
-/** Not cached at the first lookup: it would expire before the second. */
+/** Whether to skip caching at the first lookup, because the result would probably expire before the second. */
 const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
 
 function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {

@@ -8,7 +8,7 @@ export class ResponseCounts {
   shared = 0;
   /** Answered by Redis. */
   stored = 0;
-  /** Absent in Redis, or Redis timed out. */
+  /** Absent from Redis, or Redis timed out. */
   unstored = 0;
   /** Responses rejected as older than the session's minimum slot. */
   backward = 0;

@@ -19,14 +19,14 @@ export type SlotCacheOptions = Readonly<{
   slots: SlotTracker;
   keys: CallKeys;
   counts: ResponseCounts;
-  /** About one slot. */
+  /** Maximum age of an observed slot. Defaults to about one slot. */
   freshMs?: number;
   now?: () => number;
 }>;
 
 export const SLOT_CACHE_FRESH_MS = 500;
 
-/** A slot returned to a caller is not undercut for this long. */
+/** After a slot was returned to a caller, no lower slot is returned for this long. */
 const OBSERVED_TTL_MS = 10_000;
 /** Maximum age of a node's getHealth response. */
 const HEALTHY_TTL_MS = 5_000;
@@ -37,12 +37,12 @@ const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(sl
 
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
-/** Unknown params are rejected by a node. */
+/** A call with params is left to a node, which may reject them. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the
- * last seconds, but responses of nodes are passed on as they are; sessions use MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the last
+ * seconds. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -113,7 +113,7 @@ export class SlotCache implements RpcDispatcher {
     return this.#forwardSlot(call, key.commitment, handler);
   }
 
-  /** Records a node's response, which is mostly newer than the tracked slot. */
+  /** Forwards the call and records the node's slot, which is usually newer than the tracked slot. */
   #forwardSlot(call: Call, commitment: Commitment, handler: ResponseHandler): PendingCall {
     const { network, row } = call;
     return this.#next.dispatch(call, {
@@ -126,7 +126,7 @@ export class SlotCache implements RpcDispatcher {
     });
   }
 
-  /** null: call a node. */
+  /** null if a node must be called. */
   #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
     const current = this.#slots.slotAt(network, commitment);
     if (current === null || !this.#isFresh(current.atMs)) return null;

@@ -22,7 +22,7 @@ const SPECIAL_V4: readonly string[] = [
   '240.0.0.0/4',
 ];
 
-/** Allocated IPv6; excludes loopback, link-local, ULA, multicast, mapped IPv4 and NAT64. */
+/** Global unicast IPv6. Excludes loopback, link-local, ULA, multicast, mapped IPv4 and NAT64. */
 const GLOBAL_V6: readonly string[] = ['2000::/3'];
 
 /** Teredo, documentation, 6to4, AS112. Source: IANA IPv6 Special-Purpose Address Registry. */
@@ -34,7 +34,7 @@ const SPECIAL_V6: readonly string[] = [
   '3fff::/20',
 ];
 
-/** NAT64 to special IPv4 is never allowed, even if NAT64 is. Source: RFC 6052. */
+/** NAT64 addresses of special IPv4 networks are never allowed, even if NAT64 is. Source: RFC 6052. */
 const NAT64_TO_SPECIAL: readonly string[] = SPECIAL_V4.map((network) => {
   const [address, bits] = network.split('/');
   return `64:ff9b::${address}/${96 + Number(bits)}`;
@@ -76,7 +76,7 @@ export function isPublicAddress(address: string): boolean {
 export class AddressRules {
   readonly #allowed: BlockList;
 
-  /** @param allowedNetworks - CIDR, beside the public internet. @throws RangeError for an invalid one. */
+  /** @param allowedNetworks - CIDR networks allowed besides public addresses. @throws RangeError if one is invalid. */
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = listOf(allowedNetworks);
   }

@@ -18,7 +18,7 @@ const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(hos
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** Addresses known without DNS: a literal one, or loopback for localhost; otherwise empty. */
+/** Addresses known without DNS: a literal IP address, or loopback for localhost; otherwise empty. */
 export function literalAddresses(hostname: string): readonly string[] {
   const host = withoutBrackets(hostname);
   if (isLocalhost(host)) return LOOPBACK;
@@ -26,8 +26,8 @@ export function literalAddresses(hostname: string): readonly string[] {
 }
 
 /**
- * Resolves A and AAAA records. Failed queries count as empty. Unlike getaddrinfo, it does not use libuv's
- * thread pool, which file reads share.
+ * Resolves A and AAAA records. Failed queries count as empty. Unlike getaddrinfo, does not occupy libuv's thread
+ * pool, which file reads use.
  * @param timeoutMs - per attempt; each query is attempted at most twice.
  */
 export function createHostResolver(timeoutMs: number): ResolveHost {
@@ -79,7 +79,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     // Takes the arguments as a tuple, so that TypeScript narrows `socket` by `error`.
     connect(target, (...[error, socket]) => {
       if (error !== null) done(error, null);
-      // Checks the actual peer, too.
+      // Also checks the address of the actual peer.
       else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);
       else {
         socket.destroy();

@@ -12,7 +12,7 @@ import { webUrl } from './target.ts';
 
 export const postLimits = {
   connectTimeoutMs: 3_000,
-  /** Per DNS query; each is sent twice. */
+  /** Per attempt of a DNS query; each query is attempted at most twice. */
   resolveTimeoutMs: 2_000,
   /** In characters. */
   urlMaxLength: 2_048,
@@ -30,8 +30,8 @@ const ANSWER_MAX_BYTES = 16 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
 
 /**
- * Posts to untrusted URLs: the name is resolved once, only the checked address is connected to, redirects
- * are not followed, and only the status of the response is used.
+ * Posts to untrusted URLs. Resolves the host name once, connects only to checked addresses, does not follow
+ * redirects, and uses only the status of the response.
  */
 export class CheckedPost {
   readonly #agent: Agent;
@@ -52,13 +52,13 @@ export class CheckedPost {
       }),
       pipelining: 1,
       allowH2: false,
-      // Posts are rare; kept connections would mostly be stale.
+      // Posts are rare, so reused connections would mostly be stale.
       keepAliveTimeout: 1,
       maxHeaderSize: HEADERS_MAX_BYTES,
     });
   }
 
-  /** Why the URL is not allowed, as the end of "the URL …"; null if it is. */
+  /** Reason why the URL is not allowed, worded to follow "the URL"; null if it is allowed. */
   rejectionReason(text: string): string | null {
     if (text.length > this.#limits.urlMaxLength)
       return `is longer than ${this.#limits.urlMaxLength} characters`;
@@ -69,7 +69,7 @@ export class CheckedPost {
     return isAllowed ? null : 'has a host that is not public';
   }
 
-  /** Sends once. Never rejects. */
+  /** Sends the request once. Never rejects. */
   async post(
     text: string,
     headers: Readonly<Record<string, string>>,
@@ -102,7 +102,7 @@ export class CheckedPost {
       body,
       signal,
     });
-    // Without a listener an aborted body would end the process.
+    // Without an error listener, an aborted body would crash the process.
     response.body.on('error', () => undefined);
     await response.body.dump({ limit: ANSWER_MAX_BYTES, signal }).catch(() => undefined);
     return response.statusCode;

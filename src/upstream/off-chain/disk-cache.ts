@@ -7,16 +7,16 @@ import { makeFolder } from '../../base/make-folder.ts';
 import type { CachedDocument } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** File operations in flight: the thread pool is shared. */
+/** Limits file operations in flight, because the thread pool is shared. */
 const FILE_CONCURRENCY = 2;
 const NAME = /^[0-9a-f]{64}$/;
 const DRAFT = /\.draft$/;
 const FOLDER = /^[0-9a-f]{2}$/;
 
 /**
- * LRU cache of documents in one folder, limited in number and size. Names are hashes, so no URI can escape
- * the folder. Files are written aside and renamed, so they are complete; damaged files count as absent. One
- * process owns the folder. No method rejects: on disk errors everything is absent.
+ * LRU cache of documents in one folder, limited in number and total size. File names are hashes, so no URI can escape
+ * the folder. Files are written under a temporary name and renamed, so they are complete; damaged files count as
+ * absent. Only one process may use the folder. Methods never reject: if the disk fails, documents count as absent.
  */
 export class DiskCache {
   readonly #folder: string;
@@ -36,7 +36,7 @@ export class DiskCache {
     this.#now = now;
   }
 
-  /** @throws Error of the system if the folder cannot be created or read. */
+  /** @throws a system error if the folder cannot be created or read. */
   static async open(folder: string, limits: OffChainLimits, now: () => number): Promise<DiskCache> {
     makeFolder(folder, 0o700);
     const cache = new DiskCache(folder, limits, now);
@@ -101,7 +101,7 @@ export class DiskCache {
     }
   }
 
-  /** One writer per name. */
+  /** At most one writer runs per name. */
   async #writePending(name: string, uri: string): Promise<void> {
     let done: CachedDocument | null | undefined;
     try {
@@ -113,7 +113,7 @@ export class DiskCache {
         await this.#evict();
       }
     } catch {
-      // The disk is full or broken. The document was fetched anyway.
+      // The disk may be full or broken. Readers get the fetched document anyway.
     }
     this.#pendingWrites.delete(name);
     if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
@@ -183,17 +183,17 @@ export class DiskCache {
   }
 }
 
-/** A file is a JSON line with URI, length and digest, so that damage is detected, then the document. */
+/** A file is a JSON line with URI, length and digest, which reveal damage, followed by the document. */
 const FORMAT = 1;
 const NEWLINE = 0x0a;
-/** Longest escape of a character, as `\u0001`. */
+/** Longest escape of a character, such as `\u0001`. */
 const CHARACTER_MAX_BYTES = 6;
 const HEAD_FIXED_MAX_BYTES = 512;
 
 export const cacheHeadMaxBytes = (uri: string): number =>
   HEAD_FIXED_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
 
-/** File name and checksum. */
+/** Used for file names and checksums. */
 export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 type Head = Readonly<{

@@ -13,7 +13,7 @@ const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Upper bound of the number of values: each but the first follows a comma or an opening bracket. */
+/** Upper bound on the number of values: every value except the first follows a comma or an opening bracket. */
 function countValues(bytes: Uint8Array): number {
   let count = 1;
   let inString = false;
@@ -28,7 +28,7 @@ function countValues(bytes: Uint8Array): number {
   return count;
 }
 
-/** Without a byte order mark; null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length. */
+/** Strips a byte order mark. null if the bytes are not JSON in UTF-8 or exceed the limits. Takes linear time. */
 export function documentIn(bytes: Buffer, limits: OffChainLimits): Buffer | null {
   const text = bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   if (text.length === 0 || text.length > limits.documentMaxBytes || !isUtf8(text)) return null;
@@ -46,7 +46,7 @@ export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-str
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ZLIB_METHOD = 8;
-/** Concurrent decompressions: window sizes may exceed the output. */
+/** Limits concurrent decompressions, because their windows may be larger than the output. */
 const DECOMPRESSIONS_MAX = 4;
 const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
 
@@ -69,7 +69,7 @@ const decompressors: ReadonlyMap<string, Decompress> = new Map([
 export const mayBeJson = (type: string | undefined): boolean =>
   type === undefined || TYPES.test((type.split(';')[0] ?? '').trim().toLowerCase());
 
-/** @returns null for an unknown encoding or several, damaged data, or more than `maxBytes`. */
+/** @returns null for an unknown encoding, several encodings, damaged data, or output larger than `maxBytes`. */
 export async function decoded(
   bytes: Buffer,
   encoding: string | undefined,
@@ -86,7 +86,7 @@ export async function decoded(
   }
 }
 
-/** Document, or null for a known absence; expires at `until` (Unix milliseconds). */
+/** A document, or null if it is known to be absent. Expires at `until` (Unix milliseconds). */
 export type CachedDocument = Readonly<{ document: Buffer | null; until: number }>;
 
 const ENTRY_BYTES = 256;

@@ -11,22 +11,22 @@ export type ExchangeResult =
   | Readonly<{ kind: 'absent' }>
   /** The host timed out or reported a transient failure. */
   | Readonly<{ kind: 'failed' }>
-  /** The connection closed before any response; it may have been a stale one. */
+  /** The connection closed before a response arrived; it may have been stale. */
   | Readonly<{ kind: 'broken' }>
   | Readonly<{ kind: 'forbidden' }>;
 
-/** Reveals nothing else about the service or its callers. */
+/** Headers of every request. They reveal nothing else about the service or its callers. */
 const HEADERS = {
   accept: ACCEPT,
   'accept-encoding': ACCEPT_ENCODING,
   'user-agent': 'solway (off-chain metadata)',
 } as const;
 
-/** Unused body bytes that are read to keep the connection. */
+/** Maximum bytes of an unused body that are read to keep the connection. */
 const UNUSED_BODY_MAX_BYTES = 16 * 1024;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Overload, failure, throttling. */
+/** Whether the status means overload, throttling or a temporary failure. */
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 200;
 
@@ -67,7 +67,7 @@ export class HostClient {
 
   async #exchange(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
     const response = await unlessAborted(this.#request(url, signal), signal);
-    // Without a listener an aborted body would end the process.
+    // Without an error listener, an aborted body would crash the process.
     response.body.on('error', () => undefined);
     const { statusCode, headers } = response;
     if (statusCode === 200 && mayBeJson(joinHeader(headers['content-type']))) {

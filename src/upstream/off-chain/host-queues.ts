@@ -21,7 +21,7 @@ type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active:
 export class HostQueues {
   readonly #limits: OffChainLimits;
   readonly #queues = new Map<string, HostQueue>();
-  /** Queues that can proceed; longest waiting first. */
+  /** Queues that can proceed, in order of waiting time. */
   readonly #ready = new Set<HostQueue>();
   readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;

@@ -7,21 +7,21 @@ export const offChainLimits = {
   /** Attempts per exchange when connections break. */
   triesMax: 2,
   connectTimeoutMs: 2_000,
-  /** Per DNS query; each is sent twice. */
+  /** Per attempt of a DNS query; each query is attempted at most twice. */
   resolveTimeoutMs: 1_000,
   /** Idle time of a connection before it is closed. */
   idleTimeoutMs: 4_000,
   redirectsMax: 3,
   /** In characters. */
   uriMaxLength: 2_048,
-  /** Distinct URIs per read; further ones are skipped. */
+  /** Distinct URIs per read; further URIs are skipped. */
   urisMax: 2_000,
-  /** Compressed and decompressed size; also of `data:` URIs. */
+  /** Limits the compressed and the decompressed size; also applies to `data:` URIs. */
   documentMaxBytes: 256 * 1024,
-  /** All documents of a read. */
+  /** Total size of the documents of one read. */
   readingMaxBytes: 32 * 1024 * 1024,
   depthMax: 32,
-  /** Members and elements. */
+  /** Members and elements per document. */
   valuesMax: 20_000,
   headersMaxBytes: 16 * 1024,
   inFlightMax: 256,
@@ -29,14 +29,14 @@ export const offChainLimits = {
   perHostMax: 16,
   /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: 2,
-  /** Further fetches are skipped. */
+  /** Maximum queued fetches; further fetches are skipped. */
   queueMax: 20_000,
   perHostQueueMax: 2_000,
   unprovenPerHostQueueMax: 150,
-  /** With a health record. */
+  /** Maximum hosts with a health record. */
   hostsMax: 10_000,
   circuitFailuresMax: 3,
-  /** First open time; doubles up to eight times this. */
+  /** How long the circuit first stays open; doubles up to eight times this value. */
   circuitOpenMs: 5_000,
   /** An aborted fetch counts against its host after this time. */
   slowMs: 1_500,

@@ -23,11 +23,11 @@ type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
-  /** `forget` was called for its URI: the result is not cached. */
+  /** `forget` was called for the URI, so the result is not cached. */
   forgotten: boolean;
 };
 
-/** Shared: thousands of fetches may be aborted at once. */
+/** Shared, because thousands of fetches may be aborted at once. */
 const ABORTED = new Error('aborted');
 
 const counterOf = {
@@ -38,8 +38,8 @@ const counterOf = {
 } as const satisfies Record<FetchResult['kind'], string>;
 
 /**
- * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes
- * are limited, and every failure is an absent document.
+ * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes are
+ * limited, and every failure counts as an absent document.
  */
 export class OffChainClient {
   readonly counts = {
@@ -74,7 +74,7 @@ export class OffChainClient {
     this.#fetcher = new Fetcher(this.#hosts, this.queues, limits, this.#rules.ports);
   }
 
-  /** @throws RangeError for an invalid network; Error of the system if the folder is unusable. */
+  /** @throws RangeError for an invalid network; a system error if the folder is unusable. */
   static async open(options: OffChainOptions): Promise<OffChainClient> {
     const limits = { ...offChainLimits, ...options.limits };
     const { folder, now = Date.now } = options;
@@ -100,7 +100,7 @@ export class OffChainClient {
     return found;
   }
 
-  /** The next `read` fetches the document. */
+  /** Makes the next `read` fetch the document again. */
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
@@ -130,7 +130,7 @@ export class OffChainClient {
     return pending === null ? null : this.#join(uri, pending, signal);
   }
 
-  /** The last waiter to leave aborts the fetch. */
+  /** Aborts the fetch when its last waiter leaves. */
   async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
     pending.waiters++;
     try {
@@ -195,7 +195,7 @@ export type FetchResult =
 
 const NOT_REQUESTED = { kind: 'skipped' } as const;
 
-/** A host that rejects the request is healthy. */
+/** A host that rejects a request still counts as healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
   const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'forbidden';
   if (responded) return 'success';
@@ -243,7 +243,7 @@ class Fetcher {
     return { kind: 'absent' };
   }
 
-  /** Retries a broken connection: a host may close an idle one just as it is used. */
+  /** Retries after a broken connection, because a host may close an idle connection just as it is reused. */
   async #exchangeWithRetry(url: URL, signal: AbortSignal): Promise<ExchangeResult | null> {
     let exchange: ExchangeResult | null = null;
     for (let tries = 0; tries < this.#limits.triesMax; tries++) {

@@ -13,12 +13,12 @@ const DATA_HEAD_MAX = 64;
 /** A percent-encoded byte takes three characters. */
 const CHARACTERS_PER_BYTE = 3;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-/** `.`, `/`, `\` and `%`, percent-encoded. */
+/** Percent-encoded `.`, `/`, `\` and `%`. */
 const ENCODED = /%(?:2[ef5]|5c)/gi;
-/** Maximum nested percent-encoding of a path. */
+/** Maximum levels of nested percent-encoding in a path. */
 const ENCODINGS_MAX = 4;
 
-/** null unless http(s) without credentials on an allowed port. The IP address is checked when connecting. */
+/** null unless the URL is http(s) without credentials on an allowed port. The address is checked when connecting. */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
@@ -29,7 +29,7 @@ export function webUrl(text: string, ports: readonly number[], base?: URL): URL 
   return url;
 }
 
-/** Whether the path contains `..` at any level of decoding, or has too many levels. */
+/** Whether the path contains `..` at any level of percent-encoding, or has too many levels. */
 function hasPathTraversal(path: string): boolean {
   let text = path;
   for (let times = 0; times <= ENCODINGS_MAX; times++) {
@@ -41,7 +41,7 @@ function hasPathTraversal(path: string): boolean {
   return true;
 }
 
-/** URL at each gateway, unless a `..` in the path leads out of the content with this id. */
+/** URL at each gateway, except where a `..` in the path would leave the content with this id. */
 function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpExecArray): Target | null {
   const urls = gateways.flatMap((gateway) => {
     const url = URL.parse(gateway + id + path);

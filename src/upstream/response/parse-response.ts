@@ -10,10 +10,10 @@ export const RESULT_PREFIX = Buffer.from('{"jsonrpc":"2.0","result":');
 const BEFORE_ID = Buffer.from(',"id":');
 const [NEWLINE, CLOSE] = [0x0a, 0x7d];
 
-/** End of a result. Our id proves that nothing is truncated and that it answers our request. */
+/** End of a response with a result. Our id in it proves that the response is complete and belongs to our request. */
 export const tailOf = (id: number): string => `,"id":${id}}`;
 
-/** Whether exactly the tail, and at most a newline, follow; allocates no text. */
+/** Whether only the tail and at most a newline follow. Allocates no string. */
 export function hasExactTail(bytes: Buffer, start: number, id: number): boolean {
   if (!matchesAt(bytes, start, BEFORE_ID)) return false;
   const digits = digitCount(id);
@@ -35,19 +35,19 @@ export const areDelimiters = (first: number | undefined, last: number | undefine
   (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
 
 /**
- * Up to this size responses are always scanned completely (about 1.5 µs per KB). A larger one in Agave's
- * format that goes to one caller is recognized by its two ends and the absence of an inner envelope.
+ * Responses up to this size are always scanned completely (about 1.5 µs per KB). A larger response in Agave's format
+ * that goes to a single caller is recognized by its two ends and the absence of an inner envelope.
  */
 export const SCAN_ALWAYS_MAX_BYTES = 4096;
 
 const NULL = Buffer.from('null');
-/** An `error` member at any depth; only a scan can tell which. */
+/** Name of an `error` member; only a scan can tell at which depth. */
 const ERROR_NAME = Buffer.from('"error"');
-/** An envelope member; inside a string its quote would be escaped. */
+/** Name of an envelope member. Inside a string, its quote would be escaped. */
 const ENVELOPE_NAME = Buffer.from('jsonrpc":');
 /** Errors are parsed, so their size is limited. */
 const ERROR_MAX_BYTES = 1024 * 1024;
-/** No response nests deeper. */
+/** Maximum nesting; responses never nest deeper. */
 const DEPTH_MAX = 256;
 
 /** null if invalid or too large. */
@@ -61,7 +61,7 @@ export function errorCodeOf(error: Buffer): number | null {
   }
 }
 
-/** Validates a response in Agave's member order and spacing; null if it differs. */
+/** Validates a response in Agave's member order and spacing; null for any other format. */
 function locateInPlace(bytes: Buffer, id: number): RpcResponse | null {
   if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
   const start = RESULT_PREFIX.length;
@@ -70,7 +70,7 @@ function locateInPlace(bytes: Buffer, id: number): RpcResponse | null {
   return { body: bytes.subarray(start, end), errorCode: 0 };
 }
 
-/** Recognizes a large response by its two ends; null in doubt. */
+/** Recognizes a large response by its two ends; null if in doubt. */
 function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
   const body = bytes.subarray(
@@ -81,7 +81,7 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-/** Ambiguous if a name is repeated or unreadable. */
+/** Ambiguous if a name is repeated or contains an escape. */
 type Envelope = { readonly bytes: Buffer; readonly members: Map<string, Buffer>; isAmbiguous: boolean };
 
 function recordMember(
@@ -96,7 +96,7 @@ function recordMember(
   envelope.members.set(name, envelope.bytes.subarray(from, to));
 }
 
-/** Any order and spacing. A null member beside its counterpart counts as absent. */
+/** Accepts any order and spacing. A null `result` or `error` counts as absent if the other member is present. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
   const members = new Map<string, Buffer>();
   const envelope: Envelope = { bytes, members, isAmbiguous: false };
@@ -116,9 +116,9 @@ function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
 }
 
 /**
- * Locates `result` or `error` in the response to request `id` as a view: results are never parsed, so u64
- * values survive.
- * @param isExclusive - the response goes unmodified to one caller and is not cached.
+ * Returns a view of `result` or `error` in the response to request `id`. Results are never parsed, so u64 values stay
+ * exact.
+ * @param isExclusive - whether the response goes unmodified to one caller and is not cached.
  * @returns null if invalid: truncated, HTML, another id, not UTF-8, neither result nor error.
  */
 export function locateResponse(bytes: Buffer, id: number, isExclusive = false): RpcResponse | null {

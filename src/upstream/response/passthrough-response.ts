@@ -7,9 +7,9 @@ import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-r
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
 
-/** Always held back: longer than any tail, so that the end is verified before it is forwarded. */
+/** Number of bytes always held back: longer than any tail, so that the end is verified before it is forwarded. */
 const BUFFERED_MIN_BYTES = 64;
-/** Larger pieces are forwarded at once. */
+/** Data is forwarded once more than this is buffered. */
 const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
@@ -24,8 +24,8 @@ export interface StreamListener {
 }
 
 /**
- * Forwards a large result while it arrives. The start must match Agave's format; the end proves that it
- * answers our request and is complete. In between only UTF-8 is validated.
+ * Forwards a large result while it arrives. The start must match Agave's format; the end proves that the response is
+ * complete and belongs to our request. In between, only UTF-8 is validated.
  */
 export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly bytes: number | null;
@@ -39,7 +39,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   #reader: ResponseReader | null = null;
   #buffered: Buffer;
   #isPaused = false;
-  /** Failed before `pipeTo`. */
+  /** If set before `pipeTo` is called, `pipeTo` reports it. */
   #failure: Failure | null = null;
 
   /** @param start - accepted by `canStream`. @param bytes - total length; null if unknown. */
@@ -109,7 +109,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
       this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
       return false;
     }
-    // Without a known length a newline counted as part of the result, where JSON allows space.
+    // A known length includes a final newline, if any. It is replaced by a space, which JSON allows after a value.
     const padding = this.bytes === null ? 0 : buffered.length - end - this.#tail.length;
     buffered.fill(SPACE, end, end + padding);
     const reader = this.#reader;
@@ -124,7 +124,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     else if (exchange.kind === 'over-budget') this.#fail('canceled', 'OVERLOADED');
     else if (exchange.kind === 'aborted') this.#fail('canceled', 'CLIENT_GONE');
     else if (exchange.kind === 'transport' && exchange.timedOut) {
-      // A stall is the reader's fault if paused, else the node's.
+      // A stall is the reader's fault if the response is paused or has no reader, else the node's.
       if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
       else this.#fail('lost', 'UPSTREAM_TIMEOUT');
     } else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
@@ -134,7 +134,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const [buffered, reader] = [this.#buffered, this.#reader];
     if (reader === null || buffered.length <= BUFFERED_MAX_BYTES || this.#remaining === 0) return;
     const end = buffered.length - BUFFERED_MIN_BYTES;
-    // A copy: the original buffer is passed on.
+    // Copied, because the original buffer is passed on.
     this.#buffered = Buffer.from(buffered.subarray(end));
     reader.onData(buffered.subarray(0, end));
   }
@@ -164,7 +164,7 @@ function sequenceLength(byte: number): number {
   return byte < 0xf0 ? 3 : 4;
 }
 
-/** Start of an incomplete UTF-8 sequence at the end; the length if there is none. */
+/** Start of an incomplete UTF-8 sequence at the end; the total length if there is none. */
 function incompleteTail(bytes: Buffer, start: number): number {
   for (let back = 1; back <= Math.min(3, bytes.length - start); back++) {
     const needed = sequenceLength(bytes[bytes.length - back] as number);

@@ -15,14 +15,14 @@ import {
 } from '../response/passthrough-response.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 
-/** Some proxies use one of these statuses in place of 200 for a JSON-RPC error. */
+/** Some proxies send JSON-RPC errors with one of these statuses instead of 200. */
 const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
-/** From `error.data.err` or else from Agave's message. */
+/** Read from `error.data.err`, or else from Agave's message. */
 export function preflightFault(response: RpcResponse): PreflightFault | null {
   if (!nodeErrorRow(response.errorCode).preflight) return null;
   const error = JSON.parse(response.body.toString('utf8')) as {
@@ -41,7 +41,7 @@ type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Called exactly once, possibly synchronously. Must not throw. */
+/** `onOutcome` or `onStream` is called exactly once, possibly synchronously. They must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
   /** Whether large results may be streamed. Read when the response starts. */
@@ -96,7 +96,7 @@ class Attempt implements NodeRequest, StreamListener {
   }
 
   #outcomeOf({ status, body, retryAfter }: HttpResponse): Outcome {
-    // Only one caller gets the response, and it is not cached.
+    // Only one caller receives the response, and the response is not cached.
     const isExclusive =
       body.length > SCAN_ALWAYS_MAX_BYTES && this.acceptsStream && cachePolicy(this.method).ttl === 'never';
     const mayCarry = status === 200 || mayCarryRpcError(status);
@@ -120,7 +120,7 @@ class Attempt implements NodeRequest, StreamListener {
 
   onStreamEnd(end: StreamEnd): void {
     this.#node.inFlight--;
-    // The start was recorded as a success.
+    // The start of the stream was recorded as a success.
     if (end === 'invalid') this.#node.recordOutcome({ kind: 'invalid' }, null);
     if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
   }

@@ -29,7 +29,7 @@ import {
 import { RetryState } from './retry-state.ts';
 
 /**
- * Sends a call to one node after another until one answers, as the method's traits allow. Reads may be hedged.
+ * Sends a call to one node after another until one responds, as far as the method's traits allow. Reads may be hedged.
  * Fails with UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED or ANSWER_TOO_LARGE; with BODY_TOO_LARGE or
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
  */
@@ -58,10 +58,10 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   #pending: PendingRequest | null = null;
   #hedge: HedgeAttempt | null = null;
   #attemptedAt = 0;
-  /** An attempt may end, and the next start, before `sendAttempt` returns. */
+  /** Counts attempts, because one may end and the next may start before `sendAttempt` returns. */
   #attempts = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** Node whose request budget this call has reserved. */
+  /** Node whose request budget holds a token reserved by this call. */
   #reserved: UpstreamNode | null = null;
   #isSettled = false;
   #isCanceled = false;
@@ -83,7 +83,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       this.#fail(failureOf(this.#state, canceled));
       return;
     }
-    // The first of the two to be aborted fails the call, which aborts the other.
+    // Aborting one attempt fails the call, which aborts the other attempt.
     if (this.#state.activeNode !== null) this.#pending?.abort();
     else this.#hedge?.abort();
   }
@@ -139,7 +139,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     const slowNode = state.activeNode ?? state.hedgeNode;
     if (slowNode === null || (state.activeNode !== null && state.hedgeNode !== null)) return;
     if (now - this.#attemptedAt < hedgeAfterMs(state, slowNode)) return;
-    // Set even if no node is found, so that the search is repeated at the same rate.
+    // Set even if no node is found, so that the next search waits just as long.
     this.#attemptedAt = now;
     const node = selectHedgeNode(state, now);
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
@@ -239,7 +239,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     state.lastNode = node;
     this.#attemptedAt = now;
     const pending = sendAttempt(node, state.call, timeoutOf(state, now), this, now);
-    // The attempt may have ended, and the next one started.
+    // The attempt may already have ended, and the next attempt started.
     if (this.#isSettled || this.#attempts !== attempt || state.activeNode === null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.abort();
@@ -313,14 +313,14 @@ class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** For one node. */
+/** Per node. */
 const SLOTS_READ_EVERY_MS = 100;
 
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {
   node.slotsReadAt = now;
   const slot = leadingContextSlot(result);
   if (slot === null) return;
-  // Only if the commitment is certain: the slot affects all callers.
+  // Recorded only if the commitment is certain, because the slot affects all callers.
   const commitment = certainCommitment(state.call);
   if (commitment === null) return;
   node.slots.observe(commitment, slot, now);

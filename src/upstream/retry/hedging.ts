@@ -25,7 +25,7 @@ export class HedgeBudget {
   }
 }
 
-/** Only HedgeTimer uses the links. */
+/** The links to other candidates are used only by HedgeTimer. */
 export interface HedgeCandidate {
   previousCandidate: HedgeCandidate | null;
   nextCandidate: HedgeCandidate | null;
@@ -125,7 +125,7 @@ export class MethodLatencies {
     this.#delays = delays;
   }
 
-  /** @param elapsedMs - of a superseded attempt a lower bound. */
+  /** @param elapsedMs - for a superseded attempt, a lower bound of its latency. */
   record(row: MethodRow, elapsedMs: number): void {
     let latency = this.#ofMethod.get(row);
     if (latency === undefined) {

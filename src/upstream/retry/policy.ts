@@ -9,15 +9,15 @@ import { signatureOfParams } from '../transaction-signature.ts';
 import type { RetryState } from './retry-state.ts';
 
 /**
- * - `retry`: on another node.
- * - `confirm`: retry once, then return the response that two nodes agree on.
- * - `retry-elsewhere`: on other nodes only.
+ * - `retry`: try another node; a node that did not respond may be tried again later.
+ * - `confirm`: try one more node, then return the most informative response.
+ * - `retry-elsewhere`: try other nodes, but never the same node again.
  *
  * Source: reference solana-json-rpc.md §1.6.
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
-/** Another node may have larger limits. */
+/** The node rejected the request itself; another node may have larger limits. */
 const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
@@ -48,7 +48,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'over-budget':
       return 'fail';
     case 'too-large':
-      // A light read rarely has such a response, so one node is not trusted. Heavy reads are not repeated.
+      // A light read rarely has a response this large, so a single node is not trusted. Heavy reads are not repeated.
       return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
@@ -61,7 +61,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   }
 }
 
-/** Whether the node may have executed the call although no response came. */
+/** Whether the node may have executed the call although it returned no result. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'response':
@@ -100,14 +100,14 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
 }
 
-/** null if no node is throttled, the wait is too long, or a response is at hand. */
+/** null if no node is throttled, the wait is too long, or a response is already available. */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
   if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
-/** Scans use the attempt timeout of light reads. */
+/** Scans are hedged after the attempt timeout of light reads. */
 export function hedgeAfterMs({ traits, limits, call }: RetryState, node: UpstreamNode): number {
   return traits.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
 }
@@ -116,7 +116,7 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
   const remainingMs = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
-  // Another node already reported that there is no result.
+  // Another node has already returned a null result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
   return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
 }
@@ -132,13 +132,13 @@ function retainBest(state: RetryState, response: RpcResponse): void {
   if (state.best === null || informativeness(response) < informativeness(state.best)) state.best = response;
 }
 
-/** A null of ledger history, which another node may have. */
+/** Whether the result is null for ledger history that another node may have. */
 function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): boolean {
   const { history } = call.row;
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/** An absence is not returned while another attempt is in flight. One by signature is confirmed by another node. */
+/** A null is not returned while another attempt is in flight. A null for a signature is confirmed by another node. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
@@ -158,7 +158,7 @@ function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 
     : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
 
-/** Nodes that failed where this one succeeded lack a capability, or sent garbage if theirs was too large. */
+/** Called when a node succeeded. Nodes that failed before lack a capability; responses too large were garbage. */
 export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
   const now = performance.now();
@@ -170,7 +170,7 @@ export function recordMissingCapabilities(state: RetryState): void {
   }
 }
 
-/** A response of a node that probably lacks the data is inconclusive, unless all nodes lack it. */
+/** A response from a node that probably lacks the data is inconclusive, unless all nodes lack it. */
 function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
   const now = performance.now();
   const isMissing = ({ capabilities }: UpstreamNode): boolean =>
@@ -230,7 +230,7 @@ function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): 
   return state.nodes.some((node) => node.isFull()) ? new Failure('OVERLOADED', { facts, cause }) : null;
 }
 
-/** @param outcome - null: no node is left. */
+/** @param outcome - null if no node is left. */
 export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);
@@ -259,7 +259,7 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
 }
 
 /**
- * The best error when no node is left. It does not show whether an earlier node accepted a transaction.
+ * Returns the best response when no node is left, but not if an earlier node may have accepted the transaction.
  * @throws Failure
  */
 export function conclude(state: RetryState): RpcResponse {
@@ -269,8 +269,8 @@ export function conclude(state: RetryState): RpcResponse {
 }
 
 /**
- * Limits retries by time if nothing was sent (after two rounds), else by the number of attempts. After a
- * null or too large response only usable nodes are tried.
+ * Limits retries by the number of attempts, or by time (and at least two rounds) while connections are refused. After
+ * a null result or a response that was too large, only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
   const { connectionRefused, sent, steps, nodes, limits, reconnectUntil } = state;

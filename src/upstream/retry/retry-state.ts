@@ -11,18 +11,18 @@ import type { HedgeBudget } from './hedging.ts';
 export type AttemptStep = Readonly<{
   node: UpstreamNode;
   outcome: Outcome;
-  /** Retryable when no fresh node is left. */
+  /** The node returned no usable response. It may be retried when no untried node is left. */
   hasNoResponse: boolean;
-  /** The node reported that it is behind. It is retried if another node did not respond. */
+  /** The node reported that it is behind. It may be retried if another node did not respond. */
   isBehind: boolean;
 }>;
 
 const NO_STEPS: AttemptStep[] = [];
 
-/** An attempt with less remaining time is not started. */
+/** An attempt is started only if at least this much time remains. */
 const ATTEMPT_MIN_MS = 5;
 
-/** State of one call across its attempts. Times are `performance.now()`. */
+/** State of one call across its attempts. Times are on the `performance.now()` clock. */
 export class RetryState {
   readonly call: Call;
   readonly group: NodeGroup;
@@ -31,18 +31,18 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt: number;
   readonly deadline: number;
-  /** Before it, attempts without a connection are not counted. */
+  /** Until this time, attempts that could not connect are not counted. */
   readonly reconnectUntil: number;
-  /** Slot of the requested history; null if not named or irrelevant. */
+  /** Slot of the requested history; null if the call names none or if it does not matter. */
   readonly slot: bigint | null;
-  /** Minimum slot of the node at `commitment`; null: any. */
+  /** Slot that a node must have reached at `commitment`; null: any. */
   readonly minSlot: bigint | null;
   readonly commitment: Commitment;
   /** null if the call cannot, or must not, run on two nodes. */
   readonly hedgeBudget: HedgeBudget | null;
   activeNode: UpstreamNode | null = null;
   hedgeNode: UpstreamNode | null = null;
-  /** Other nodes are retried first. */
+  /** Node of the last attempt; other nodes are retried first. */
   lastNode: UpstreamNode | null = null;
   /** Attempts that may have been sent. */
   sent = 0;
@@ -69,7 +69,7 @@ export class RetryState {
     this.startedAt = startedAt;
     this.deadline = startedAt + limits.timeoutMs;
     this.reconnectUntil = startedAt + limits.reconnectMaxMs;
-    // With one node, nothing that selection depends on is needed.
+    // With a single node, the inputs of node selection are not needed.
     const hasChoice = nodes.length > 1;
     this.slot = hasChoice && call.row.history === 'slot' ? firstSlotOf(call.params) : null;
     this.minSlot = hasChoice ? minSlotOf(call) : null;
@@ -90,7 +90,7 @@ export class RetryState {
     return this.activeNode !== null || this.hedgeNode !== null;
   }
 
-  /** Including those in flight. */
+  /** Includes attempts in flight. */
   attemptsAt(node: UpstreamNode): number {
     let times = node === this.activeNode || node === this.hedgeNode ? 1 : 0;
     for (const step of this.steps) if (step.node === node) times++;
@@ -115,7 +115,7 @@ function hedgeBudgetOf(
   return takesAllTheTime && !oneNode ? group.scanHedgeBudget : null;
 }
 
-/** From the params or from the session, whichever is higher. */
+/** Minimum slot from the params or from the session, whichever is higher. */
 function minSlotOf(call: Call): bigint | null {
   const { row, minSlot } = call;
   const named = minContextSlotOf(call);

@@ -4,7 +4,7 @@ import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
 import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 
-/** Agave writes the context first, with apiVersion before the slot. */
+/** Start of a result whose context starts with the slot. Agave writes apiVersion before the slot. */
 const HEAD = Buffer.from('{"context":{"slot":');
 const HEAD_BYTES = 128;
 const CONTEXT_SLOT = /^\{\s*"context"\s*:\s*\{[^{}]*"slot"\s*:\s*(\d{1,20})[\s,}]/;
@@ -12,7 +12,7 @@ const CONTEXT_SLOT = /^\{\s*"context"\s*:\s*\{[^{}]*"slot"\s*:\s*(\d{1,20})[\s,}
 const COMMITMENT = Buffer.from('"commitment"');
 const MIN_CONTEXT_SLOT = Buffer.from('"minContextSlot"');
 const FIRST_SLOT = /^\s*\[\s*(\d{1,20})\s*[,\]]/;
-/** White space, colon and a short value. */
+/** Enough for white space, a colon and a short value. */
 const VALUE_BYTES = 48;
 const WORD_VALUE = /^\s*:\s*"([a-z]+)"/;
 const NUMBER_VALUE = /^\s*:\s*(\d{1,20})\s*[,}]/;
@@ -44,7 +44,7 @@ export function leadingContextSlot(result: Buffer): Slot | null {
   return slotFrom(CONTEXT_SLOT.exec(result.toString('latin1', 0, HEAD_BYTES))?.[1]);
 }
 
-/** Text after the first occurrence of the name, found as bytes, not as a member. */
+/** Text after the first occurrence of the name. The bytes are searched, so the match may not be a member name. */
 function textAfter(params: Buffer, name: Buffer): string | null {
   const at = params.indexOf(name);
   if (at < 0) return null;
@@ -71,7 +71,7 @@ export function minContextSlotOf({ row, params }: Call): Slot | null {
 export const firstSlotOf = (params: Buffer | null): Slot | null =>
   params === null ? null : slotFrom(FIRST_SLOT.exec(params.toString('latin1', 0, VALUE_BYTES))?.[1]);
 
-/** No response nests deeper. */
+/** Maximum nesting; responses never nest deeper. */
 const DEPTH_MAX = 256;
 const SLOT_TEXT = /^\d{1,20}$/;
 
@@ -146,7 +146,7 @@ function recordElement(newest: Newest, start: number): void {
   if (found !== null && (newest.slot === null || found > newest.slot)) newest.slot = found;
 }
 
-/** Newest slot of a list member; null if an item has none or the list is empty. */
+/** Newest slot in the member `name` of the list's items; null if an item has none or the list is empty. */
 export function newestSlotOf(result: Buffer, name: string): Slot | null {
   const newest: Newest = { bytes: result, name, slot: null, hasMissing: false };
   const end = scanArray(result, skipSpace(result, 0), DEPTH_MAX, newest, recordElement);

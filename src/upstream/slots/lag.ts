@@ -15,7 +15,7 @@ const othersAdvance = (
   now: number,
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
-/** While others advance, even a single one, a node that jumped ahead implausibly fast has no vote. */
+/** A node that jumped ahead implausibly fast has no vote while at least one other node advances. */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;
@@ -27,7 +27,7 @@ function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimi
   return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
 }
 
-/** Hysteresis: an excluded node returns only well within the limit. */
+/** Hysteresis: a node over the limit must come down to half of it. */
 function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
   return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
 }
@@ -44,7 +44,7 @@ function faultOf(
   if (slot === null) return null;
   if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
-  // It reported the same slot again since then; a node without reports is not blamed.
+  // The node must have reported the same slot again since then; a node that reports nothing is not stalled.
   const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
   if (isStalled && slotFault === 'stalled') return slotFault;
   if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
@@ -52,7 +52,7 @@ function faultOf(
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
-/** Compares also with received shreds: getHealth may return ok while a node does not replay. */
+/** Also compares slots with received shreds, because getHealth may return ok although a node does not replay. */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
   const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);

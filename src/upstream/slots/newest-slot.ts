@@ -1,6 +1,6 @@
 import type { Slot } from '../../solana/units.ts';
 
-/** The newer of two slots; null is unknown. */
+/** The newer of two slots; null means unknown. */
 export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
   a === null || b === null ? (a ?? b) : a > b ? a : b;
 

@@ -3,19 +3,19 @@ import type { Slot } from '../../solana/units.ts';
 
 export type SlotRateLimits = Readonly<{ lagMaxSlots: number; slotsPerSecondMax: number }>;
 
-/** Typical distance of a commitment from the processed slot, used if not reported. */
+/** Typical distance of a commitment from the processed slot, used if the node does not report the commitment. */
 const distances: Readonly<Record<Commitment, bigint>> = { processed: 0n, confirmed: 2n, finalized: 32n };
 
-/** Slots reported by a node in responses and polls. Times are `performance.now()`. */
+/** Slots reported by a node in responses and polls. Times are on the `performance.now()` clock. */
 export class NodeSlots {
   processed: Slot | null = null;
   confirmed: Slot | null = null;
   finalized: Slot | null = null;
-  /** Received as shreds; null if unknown. */
+  /** Newest slot received as shreds; null if unknown. */
   received: Slot | null = null;
-  /** When the processed slot changed. */
+  /** When the processed slot last changed. */
   movedAt = Number.NEGATIVE_INFINITY;
-  /** The slot jumped ahead implausibly fast: trusted only if other nodes reach it. */
+  /** The slot jumped ahead implausibly fast. It is trusted only once other nodes reach it. */
   isSuspect = false;
   readonly #observedAt = {
     processed: Number.NEGATIVE_INFINITY,
@@ -28,18 +28,18 @@ export class NodeSlots {
     this.#limits = limits;
   }
 
-  /** Ignores older slots and implausible jumps, which only a poll may report. */
+  /** Ignores older slots and implausible jumps: only polls may report them. */
   observe(commitment: Commitment, slot: Slot, now: number): void {
     if (this.#isJump(slot, now)) return;
     const current = this[commitment];
     if (current === null || slot >= current) this.#update(commitment, slot, now);
-    // A confirmed slot was processed before.
+    // A confirmed or finalized slot has also been processed.
     if (commitment !== 'processed' && (this.processed === null || slot > this.processed)) {
       this.#update('processed', slot, now);
     }
   }
 
-  /** Records a polled slot, which may also go back. */
+  /** Records a polled slot, which may be lower than before. */
   recordPoll(commitment: Commitment, slot: Slot, now: number): void {
     this.#update(commitment, slot, now);
     if (commitment !== 'processed') return;
@@ -76,7 +76,7 @@ export class NodeSlots {
     this.movedAt = now;
   }
 
-  /** Whether the slot exceeds what the node can have reached since its last report. */
+  /** Whether the slot is higher than the node can have reached since its last report. */
   #isJump(slot: Slot, now: number): boolean {
     if (this.processed === null) return false;
     const { lagMaxSlots, slotsPerSecondMax } = this.#limits;

@@ -4,19 +4,19 @@ import type { Slot } from '../../solana/units.ts';
 
 export type ObservedSlot = Readonly<{
   slot: Slot;
-  /** `performance.now()`. */
+  /** On the `performance.now()` clock. */
   atMs: number;
 }>;
 
 export interface SlotTracker {
-  /** Newest slot that more than one node can serve; null if unknown. Called per request: does not allocate. */
+  /** Newest slot, reached by at least two nodes if possible; null if unknown. Called per request: must not allocate. */
   slotAt(network: Network, commitment: Commitment): ObservedSlot | null;
 }
 
 /** About half a minute of slots. */
 const AHEAD_MAX_SLOTS = 64n;
 
-/** Whether a chain at `observed` can have reached the slot; true if unknown. */
+/** Whether a chain last seen at `observed` can plausibly have reached the slot; true if unknown. */
 export const isPlausible = (slot: Slot, observed: ObservedSlot | null): boolean =>
   observed === null || slot - observed.slot <= AHEAD_MAX_SLOTS;
 
