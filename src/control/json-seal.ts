@@ -33,7 +33,7 @@ export class JsonSeal<Value> {
   readonly current: number;
   readonly #keys: ReadonlyMap<number, Buffer>;
 
-  /** @param purpose - each purpose has separate keys. */
+  /** @param purpose - what the values are used for; each purpose has separate keys. */
   constructor({ current, secrets }: Peppers, purpose: string) {
     this.current = current;
     this.#keys = new Map([...secrets].map(([version, secret]) => [version, keyOf(secret, purpose)]));

@@ -73,7 +73,7 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
-/** Another process wrote the same plan before this transaction got the lock. Rolls the transaction back. */
+/** Another process wrote the same plan before this transaction got the lock. Rolls back the transaction. */
 class ConcurrentWriteError extends Error {}
 
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
@@ -97,7 +97,7 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
-/** Moves a customer's keys from its previous plan to its new plan, in the same transaction as the customer. */
+/** Moves a customer's keys from one plan to another. Call it in the transaction that changes the customer's plan. */
 export const moveKeysOfPlan = (
   trx: Transaction<Schema>,
   customerId: string,

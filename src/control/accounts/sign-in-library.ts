@@ -94,7 +94,7 @@ const providerOf = ({ id, ...provider }: OidcProvider) => ({
 
 function loggerOf(log: Logger) {
   return {
-    // With other levels, the library also writes to the console.
+    // At other levels, the library also writes to the console.
     level: 'info' as const,
     log: (level: string, message: string) => {
       const logLine = { part: 'sign-in', said: message.slice(0, 300) };
@@ -140,7 +140,7 @@ const beforeRequest = (store: Store, now: () => number) =>
       await revokeTrustedBrowsersWithSessions(ctx, store);
   });
 
-/** The library forwards only errors of its own type. Callers convert them back. */
+/** Wraps an ApiError, because the library forwards only errors of its own type. Callers convert the error back. */
 function throwLibraryError(thrown: unknown): never {
   if (!(thrown instanceof ApiError)) throw thrown;
   throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });

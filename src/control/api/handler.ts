@@ -33,7 +33,7 @@ export type ApiContext = Readonly<{
 
 /**
  * For formats other than JSON, returns text without a final line break. With `events`, each text becomes an event.
- * @throws ApiError for client errors; anything else is logged and answered with 500.
+ * @throws ApiError for client errors; any other error is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (
   input: ParsedRouteInput<Name>,

@@ -27,7 +27,7 @@ export type PostgresOptions = Readonly<{
 /** An error from the server proves that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
-/** Probes the server on a separate connection while a query is slow. If the server is just busy, the query goes on. */
+/** Probes the server on a separate connection while a query is slow. Queries on a busy server continue. */
 class PostgresLiveness {
   readonly #url: string;
   readonly #hangsAfterMs: number;

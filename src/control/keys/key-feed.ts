@@ -20,7 +20,7 @@ type Row = Selectable<KeyTable> &
     customer_state: CustomerState;
   };
 
-/** Returns a key's own rate, capped by its plan, or else the plan's rate. A plan rate of 0 means no limit. */
+/** Returns a key's own rate, capped by its plan, or else the plan's rate; 0 means no limit. */
 function rateOf(own: number | null, plan: number): number {
   if (own === null) return plan;
   return plan === 0 ? own : Math.min(own, plan);

@@ -188,7 +188,7 @@ export async function findByText(
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;
 }
 
-/** Finds the first key in a text that this service issued to any customer. */
+/** Searches a text for the first key that this service issued, to any customer. */
 export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerResult> {
   const found = findApiKeys(text);
   for (const key of found) {

@@ -151,7 +151,7 @@ export const keyRoutes = {
     result: z.object({
       /** The text contains a key with a valid pattern and checksum. */
       wellFormed: z.boolean(),
-      /** A key in the text, including its secret, belongs to this service. */
+      /** The text contains a key of this service, including its secret. */
       matches: z.boolean(),
       key: keyView.nullable(),
     }),

@@ -40,7 +40,7 @@ export const addedNodeView = z.object({
   network,
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
-  /** null: cannot be decrypted with the current pepper. */
+  /** null: the options cannot be decrypted. */
   options: z.record(z.string(), z.unknown()).nullable(),
   createdBy: z.string(),
   createdAt: count,

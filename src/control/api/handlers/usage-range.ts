@@ -31,7 +31,7 @@ function stepOf(lengthMs: number): UsageStep {
 }
 
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
-  // By default, includes the current minute.
+  // By default, the range includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
   const fromMs = from ?? Math.max(0, toMs - DEFAULT_RANGE_MS);
   if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');

@@ -25,7 +25,7 @@ import {
 const API_PREFIX = '/api/v1';
 
 type ApiClientFacts = Readonly<{
-  /** Client address, as reported by trusted proxies. */
+  /** Address of the client, even behind trusted proxies. */
   address: string;
 }>;
 

@@ -87,7 +87,7 @@ async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]
 
 const MODULUS = 1n << 256n;
 
-/** Digest of rows in any order, because databases sort text differently. */
+/** Order-independent digest of rows, because databases sort text differently. */
 class RowDigest {
   rows = 0;
   #sum = 0n;

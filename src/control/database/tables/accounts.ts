@@ -106,7 +106,7 @@ export interface AdminTokenTable {
   /** Public part: 8 base58 characters. */
   id: string;
   name: string;
-  /** HMAC-SHA-256 of the full token under the pepper, hex. */
+  /** HMAC-SHA-256 of the full token, keyed with the pepper, hex. */
   digest: string;
   pepper_version: number;
   /** null: an operator token. */
