@@ -1,7 +1,7 @@
 /** Receives the error when an operation starts to fail, and null when it works again. */
 export type OnState = (error: unknown | null) => void;
 
-/** Reports repeated failures of one operation once, and once when it recovers. */
+/** Reports only the first of consecutive failures of an operation, and its recovery. */
 export class FailureState {
   readonly #onState: OnState;
   #failing = false;

@@ -26,14 +26,14 @@ const keyOf = (pepper: Buffer, purpose: string): Buffer =>
 
 /**
  * Encrypts JSON values with keys derived from the peppers, so that a stolen database does not reveal them.
- * Purpose, owner and name are authenticated: a row copied elsewhere does not open.
+ * Each value is bound to its purpose, owner and name: a copy in another row cannot be decrypted.
  */
 export class JsonSeal<Value> {
-  /** Pepper version of new values. */
+  /** Pepper version used for new values. */
   readonly current: number;
   readonly #keys: ReadonlyMap<number, Buffer>;
 
-  /** @param purpose - separates keys of different uses. */
+  /** @param purpose - what the values are used for; each purpose has separate keys. */
   constructor({ current, secrets }: Peppers, purpose: string) {
     this.current = current;
     this.#keys = new Map([...secrets].map(([version, secret]) => [version, keyOf(secret, purpose)]));

@@ -19,7 +19,7 @@ const REMEDY =
   'Give every machine that uses this database the same pepper: copy the file "pepper" from the data folder ' +
   'of the first machine, or set SOLWAY_PEPPER.';
 
-/** With a wrong pepper, every key would be rejected silently. */
+/** Detects a wrong pepper, with which every key would be silently rejected. */
 function checkProofs(peppers: Peppers, proofs: Proofs): void {
   for (const [version, proof] of proofs) {
     const secret = peppers.secrets.get(version);
@@ -43,7 +43,7 @@ async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
   throw new PepperError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
 }
 
-/** A wallet without its pepper is lost and cannot be recreated. */
+/** Without its pepper, a wallet cannot be decrypted or recreated. */
 async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
@@ -63,7 +63,7 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
 
 /** Opens or creates the peppers and checks them against the store. @throws PepperError */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
-  // Proofs first: a proof is written after its pepper, so a pepper with a proof exists by then.
+  // Reads proofs before peppers: a pepper is created before its proof, so the pepper of every proof read exists.
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {
@@ -76,7 +76,7 @@ export async function openPeppers(store: Store, sources: PepperSources): Promise
   await checkKeyPeppers(store, peppers);
   await checkWalletPeppers(store, peppers);
   await addProofs(store, peppers);
-  // Another machine may have written a proof meanwhile.
+  // Another machine may have written a proof since the first read.
   checkProofs(peppers, await readProofs(store));
   return peppers;
 }

@@ -3,9 +3,9 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFi
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
 
-/** Server-side secrets. Several versions are accepted during a rotation. */
+/** Server-side secrets by version. During a rotation, several versions are accepted. */
 export type Peppers = Readonly<{
-  /** Version for new keys: the highest. */
+  /** The highest version, used for new keys. */
   current: number;
   secrets: ReadonlyMap<number, Buffer>;
 }>;
@@ -54,7 +54,7 @@ function readIfPresent(file: string): string | null {
   }
 }
 
-/** Makes the content of a file durable, or the names in a folder. */
+/** Flushes a file's content or a folder's entries to disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -64,7 +64,7 @@ function sync(path: string): void {
   }
 }
 
-/** Creates a complete file atomically, or keeps one that another process created first. */
+/** Atomically creates a file with its full content, unless another process has created it first. */
 function createOnce(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
@@ -80,17 +80,17 @@ function createOnce(file: string, text: string): void {
 }
 
 export type PepperSources = Readonly<{
-  /** SOLWAY_PEPPER. */
+  /** Value of SOLWAY_PEPPER. */
   text?: string | undefined;
-  /** SOLWAY_PEPPER_FILE. */
+  /** Value of SOLWAY_PEPPER_FILE. */
   file?: string | undefined;
-  /** Used if neither is set. */
+  /** Contains the pepper file if neither variable is set. */
   dataDir: string;
 }>;
 
 export const pepperFile = (dataDir: string): string => join(dataDir, 'pepper');
 
-/** Null if no pepper exists yet. @throws PepperError */
+/** Returns null if no pepper exists yet. @throws PepperError */
 export function findPeppers(sources: PepperSources): Peppers | null {
   if (sources.text !== undefined) return parsePeppers(sources.text, 'SOLWAY_PEPPER');
   const file = sources.file ?? pepperFile(sources.dataDir);
@@ -100,7 +100,7 @@ export function findPeppers(sources: PepperSources): Peppers | null {
   throw new PepperError(`SOLWAY_PEPPER_FILE names ${file}, which does not exist`);
 }
 
-/** Creates a pepper in the data folder, readable by its owner only. Of two concurrent processes, one wins. */
+/** Creates a pepper that only its owner can read. Concurrent processes all use the pepper that was created first. */
 export function createPepper(dataDir: string): Peppers {
   const file = pepperFile(dataDir);
   makeFolder(dataDir, 0o700);

@@ -15,7 +15,7 @@ export class PeriodicTask {
     this.#timer ??= setInterval(() => void this.run(), this.#intervalMs);
   }
 
-  /** Joins the current run, if any. */
+  /** Starts a run, or joins the current run. */
   run(): Promise<void> {
     this.#running ??= this.#work().finally(() => {
       this.#running = null;
@@ -23,7 +23,7 @@ export class PeriodicTask {
     return this.#running;
   }
 
-  /** Runs once more after the current run, which may have started too early to see recent changes. */
+  /** Starts a new run after the current run, which may have started too early to see recent changes. */
   async rerun(): Promise<void> {
     await this.#running;
     await this.run();

@@ -9,10 +9,10 @@ export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
 
 export const DEFAULT_PLAN_ID = 'default';
 
-/** Attempts when other processes write plans at the same time. */
+/** Maximum attempts while other processes write plans at the same time. */
 const TRIES_MAX = 10;
 
-/** Writes the configured plans to the store. Other plans stay, because keys may refer to them. */
+/** Writes the configured plans to the store. Keeps all other plans, because keys may refer to them. */
 export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stale: Plan[] = [];
@@ -21,7 +21,7 @@ export async function syncPlans(store: Store, plans: readonly Plan[], actor: str
   }
 }
 
-/** Adds missing plans only: the configuration of a command may differ from the service's. */
+/** Adds only missing plans, because a command's configuration may differ from the service's. */
 export async function addMissingPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   const rows = await store.db.selectFrom('plan').select('id').execute();
   const existingIds = new Set(rows.map(({ id }) => id));
@@ -73,7 +73,7 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
-/** Another process wrote the same plan between read and lock; the transaction is rolled back. */
+/** Another process wrote the same plan before this transaction got the lock. Rolls back the transaction. */
 class ConcurrentWriteError extends Error {}
 
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
@@ -97,7 +97,7 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
-/** Moves keys to the customer's new plan, in the transaction that changes the customer. Keys with another plan keep it. */
+/** Moves a customer's keys from one plan to another. Call it in the transaction that changes the customer's plan. */
 export const moveKeysOfPlan = (
   trx: Transaction<Schema>,
   customerId: string,

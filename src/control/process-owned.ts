@@ -3,10 +3,10 @@ import { bootId, identityOf, isRunning } from '../base/process-identity.ts';
 /** `<boot id>.<pid>.<process start>.<UUID><suffix>`; boot id and process start may be empty. */
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})((?:\.\w+)*)$/;
 
-/** A pid alone may be reused. */
+/** UUIDs in the names that this process owns. A pid is not enough, because pids are reused. */
 const ownIds = new Set<string>();
 
-/** Name of a file or folder that belongs to this process until `releaseId`. */
+/** Returns a name for a file or folder that belongs to this process until `releaseId` is called. */
 export function processOwnedName(id: string): string {
   const { pid, started } = identityOf(process.pid);
   ownIds.add(id);
@@ -15,7 +15,7 @@ export function processOwnedName(id: string): string {
 
 export const releaseId = (id: string): boolean => ownIds.delete(id);
 
-/** The owner is this process, another running process of this machine, or none. */
+/** Returns null for other names. `owner` is this process, another running process on this machine, or null. */
 export function parseOwnedName(
   name: string,
 ): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {

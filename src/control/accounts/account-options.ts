@@ -5,10 +5,10 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export const accountLimits = {
   passwordMin: 10,
   passwordMax: 128,
-  /** Session lifetime since the last use, in milliseconds; refreshed at most daily. */
+  /** Time from the last use until a session expires, in milliseconds. The expiry is extended at most daily. */
   sessionMs: 7 * DAY_MS,
   invitationMs: 7 * DAY_MS,
-  /** Short pauses, so that nobody can lock a user out. Addresses that signed in before are counted separately. */
+  /** Pauses are short, so that attackers cannot lock a user out. Known addresses have separate counters. */
   accountAttempts: {
     freeAttempts: 5,
     firstPauseMs: SECOND_MS,
@@ -16,7 +16,7 @@ export const accountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
-  /** Failed attempts per address (IPv6: per /64), for any account. */
+  /** Failed attempts per client address (IPv6: per /64), across all accounts. */
   addressAttempts: {
     freeAttempts: 20,
     firstPauseMs: SECOND_MS,
@@ -24,21 +24,21 @@ export const accountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
-  /** Concurrent password hashes (16 MiB and about 0.1 s of CPU each), and waiting ones. */
+  /** Concurrent and queued password hashes. Each hash takes 16 MiB and about 0.1 s of CPU. */
   hashesMax: 2,
   hashesWaitingMax: 64,
-  /** Per customer. */
+  /** Limits per customer. */
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,
-  /** Customers that one user may create with open sign-up. */
+  /** Customers that one user may own, with open sign-up. */
   customersPerUserMax: 5,
 };
 
 export type AccountLimits = Readonly<typeof accountLimits>;
 
 export type OidcProvider = Readonly<{
-  /** Part of the path /api/auth/callback/<id>. */
+  /** Used in the callback path, /api/auth/callback/<id>. */
   id: string;
   name: string;
   discoveryUrl: string;

@@ -7,7 +7,7 @@ import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** Prefix of control API tokens; not the prefix of any product, so that no listener accepts them as keys. */
+/** Prefix of control API tokens. Differs from all API key prefixes, so that no listener accepts a token as a key. */
 export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
 const LAST_USED_INTERVAL_MS = 30_000;
@@ -17,7 +17,7 @@ type NewAdminToken = Omit<
   'id' | 'digest' | 'pepper_version' | 'last_used_at' | 'revoked_at'
 >;
 
-/** Returns the row and the token, which is stored nowhere. */
+/** Returns the row and the token itself, which is not stored. */
 export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
@@ -35,7 +35,7 @@ export const activeTokens = (db: Kysely<Schema>, now: number) =>
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
 
-/** Active tokens of a customer (null: of the operator), newest first. */
+/** Active tokens of a customer, newest first; null: operator tokens. */
 export const listAdminTokens = (
   db: Kysely<Schema>,
   customerId: string | null,
@@ -53,7 +53,7 @@ function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): bo
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
 }
 
-/** null for anything but a valid token. */
+/** Returns null unless the text is a valid token. */
 export async function findAdminToken(
   store: Store,
   peppers: Peppers,

@@ -23,7 +23,7 @@ export type SignInRequest = Readonly<{
   body: JsonObject;
 }>;
 
-/** `location` is set for redirects only. */
+/** `location` is set only for redirects. */
 type SignInResponse = Readonly<{
   status: number;
   body: unknown;
@@ -32,19 +32,19 @@ type SignInResponse = Readonly<{
 }>;
 
 const USER_AGENT_MAX = 256;
-/** The library locks an account for 15 minutes but does not say so. */
+/** Retry-After in seconds: the library locks an account for 15 minutes without reporting the duration. */
 const LOCKED_S = 900;
-/** Path of this service; `//host` and `/\\host` would lead elsewhere. */
+/** Matches paths of this service. Browsers resolve `//host` and `/\\host` to another host. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 
-/** Statuses with which the library rejects a password or code. */
+/** Statuses that the library returns for a wrong password or code. */
 const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
 
 const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
   attempts !== 'counted' || own === 'sign-up';
 
-/** Allows the sign-in library only known paths and fields, limits attempts, and audits failures. */
+/** Restricts the sign-in library to known paths and fields, limits attempts, and audits failures. */
 export class AuthGuard {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
@@ -83,7 +83,7 @@ export class AuthGuard {
     const body = this.#parseBody(route, signInRequest.body);
     if (route.attempts === 'none') return this.#callLibrary(route, path, signInRequest, body);
     const account = await this.#findAccount(route, signInRequest.request, body);
-    // Attempts with side effects on others are counted apart, so that they cannot block a sign-in.
+    // Routes that affect other users have separate counters, so that calling them cannot block a sign-in.
     const counted = route.attempts === 'counted' ? `${path} ` : '';
     const attempt = this.#attempts.startAttempt(counted, account, signInRequest.address);
     const passwordAttempt = this.#startPasswordAttempt(route, account, signInRequest, attempt);
@@ -105,7 +105,7 @@ export class AuthGuard {
     }
   }
 
-  /** A sign-up with an existing address tests its password, so it counts as a sign-in attempt. */
+  /** Signing up with an existing address tests the password, so it also counts as a sign-in attempt. */
   #startPasswordAttempt(
     route: SignInRoute,
     account: string | null,
@@ -155,7 +155,7 @@ export class AuthGuard {
     return { ...error, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
   }
 
-  /** Prevents redirects to other services. */
+  /** Keeps only the path, to prevent redirects to other origins. */
   #toLocalLocation(location: string): string {
     const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
     const url = new URL(location, base);
@@ -185,7 +185,7 @@ export class AuthGuard {
   }
 
   async #findAccount(route: SignInRoute, request: Request, body: JsonObject): Promise<string | null> {
-    // Strings that are not addresses are not counted as accounts: attackers could invent any number.
+    // Counts only valid addresses as accounts: attackers could otherwise invent any number of names.
     if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
     if (route.attempts !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });
@@ -196,10 +196,10 @@ export class AuthGuard {
 const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
 type LibraryError = Readonly<{ code?: unknown; message?: unknown }>;
-/** Length of an email address. Source: RFC 5321, 4.5.3.1.3. */
+/** Maximum length of an email address. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
-/** @throws ApiError with the library's code and text; server faults become generic errors. */
+/** @throws ApiError with the library's code and message; a plain Error for server errors other than 503 */
 export function checkSignInResponse({ status, body }: SignInResponse): void {
   if (status < 400) return;
   const { code, message } = (body ?? {}) as LibraryError;
@@ -222,7 +222,7 @@ function libraryRequest(path: string, { request, address }: SignInRequest, body:
   }
   headers.set(CLIENT_ADDRESS, address);
   if (request.method === 'GET') return new Request(url, { headers });
-  // Some clients send only Sec-Fetch-Site; the library requires Origin.
+  // The library requires Origin, but some clients send only Sec-Fetch-Site.
   if (!headers.has('origin')) headers.set('origin', url.origin);
   headers.set('content-type', 'application/json');
   return new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -236,7 +236,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A user who signs up with an operator invitation becomes operator only by accepting it. */
+/** Omits `isOperator`: a user who signs up with an operator invitation becomes an operator only by accepting it. */
 function withoutOperator(response: SignInResponse): SignInResponse {
   const { user, ...rest } = (response.body ?? {}) as { user?: Record<string, unknown> };
   if (user === undefined) return response;
@@ -246,7 +246,7 @@ function withoutOperator(response: SignInResponse): SignInResponse {
 
 type Session = { token?: string };
 
-/** The browser has the cookie, so responses omit tokens; sessions are identified by their digests. */
+/** Omits tokens, because the browser has the cookie. Sessions are identified by their token digests instead. */
 function withoutTokens(path: string, body: unknown): unknown {
   const withDigest = (session: Session): Session =>
     typeof session.token === 'string' ? { ...session, token: tokenDigest(session.token) } : session;

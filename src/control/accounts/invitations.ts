@@ -11,7 +11,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Returns the row and the token, which is stored nowhere. */
+/** Returns the row and the token itself, which is not stored. */
 export async function addInvitation(
   trx: Transaction<Schema>,
   input: Omit<InvitationTable, 'id' | 'token_digest' | 'accepted_at'>,
@@ -22,7 +22,7 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** Revoked invitations are deleted. */
+/** Needs no check for revocation: revoked invitations are deleted. */
 export const openInvitations = (db: Kysely<Schema>, now: number) =>
   db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
 

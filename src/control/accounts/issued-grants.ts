@@ -10,7 +10,7 @@ type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 
 
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
-/** An audit actor and, recursively, the tokens issued by it. */
+/** Selects an audit actor and the tokens that it issued, directly or through other tokens. */
 const lineageOf = (db: Kysely<Schema>, actor: string) =>
   db
     .withRecursive('lineage(actor)', (recursive) =>
@@ -27,9 +27,9 @@ const lineageOf = (db: Kysely<Schema>, actor: string) =>
     .select('actor');
 
 /**
- * Revokes tokens and open invitations issued by an actor of the audit log, recursively. Call it after the
- * change in its transaction.
- * @returns number of revoked grants.
+ * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens. Call it after
+ * changing the actor's rights, in the same transaction.
+ * @returns the number of revoked grants.
  */
 export async function revokeIssuedGrants(
   trx: Transaction<Schema>,
@@ -78,7 +78,7 @@ async function grantPredicateFor(
   };
 }
 
-/** Revokes grants that exceed the user's rights. Call it after the change of rights in its transaction. */
+/** Revokes grants that exceed the user's rights. Call it after changing the rights, in the same transaction. */
 export async function revokeExcessGrants(
   trx: Transaction<Schema>,
   user: Readonly<{ id: string; email: string }>,

@@ -51,8 +51,8 @@ async function invite(
 
 /**
  * Invites an operator, who also becomes an owner of the built-in customer.
- * @param email - null: anyone with the link.
- * @returns the token of the link.
+ * @param email - null: anyone with the link may accept.
+ * @returns the token for the invitation link.
  */
 export function inviteOperator(context: OperatorContext, email: string | null): Promise<string> {
   return makeChange(context.store, (trx, version) =>
@@ -61,8 +61,8 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
 }
 
 /**
- * Creates the invitation of the first start. Safe with concurrent processes.
- * @returns its token; null if there is an operator or an invitation of one.
+ * Invites the first operator. Safe when several processes start at once.
+ * @returns the invitation token; null if an operator or an open operator invitation already exists.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
   return makeChange(context.store, async (trx, version) => {
@@ -74,7 +74,7 @@ export function inviteFirstOperator(context: OperatorContext): Promise<string | 
   });
 }
 
-/** Removes a user's operator rights, membership of the built-in customer, and grants issued with them. */
+/** Removes a user's operator rights and membership in the built-in customer, and revokes grants based on them. */
 export function removeOperator(context: OperatorContext, email: string): Promise<void> {
   return makeChange(context.store, async (trx, version) => {
     const operators = await selectRows(trx, 'auth_user', { isOperator: 1 }).execute();

@@ -1,12 +1,12 @@
-/** Ordered by rights: each role includes those after it. */
+/** Ordered from most to fewest rights: each role includes the rights of all later roles. */
 export const memberRoles = ['owner', 'admin', 'developer', 'viewer'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Keys of a suspended customer are rejected; its members have read access. */
+/** Keys of a suspended customer are rejected. Its members can read or leave; owners can only read. */
 export const customerStates = ['active', 'suspended'] as const;
 export type CustomerState = (typeof customerStates)[number];
 
-/** The built-in customer for the operator's own keys. The stored id stays `house`. */
+/** The built-in customer, for the operator's own keys. Databases store this id, so it must not change. */
 export const DEFAULT_CUSTOMER_ID = 'house';
 
 export const roleAllows = (role: MemberRole, required: MemberRole): boolean =>

@@ -3,7 +3,7 @@ import { type ApiError, forbidden } from '../api/api-error.ts';
 
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
-/** Other origins cannot add it without a CORS preflight. */
+/** Pages of other origins cannot send this header without a CORS preflight. */
 export const CSRF_HEADER = 'x-solway';
 
 function isSameOrigin(origin: string, request: Request, publicUrl: string | null): boolean {
@@ -13,7 +13,7 @@ function isSameOrigin(origin: string, request: Request, publicUrl: string | null
   return parsed.host !== '' && parsed.host === request.headers.get('host');
 }
 
-/** CSRF protection of state-changing requests. @throws ApiError 403 */
+/** Protects state-changing requests from CSRF. @throws ApiError 403 */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
   const foreignOrigin = (reason: string): ApiError => forbidden('FOREIGN_ORIGIN', reason);
   if (request.headers.get(CSRF_HEADER) !== '1')
@@ -31,13 +31,13 @@ export function checkSameOrigin(request: Request, publicUrl: string | null): voi
   throw foreignOrigin(`This request was sent by a page of another origin. ${remedy}`);
 }
 
-/** Local names and IP addresses: DNS cannot point them elsewhere. */
+/** True for local names and IP addresses, which DNS cannot point elsewhere. */
 function isLocalOrIpAddress(host: string): boolean {
   const name = URL.parse(`http://${host}`)?.hostname ?? '';
   return name === 'localhost' || name.endsWith('.localhost') || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/** Origin for links. A Host header that is not known to be ours could lead to an attacker's page. */
+/** Returns the origin for links. Trusting any Host header would allow links to an attacker's page. */
 export function resolvePublicOrigin(host: string | null, publicUrl: string | null, fallback: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin;
   if (host === null || !HOST.test(host)) return fallback;

@@ -9,7 +9,7 @@ import { type AuditEntry, nextVersions, transact, writeAudits } from '../databas
 import type { AccountLimits } from './account-options.ts';
 import type { RequestMetadata } from './sign-in-store.ts';
 
-/** IPv6 attempts count per /64, the smallest usual allocation. */
+/** Groups IPv6 addresses by /64, the smallest usual allocation. */
 export const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
 /** @throws ApiError 429 */
@@ -25,8 +25,8 @@ export function startAttempt(limit: AttemptLimiter, name: string): Attempt {
 }
 
 /**
- * Limits failed attempts per account and subnet. Attempts from a source that signed in to the account before
- * are counted apart, so that attackers cannot lock the user out.
+ * Limits failed attempts per account and per subnet. A source that has signed in to the account before has a
+ * separate counter, so that attackers cannot lock the user out.
  */
 export class SignInAttemptLimiter {
   readonly #accounts: AttemptLimiter;
@@ -41,7 +41,7 @@ export class SignInAttemptLimiter {
     this.#trustedSources = new Lru(accountAttempts.rememberedMax);
   }
 
-  /** @param group - prefix of the counters, for attempts that are counted apart. */
+  /** @param group - prefix of counter names, for attempts that need separate counters. */
   startAttempt(group: string, account: string | null, address: string): Attempt {
     const subnet = subnetOf(address);
     const subnetAttempt = startAttempt(this.#subnets, group + subnet);
@@ -54,7 +54,7 @@ export class SignInAttemptLimiter {
     }
     return {
       succeed: () => {
-        // Not reset: otherwise signing in to an own account would reset attempts at others.
+        // Not reset: otherwise attackers could clear failures at other accounts by signing in to their own.
         subnetAttempt.discard();
         accountAttempt?.succeed();
       },
@@ -81,11 +81,11 @@ export class SignInAttemptLimiter {
   }
 }
 
-/** Subnets contain no space, so names are unambiguous. */
+/** Subnets contain no space, so the key is unambiguous. */
 const sourceKey = (account: string, subnet: string): string => `${subnet} ${account}`;
 
 const WRITE_INTERVAL_MS = 60_000;
-/** Accounts with an entry of their own. */
+/** Accounts that get a separate audit entry per interval. */
 const ACCOUNTS_MAX = 100;
 
 type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: number };
@@ -93,12 +93,12 @@ type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: n
 type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: Logger }>;
 
 /**
- * Audits failed sign-ins: one entry per account and minute with a count, and one for all unknown accounts,
- * so that attackers cannot fill the log. Responses do not wait, which would reveal existing accounts.
+ * Audits failed sign-ins with one entry and a count per account and minute. Unknown accounts share one entry, so that
+ * attackers cannot fill the log. Responses do not wait for the write: the delay would reveal which accounts exist.
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
-  /** By account; null: all others. */
+  /** By account; null: all other accounts. */
   #pending = new Map<string | null, FailedSignIn>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -109,7 +109,7 @@ export class FailedSignInLog {
 
   record(path: string, account: string | null, facts: RequestMetadata): void {
     const accounts = this.#pending.has(null) ? this.#pending.size - 1 : this.#pending.size;
-    // Further accounts are counted together.
+    // Beyond the maximum, accounts are counted together.
     const key = this.#pending.has(account) || accounts < ACCOUNTS_MAX ? account : null;
     const one = this.#pending.get(key) ?? { path, facts, at: this.#parts.now(), count: 0 };
     one.count++;
@@ -129,7 +129,7 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** When idle, the next failure is written at once. */
+  /** Runs without a timer while there are no failures, so that the next failure is written at once. */
   #write(): void {
     this.#timer = null;
     if (this.#pending.size === 0) return;

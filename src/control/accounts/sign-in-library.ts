@@ -14,7 +14,7 @@ import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
 
-/** For signed cookies and encrypted second factors; the first one signs. */
+/** Secrets for signing cookies and encrypting second factors. The library signs with the first, the current version. */
 function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
   return [...secrets]
     .sort(([a], [b]) => Number(b === current) - Number(a === current))
@@ -24,10 +24,10 @@ function signInSecrets({ current, secrets }: Peppers): { version: number; value:
     }));
 }
 
-/** Longer than a TOTP code is valid, including its neighbors; milliseconds. */
+/** Milliseconds. Exceeds the validity of a TOTP code, including the neighboring time steps. */
 const CODE_LIFE_MS = 5 * 60_000;
 
-/** Returns false if the code was used before. */
+/** Returns false if the code was already used. */
 async function markCodeUsed(store: Store, userId: string, digest: string, now: number): Promise<boolean> {
   await store.db
     .deleteFrom('auth_tried_code')
@@ -45,7 +45,7 @@ async function markCodeUsed(store: Store, userId: string, digest: string, now: n
 export const passwordHashQueueFull = (): ApiError =>
   new ApiError(503, 'OVERLOADED', 'Too many concurrent sign-ins. Try again soon.', { retryAfter: 5 });
 
-/** Password hashing is expensive by design: a flood of sign-ins must leave CPU and memory for other work. */
+/** Limits concurrent password hashing, so that a flood of sign-ins leaves CPU and memory for other work. */
 function passwordHashQueue({ hashesMax, hashesWaitingMax }: AccountLimits) {
   const semaphore = new Semaphore(hashesMax);
   let queued = 0;
@@ -70,7 +70,7 @@ export type SignInParts = Readonly<{
   mailReset: ((email: string, token: string) => Promise<void>) | null;
   now: () => number;
   log: Logger;
-  /** Default: the library's scrypt. */
+  /** Defaults to the library's scrypt. */
   hashing?: Readonly<typeof libraryHashing>;
 }>;
 
@@ -94,7 +94,7 @@ const providerOf = ({ id, ...provider }: OidcProvider) => ({
 
 function loggerOf(log: Logger) {
   return {
-    // Other levels also write to the console.
+    // At other levels, the library also writes to the console.
     level: 'info' as const,
     log: (level: string, message: string) => {
       const logLine = { part: 'sign-in', said: message.slice(0, 300) };
@@ -106,7 +106,7 @@ function loggerOf(log: Logger) {
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** As in the library: the user of the session, else of the pending two-factor sign-in. */
+/** Finds the user as the library does: from the session, or else from the pending two-factor sign-in. */
 async function userOfCode(ctx: HookContext): Promise<string | null> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) return session.user.id;
@@ -116,7 +116,7 @@ async function userOfCode(ctx: HookContext): Promise<string | null> {
   return (await ctx.context.internalAdapter.findVerificationValue(pending))?.value ?? null;
 }
 
-/** A code is accepted once, also at setup, so that an observed code is useless. */
+/** Accepts each code only once, even during setup, so that an observed code cannot be reused. */
 async function checkReplay(ctx: HookContext, store: Store, now: () => number): Promise<void> {
   const code: unknown = ctx.body?.code;
   if (typeof code !== 'string') return;
@@ -127,7 +127,7 @@ async function checkReplay(ctx: HookContext, store: Store, now: () => number): P
   throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
 }
 
-/** Revoking all sessions also revokes trusted browsers, which could sign in with the password alone. */
+/** Revoking sessions also revokes trusted browsers; otherwise they could sign in with the password alone. */
 async function revokeTrustedBrowsersWithSessions(ctx: HookContext, store: Store): Promise<void> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) await revokeTrustedBrowsers(store.db, session.user.id);
@@ -140,16 +140,16 @@ const beforeRequest = (store: Store, now: () => number) =>
       await revokeTrustedBrowsersWithSessions(ctx, store);
   });
 
-/** The library passes on only its own error type; the caller converts it back. */
+/** Wraps an ApiError, because the library forwards only errors of its own type. Callers convert the error back. */
 function throwLibraryError(thrown: unknown): never {
   if (!(thrown instanceof ApiError)) throw thrown;
   throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });
 }
 
-/** Not settable by requests, only by invitations.ts. */
+/** Not settable by requests: users become operators by invitation. */
 const isOperator = { type: 'boolean', required: false, defaultValue: false, input: false } as const;
 
-/** Tokens of OIDC providers are not needed, so they are not stored. */
+/** Tokens from OIDC providers are not needed, so they are not stored. */
 const withoutTokens = async <Account>(account: Account) => ({
   data: {
     ...account,
@@ -163,7 +163,7 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 
-/** Configures the sign-in library on our store; it contacts only the OIDC providers. */
+/** Configures the sign-in library to use our store. The library contacts no servers except OIDC providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl } = options;
@@ -178,9 +178,9 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
-    // Otherwise the library logs to the console and responds with 500.
+    // By default, the library logs errors to the console and responds with 500.
     onAPIError: { throw: true },
-    // auth-guard.ts limits attempts, checks origins and restricts paths.
+    // auth-guard.ts limits attempts, checks origins and restricts paths instead.
     rateLimit: { enabled: false },
     trustedOrigins: (request) => [request?.headers.get('origin') ?? baseURL],
     advanced: {
@@ -198,7 +198,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     },
     account: {
       modelName: tables.account,
-      // A user who registered an address first must not get the account of its verified owner.
+      // Otherwise, whoever registers an address first would share the account of its verified owner.
       accountLinking: { enabled: true, disableImplicitLinking: true },
     },
     verification: { modelName: tables.verification, storeIdentifier: 'hashed' },
@@ -234,7 +234,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
   });
 }
 
-/** Set by auth-guard.ts; a value sent by the client is overwritten. */
+/** Set by auth-guard.ts, which overwrites any value sent by the client. */
 export const CLIENT_ADDRESS = 'x-solway-client-address';
 
 export type SignInLibrary = ReturnType<typeof openSignInLibrary>;

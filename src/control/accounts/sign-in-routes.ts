@@ -3,18 +3,18 @@ import { name as nameSchema } from '../api/contract/values.ts';
 
 export const NAME_RULE = '1 to 64 printable characters';
 
-/** `account` and `session` count failures; `counted` counts every call, because it affects others. */
+/** `account` and `session` count failed calls. `counted` counts every call, because calls affect other users. */
 type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
-/** An allowed path of the sign-in library; all others are answered with 404. */
+/** An allowed path of the sign-in library. Requests for any other path get 404. */
 export type SignInRoute = Readonly<{
   attempts: AttemptPolicy;
   fields: readonly string[];
-  /** Validation beyond the library's. */
+  /** Validation in addition to the library's. */
   checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; message: string }>>>;
-  /** Path in the library, if different. */
+  /** The library's path, if different. */
   path?: string;
-  /** Handled here instead of by the library. */
+  /** Handled by this service instead of the library. */
   own?: 'sign-up';
   fixedFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }>;

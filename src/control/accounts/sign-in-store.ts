@@ -9,18 +9,18 @@ import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/
 
 export type RequestMetadata = Required<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
 
-/** Metadata of the current request for writes of the sign-in library, which knows no audit log. */
+/** Metadata of the current request, for the audit log: the sign-in library does not pass it to the store. */
 export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
 
 type SignInWrite = Readonly<{
   table: string;
   operation: 'create' | 'update' | 'delete';
-  /** After the write; for deletions, the deleted ones. */
+  /** Rows after the write; for deletions, the deleted rows. */
   rows: readonly Readonly<Record<string, unknown>>[];
   columns: readonly string[];
 }>;
 
-/** Audit action of a write; null if it is not a user's change. */
+/** Returns the audit action of a write; null if the write is not audited. */
 function actionOf({ table, operation, columns, rows }: SignInWrite): string | null {
   if (rows.length === 0) return null;
   if (table === 'auth_session') {
@@ -60,22 +60,22 @@ function signInEntry(
   return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
 
-/** Changes after which browsers must pass the second factor again. */
+/** Changes after which trusted browsers need the second factor again. */
 const revokingActions: ReadonlySet<string | null> = new Set([
   ...['user.password', 'user.way-in', 'user.way-in-delete'],
   ...['user.two-factor-begin', 'user.two-factor-change', 'user.two-factor-end'],
 ]);
 
 /**
- * Revokes trusted browsers, pending two-factor sign-ins and password reset links of a user. The library
- * revokes only the current browser.
+ * Revokes a user's trusted browsers, pending two-factor sign-ins and password reset links. The library
+ * would revoke only the current browser.
  */
 export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string): Promise<void> {
   await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
 }
 
 type Row = Record<string, unknown>;
-/** Table and column names are chosen at run time; they are those of tables/accounts.ts. */
+/** Untyped, because the library passes the table and column names of tables/accounts.ts at run time. */
 type Tables = Record<string, Row>;
 type Db = Kysely<Tables>;
 type Builder = ExpressionBuilder<Tables, string>;
@@ -83,11 +83,11 @@ type Builder = ExpressionBuilder<Tables, string>;
 const SESSIONS = 'auth_session';
 const DIGEST = 'sha256:';
 
-/** Stored form of a session token. A digest is unchanged, because listed sessions are identified by it. */
+/** Stored form of a session token. Digests are left unchanged, because the session list identifies sessions by them. */
 export const tokenDigest = (token: string): string =>
   token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
 
-/** Replaces session tokens by digests in stored rows and conditions, and back in results. */
+/** Replaces session tokens with digests in stored rows and conditions, and restores the tokens in results. */
 function sealing(table: string) {
   const originals = new Map<string, unknown>();
   const sealed = (token: string): string => {
@@ -138,20 +138,20 @@ const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
   return eb.and(any.length === 0 ? all : [...all, eb.or(any)]);
 };
 
-/** One matching row, exactly once under concurrency. */
+/** Matches one row. Repeats the condition, so that concurrent statements cannot use the same row twice. */
 const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
   const found = matching(where);
   return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
 };
 
-/** Writes rows; changes of a user with their audit entry in the same transaction. */
+/** Writes rows. If the write is audited, its audit entry is part of the same transaction. */
 function writeRows(
   store: Store,
   now: () => number,
   given: Omit<SignInWrite, 'rows'>,
   work: (db: Db) => Promise<Row[]>,
 ): Promise<Row[]> {
-  // Checks whether this kind of write is audited at all.
+  // Uses a dummy row to check whether this kind of write is audited at all.
   if (actionOf({ ...given, rows: [{}] }) === null) return work(store.db as unknown as Db);
   return transact(store, async (trx) => {
     const version = await nextVersion(trx);
@@ -236,7 +236,7 @@ function adapterOf(store: Store, now: () => number): CustomAdapter {
   };
 }
 
-/** Stores times as ISO text, booleans as 0/1, session tokens as digests; audits in the same transaction. */
+/** Stores times as ISO text, booleans as 0 or 1, and session tokens as digests. Audits changes transactionally. */
 export const signInStore = (store: Store, now: () => number) =>
   createAdapterFactory({
     config: {

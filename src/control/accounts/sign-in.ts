@@ -11,10 +11,10 @@ import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-
 const DISCOVERY_TIMEOUT_MS = 5_000;
 const DISCOVERY_RETRY_MS = 30_000;
 
-/** Other schemes are ignored: a proxy in front may use them. */
+/** Other authorization schemes are ignored: a proxy in front of the service may use them. */
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
-/** OIDC providers are added when they respond, so that an unreachable one does not block other sign-ins. */
+/** Adds each OIDC provider once it responds, so that an unreachable provider does not block other sign-ins. */
 export class SignIn {
   readonly guard: AuthGuard;
   readonly #parts: SignInParts;
@@ -30,7 +30,7 @@ export class SignIn {
     this.guard = new AuthGuard(parts, () => this.#library);
   }
 
-  /** Discovers the OIDC providers; retries until all have responded. */
+  /** Discovers the OIDC providers. Retries in the background until all have responded. */
   async start(): Promise<void> {
     const { oidc } = this.#parts.options;
     const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
@@ -53,7 +53,7 @@ export class SignIn {
   }
 
   /**
-   * Authenticates by token, else by cookie.
+   * Authenticates by bearer token, or else by cookie.
    * @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
@@ -71,7 +71,7 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  /** Valid tokens pass despite failures from a shared address: their 187 bits cannot be guessed. */
+  /** Failures from a shared address do not block valid tokens: with 187 random bits, tokens cannot be guessed. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());

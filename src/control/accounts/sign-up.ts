@@ -32,7 +32,7 @@ function readFields(
   throw invalidFields(messages.join('; '), fields);
 }
 
-/** Returns whether the invitation proves the address. */
+/** Returns whether the invitation proves ownership of the address. */
 async function checkInvited({ store, options, now }: SignInParts, { email, invitation }: Fields) {
   if (invitation === null) {
     if (options.signUp === 'open') return false;
@@ -48,8 +48,8 @@ async function checkInvited({ store, options, now }: SignInParts, { email, invit
 }
 
 /**
- * Creates a user and returns the credentials for the sign-in. For an existing address it creates nothing, and
- * the sign-in reveals only whether the password is right.
+ * Creates a user and returns the credentials to sign in with. If the address already has an account, nothing is
+ * created, and the sign-in reveals only whether the password is right.
  */
 export async function signUp(
   parts: SignInParts,

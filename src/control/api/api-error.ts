@@ -1,9 +1,9 @@
-/** An error response of the control API. The message is sent to the caller and says what to do. */
+/** An error response from the control API. The message is sent to the caller and says what to do. */
 export class ApiError extends Error {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 503;
   /** Machine-readable, e.g. `NOT_FOUND`. */
   readonly code: string;
-  /** Error text by field, with status 422. */
+  /** Error texts by field name. */
   readonly fields: Readonly<Record<string, string>> | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
@@ -35,6 +35,6 @@ export const limitReached = (message: string): ApiError => conflict('LIMIT', mes
 export const invalidFields = (message: string, fields: Readonly<Record<string, string>>): ApiError =>
   new ApiError(422, 'INVALID_FIELDS', message, { fields });
 
-/** Rejects one field of a request. */
+/** Error for one invalid field of a request. */
 export const invalidField = (field: string, problem: string): ApiError =>
   invalidFields(`${field}: ${problem}`, { [field]: problem });

@@ -9,7 +9,7 @@ import {
 } from './contract/contract.ts';
 
 export interface ApiClient {
-  /** @throws ApiError for an error response, ApiUnreachableError */
+  /** @throws ApiError for an error response; ApiUnreachableError if no control API responds */
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
@@ -47,7 +47,7 @@ async function toError(response: Response, url: string): Promise<Error> {
 const textOf = (body: ReadableStream<Uint8Array>): AsyncIterable<string> =>
   body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
 
-/** @param url - of a remote service, without a path. */
+/** @param url - base URL of a remote service, without a path. */
 export function remoteApi({ url, token }: Readonly<{ url: string; token: string }>): ApiClient {
   if (!/^https?:\/\//.test(url)) throw new ApiUnreachableError(url, 'is not an http(s) URL');
   return {

@@ -1,12 +1,12 @@
 import { invalidFields } from './api-error.ts';
 
-/** Opaque position of the last item of a page. */
+/** Returns an opaque cursor for the last item of a page. */
 export const encodeCursor = (id: string | number): string =>
   Buffer.from(JSON.stringify([id])).toString('base64url');
 
 type Ids = { string: string; number: number };
 
-/** null without a cursor. @throws ApiError 422 */
+/** Returns null if there is no cursor. @throws ApiError 422 */
 export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined, type: Type) {
   if (cursor === undefined) return null;
   const id = idIn(cursor);
@@ -29,7 +29,7 @@ function idIn(cursor: string): unknown {
   }
 }
 
-/** Cuts a page from rows read with one more than the limit. */
+/** Makes a page from rows. Callers read one row more than `limit`, to detect a next page. */
 export function pageOfRows<Row extends Readonly<{ id: string | number }>, Item>(
   rows: readonly Row[],
   limit: number,

@@ -16,7 +16,7 @@ export type ApiServices = Readonly<{
   peppers: Peppers;
   keys: KeySettings;
   now: () => number;
-  /** Reads the on-chain status of transactions; null at the command line. */
+  /** Reads the on-chain status of transactions; null on the command line. */
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   /** Absent: unlimited. */
@@ -29,7 +29,7 @@ export type ApiServices = Readonly<{
   configurationFile: string | null;
   service: ServiceInfo;
   nodes?: NodeServices;
-  /** Applies key changes in this gateway; absent without one. Never rejects. */
+  /** Applies key changes in this gateway. Never rejects. Absent without a gateway. */
   refreshKeys?: () => Promise<void>;
   /** Absent without a gateway. @throws ApiError 409 with the reason */
   reload?: (by: ReloadActor) => Promise<ReloadResult>;
@@ -39,14 +39,14 @@ export type ApiServices = Readonly<{
 
 export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** Changed configuration fields: applied now, or after a restart. */
+/** Names of changed configuration fields: those applied now, and those that need a restart. */
 export type ReloadResult = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
 
 type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
 export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
 
-/** Section [keys] of the configuration. */
+/** The [keys] section of the configuration. */
 type KeySettings = Readonly<{
   keysMax: number;
   customerKeysMax: number;

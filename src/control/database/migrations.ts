@@ -8,7 +8,7 @@ import { noticeTables } from './tables/notices.ts';
 import { requestTables } from './tables/requests.ts';
 import { usageTables } from './tables/usage.ts';
 
-/** Adds triggers that reject updates and deletions of rows by any program that connects. */
+/** Adds triggers that reject updates and deletions of rows, even by other programs. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
   const statements =
     db.getExecutor().adapter instanceof PostgresAdapter ? inPostgres(table) : inSqlite(table);
@@ -30,8 +30,8 @@ const inPostgres = (table: string): string[] => [
 ];
 
 /**
- * Closes two bypasses: `insert or replace`, whose deletions fire no SQLite trigger, and truncation, which
- * fires no PostgreSQL row trigger.
+ * Closes two ways around `makeAppendOnly`: in SQLite, deletions by `insert or replace` fire no trigger; in PostgreSQL,
+ * truncation fires no row trigger.
  */
 async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
@@ -44,13 +44,13 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
   await sql.raw(statement).execute(db);
 }
 
-/** Released steps are never edited. */
+/** Never edit a released migration. */
 export type Migration = Readonly<{
   number: number;
   name: string;
   /**
-   * SQL statements for both dialects, or a function. SQLite adds one column per statement. A new column needs a default
-   * or null, because older programs keep inserting rows.
+   * SQL statements for both dialects, or a function. SQLite can add only one column per statement. A new column needs
+   * a default or must allow null, because gateways of older versions keep inserting rows.
    */
   up: string | ((db: Kysely<unknown>) => Promise<void>);
 }>;
@@ -121,7 +121,7 @@ const keyRulesAndPrices = `
   alter table audit add column request_id text;
   create index audit_customer on audit (customer_id, id)`;
 
-/** Steps from an empty database to schema.ts. */
+/** Steps from an empty database to the schema in schema.ts. */
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'keys, plans, usage and audit', up: firstTables },
   {
@@ -197,7 +197,7 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
-/** Arbitrary but unique on the server: "solway" in ASCII. */
+/** Arbitrary, but must be unique on the server: "solway" in ASCII. */
 const ADVISORY_LOCK = 0x736f6c776179;
 
 export class SchemaTooNewError extends Error {
@@ -212,7 +212,7 @@ export class SchemaTooNewError extends Error {
 
 type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
 
-/** Serializes concurrent migrations; SQLite transactions are exclusive anyway. */
+/** Serializes concurrent migrations. SQLite needs no lock, because its transactions are exclusive. */
 async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
 }
@@ -227,7 +227,7 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
   return row?.number ?? 0;
 }
 
-/** Runs all pending steps in one transaction. Returns the schema number before; 0 for an empty database. */
+/** Runs all pending steps in one transaction. Returns the previous schema number; 0 for an empty database. */
 export async function migrate(target: Target, steps: readonly Migration[] = migrations): Promise<number> {
   return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);

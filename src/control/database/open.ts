@@ -12,7 +12,7 @@ export type Store = Readonly<{
   db: Kysely<Schema>;
   /** For logs: the file, or the server without credentials. */
   location: string;
-  /** Schema number at opening; 0 for an empty database. */
+  /** Schema number before migration; 0 for an empty database. */
   schemaFound: number;
   /** Opens a separate connection that is notified of changes; null for SQLite. */
   watch: ((onChange: () => void) => PostgresWatch) | null;
@@ -21,7 +21,7 @@ export type Store = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** The open file is no longer the file at its path, so changes by others are not seen. */
+/** The path now leads to another file or none, so changes by other processes would be missed. */
 export class StoreReplacedError extends Error {
   constructor(file: string) {
     super(`the database file ${file} was deleted or replaced while in use. Put it back, or restart.`);
@@ -31,12 +31,12 @@ export class StoreReplacedError extends Error {
 
 export type OpenOptions = Partial<PostgresOptions> &
   Readonly<{
-    /** PostgreSQL; overrides `file`. */
+    /** PostgreSQL URL; overrides `file`. */
     url?: string | null | undefined;
     file?: string | undefined;
     /** SQLite: maximum wait for another process's transaction. */
     lockWaitMs?: number;
-    /** Called for idle PostgreSQL connections that broke. */
+    /** Called when an idle PostgreSQL connection breaks. */
     onError?: (error: Error) => void;
   }>;
 
@@ -72,7 +72,7 @@ function openPostgresStore(url: string, options: OpenOptions): Omit<Store, 'sche
 
 function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaFound'> {
   makeFolder(dirname(file), 0o700);
-  // SQLite would create it world-readable; the WAL inherits its mode.
+  // SQLite would create the file world-readable. The WAL inherits the mode of the file.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
   const opened = statSync(file);

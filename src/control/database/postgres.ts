@@ -13,26 +13,26 @@ import pg from 'pg';
 import type { Schema } from './schema.ts';
 import { StoreHangsError } from './store-unavailable.ts';
 
-/** Channel for committed changes; notifications are empty. */
+/** Channel that announces committed changes. Notifications have no payload. */
 export const CHANGE_CHANNEL = 'solway_change';
 
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
-  /** Milliseconds before the server is probed, and timeout of the probe. */
+  /** Milliseconds that a query may take before the server is probed, and timeout of the probe. */
   hangsAfterMs: number;
 }>;
 
-/** Server errors prove that server and connection work. */
+/** An error from the server proves that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
-/** Probes a server on a separate connection while a query is slow. Queries of a busy server continue. */
+/** Probes the server on a separate connection while a query is slow. Queries on a busy server continue. */
 class PostgresLiveness {
   readonly #url: string;
   readonly #hangsAfterMs: number;
   #runningProbe: Promise<boolean> | null = null;
-  /** After a failed probe, later queries are probed without waiting again. */
+  /** After a failed probe, later queries start a probe at once. */
   #isHanging = false;
 
   constructor(url: string, hangsAfterMs: number) {
@@ -40,7 +40,7 @@ class PostgresLiveness {
     this.#hangsAfterMs = hangsAfterMs;
   }
 
-  /** @throws StoreHangsError while the server hangs; errors of the work. */
+  /** @throws StoreHangsError if the server hangs; otherwise any error from `work` */
   async guard<Result>(work: Promise<Result>): Promise<Result> {
     const { promise: hung, reject } = Promise.withResolvers<never>();
     let timer: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ class PostgresLiveness {
     }
   }
 
-  /** One probe is shared by all waiting queries. */
+  /** All waiting queries share one probe. */
   #isHung(): Promise<boolean> {
     this.#runningProbe ??= this.#probe().then((hangs) => {
       this.#runningProbe = null;
@@ -86,15 +86,15 @@ class PostgresLiveness {
   }
 }
 
-/** Minimum interval of connection attempts to a server that drops connections. */
+/** Minimum interval between attempts to connect to a server that drops connections. */
 const CONNECT_INTERVAL_MS = 500;
 
-/** A connection with its socket, whose destruction ends any pending operation. */
+/** A connection and its socket. Destroying the socket ends any pending operation. */
 type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening: boolean };
 
 /**
- * A lazily opened connection for LISTEN and polls, independent of the pool. Regular small queries detect a
- * dead connection, such as one dropped by a firewall.
+ * A lazily opened connection for LISTEN and polls, independent of the pool. The regular polls detect a dead
+ * connection, such as a connection that a firewall dropped.
  */
 export class PostgresWatch {
   readonly db: Kysely<Schema>;
@@ -114,9 +114,9 @@ export class PostgresWatch {
   }
 
   /**
-   * Runs a small query with a deadline; connects first.
+   * Runs a small query with a deadline. Connects first if needed.
    * @param patience - multiple of the usual deadline.
-   * @throws StoreHangsError when it is late; the connection is then replaced.
+   * @throws StoreHangsError if the deadline passes; the connection is then replaced.
    */
   async withDeadline<Result>(query: () => Promise<Result>, patience = 1): Promise<Result> {
     this.#connection ??= this.#openConnection();
@@ -177,7 +177,7 @@ export class PostgresWatch {
     if (this.#isClosed || connection.socket.destroyed) throw new Error('Connection terminated');
     const end = (): unknown => connection.socket.destroy();
     const timers = [
-      // Retries early: TCP retransmits a lost SYN only after a second or more.
+      // Gives up early, to allow a new attempt: TCP retransmits a lost SYN only after a second or more.
       setTimeout(() => connection.socket.connecting && end(), this.#options.hangsAfterMs),
       setTimeout(end, this.#options.connectTimeoutMs),
     ];
@@ -204,7 +204,7 @@ export class PostgresWatch {
     connection.socket.destroy();
     if (this.#connection !== connection) return;
     this.#connection = null;
-    // The server or its notifications may be gone: trigger a poll now.
+    // The server may be down, or notifications may have been missed: trigger a poll now.
     if (connection.isListening && !this.#isClosed) this.#onChange();
   }
 }
@@ -217,7 +217,7 @@ function integerFromText(text: string): number {
   return value;
 }
 
-/** Returns 64-bit integers as numbers, like SQLite, instead of strings. */
+/** Parses 64-bit integers as numbers, as SQLite does, instead of as strings. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary'
@@ -249,17 +249,17 @@ export function openPostgres(
     max: options.connectionsMax,
   });
   pool.on('error', onError);
-  // A broken connection also emits an error event, which would end the process without a listener.
+  // A broken connection also emits an error event; without a listener, that would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const liveness = new PostgresLiveness(url, options.hangsAfterMs);
   return new PostgresDialect({ pool: watchPool(pool, liveness) });
 }
 
-/** Pool connection that is discarded when a query ends without a response of the server. */
+/** A pool connection that is discarded after a query ends without a response from the server. */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #liveness: PostgresLiveness;
-  /** Error of the discarded connection, also thrown by a later rollback. */
+  /** The error that broke the connection. Later queries, such as a rollback, fail with the same error. */
   #lostError: unknown = null;
 
   constructor(client: pg.PoolClient, liveness: PostgresLiveness) {
@@ -291,7 +291,7 @@ const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => (
     try {
       return new WatchedClient(await liveness.guard(connecting), liveness);
     } catch (error) {
-      // A late connection would be leaked.
+      // Otherwise, a connection that arrives late would leak.
       connecting.then((late) => late.release()).catch(() => undefined);
       throw error;
     }

@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 
 type Table = keyof Schema & string;
 type Values<Name extends Table> = { readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] };
-/** Undefined matches any value. */
+/** `undefined` matches any value. */
 type Match<Name extends Table> = {
   readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] | undefined;
 };
@@ -54,7 +54,7 @@ export async function insertRow<Name extends Table>(
     .execute();
 }
 
-/** Inserts a row, which also gets the `initial` values, or sets `values` in the row with this key. */
+/** Sets `values` in the row with this key. If there is no such row, inserts it with `values` and `initial`. */
 export async function upsertRow<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
@@ -90,7 +90,7 @@ export async function deleteRows<Name extends Table>(
   return Number((await matching(typed.deleteFrom(name), match).executeTakeFirstOrThrow()).numDeletedRows);
 }
 
-/** Pages of rows until one is not full. `read` gets the last row of the previous page. */
+/** Yields pages of rows until a page is not full. `read` receives the last row of the previous page. */
 export async function* pagesOf<Row>(
   pageRows: number,
   read: (last: Row | null) => Promise<Row[]>,
@@ -103,7 +103,7 @@ export async function* pagesOf<Row>(
   }
 }
 
-/** Columns of a row, named in camel case. */
+/** Returns columns of a row under their camel-case names. */
 export const fieldsOf = <Row extends object, Name extends keyof Row & string>(row: Row, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [camelCase(name), row[name]])) as {
     [Column in Name as CamelCase<Column>]: Row[Column];

@@ -8,16 +8,16 @@ import type { RequestTables } from './tables/requests.ts';
 import type { UsageCounters, UsageTables } from './tables/usage.ts';
 
 /**
- * Tables, alike for both dialects: times are Unix milliseconds, flags 0 or 1, bytes hex text, integers below
- * 2^53.
+ * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, bytes are hex text, and integers
+ * are below 2^53.
  */
 export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
-  /** Detects a wrong pepper at start. */
+  /** Used to detect a wrong pepper at startup. */
   pepper: {
     version: number;
-    /** HMAC of a fixed text under the pepper, hex. Does not reveal the pepper. */
+    /** HMAC of a fixed text, keyed with the pepper, hex. Does not reveal the pepper. */
     proof: string;
   };
   plan: PlanTable;
@@ -26,7 +26,7 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
   audit: AuditTable;
   /** Semi-custodial wallets; passwords are not stored. */
   semi_wallet: {
-    /** Key family. */
+    /** Id of the key family. */
     owner_id: string;
     address: string;
     pepper_version: number;
@@ -37,7 +37,7 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
   };
 }
 
-/** `PlanLimits` of gateway/auth/key-record.ts. */
+/** Stores `PlanLimits` of gateway/auth/key-record.ts. */
 export interface PlanTable {
   id: string;
   name: string;
@@ -57,12 +57,12 @@ export interface PlanTable {
   quota_is_hard: number;
   /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;
-  /** JSON object: method → credits, overriding the default prices. */
+  /** JSON object from method to credits. Overrides the default prices. */
   prices: string;
   version: number;
 }
 
-/** API keys, including revoked ones, without secrets. */
+/** API keys without their secrets. Includes revoked keys. */
 export interface KeyTable {
   /** Public part of the key: 8 base58 characters. */
   id: string;
@@ -78,38 +78,38 @@ export interface KeyTable {
   expires_at: number | null;
   /** Id of the successor in a rotation. */
   replaced_by: string | null;
-  /** To within half a minute; does not change `version`. */
+  /** Accurate to half a minute. Updates do not change `version`. */
   last_used_at: number | null;
   last_used_from: string | null;
   customer_id: string;
   is_public: number;
-  /** Lists joined by commas; empty: unrestricted. */
+  /** This and the next three columns are comma-separated lists; empty: unrestricted. */
   networks: string;
   cidrs: string;
   origins: string;
   methods: string;
-  /** At most the plan's; null: the plan's. */
+  /** At most the plan's rate; null: the plan's rate. */
   rate_per_second: number | null;
   rate_burst: number | null;
-  /** Calls per second from one address, for public keys. */
+  /** Calls per second from one address; null: no separate limit. */
   address_per_second: number | null;
-  /** The request log stores the start of parameters and results. */
+  /** 1: the request log stores the start of parameters and results. */
   logs_bodies: number;
-  /** Monotonic reads. */
+  /** 1: monotonic reads. */
   never_back: number;
   leaked_at: number | null;
   version: number;
 }
 
-/** Running totals of one process per minute; sum over `epoch` when reading. */
+/** Running totals of each process per minute. Readers must sum over `epoch`. */
 export interface UsageMinuteTable extends UsageCounters {
-  /** Unix minutes. */
+  /** Minutes since the Unix epoch. */
   minute: number;
-  /** Process run. */
+  /** Id of a process run. */
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;
-  /** At the time of the call; without a key the built-in customer, for unknown keys empty. */
+  /** Customer at the time of the call. Built-in customer for calls without a key; empty for unknown keys. */
   customer_id: string;
   plan_id: string;
   product: Product;
@@ -117,7 +117,7 @@ export interface UsageMinuteTable extends UsageCounters {
   status: UsageStatus;
 }
 
-/** Append-only. `id` is the value of the change counter, so entries are in the order of changes. */
+/** Append-only. `id` is the value of the change counter, so ids follow the order of changes. */
 export interface AuditTable {
   id: number;
   at: number;
@@ -126,9 +126,9 @@ export interface AuditTable {
   key_id: string | null;
   /** JSON object without secrets. */
   detail: string;
-  /** null: the operator's own. */
+  /** null: the entry concerns no customer. */
   customer_id: string | null;
-  /** null: command line. */
+  /** null: the change was made on the service's own machine, for example at the command line. */
   address: string | null;
   user_agent: string | null;
   request_id: string | null;

@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 
 const LOCK_RETRY_MS = 5;
-/** SQLite's own lock wait, which blocks the process. */
+/** How long SQLite itself waits for a lock, which blocks the process. */
 const BLOCKING_WAIT_MS = 20;
 
 function isBusy(error: unknown): boolean {
@@ -19,8 +19,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Takes the write lock at the start of a transaction, because SQLite cannot upgrade a reader after another
- * write. Waits for locks without blocking the event loop, unlike SQLite's busy handler.
+ * Takes the write lock at the start of a transaction: SQLite cannot upgrade a read transaction after another
+ * connection's write. Unlike SQLite's busy handler, waits for locks without blocking the event loop.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: SqliteDatabase.Database;
@@ -45,7 +45,7 @@ class ImmediateDriver extends SqliteDriver {
     }
   }
 
-  /** SQLite has already rolled back when the disk is full; a second rollback would hide that error. */
+  /** On a full disk, SQLite has already rolled back. A second rollback would hide the original error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection);
   }
@@ -54,7 +54,7 @@ class ImmediateDriver extends SqliteDriver {
 /** Opens or creates the file. A commit takes about 0.2 ms. */
 export function openSqlite(file: string, lockWaitMs: number): Dialect {
   const database = new SqliteDatabase(file, { timeout: lockWaitMs });
-  // May wait for another program that opens or recovers the file.
+  // May wait for another program that is opening or recovering the file.
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');

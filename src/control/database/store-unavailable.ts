@@ -5,9 +5,9 @@ const socketCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ]);
-/** Connection exceptions, too many connections, shutdown, startup, timeout. PostgreSQL, Appendix A. */
+/** Connection exceptions, too many connections, shutdown, startup and timeout. Source: PostgreSQL, Appendix A. */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
-/** Errors of pg without a code. Source: pg 8, client.js and pg-pool. */
+/** Messages of pg errors that have no code. Source: pg 8, client.js and pg-pool. */
 const driverTexts = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -16,7 +16,7 @@ const driverTexts = [
 ] as const;
 const CAUSES_MAX = 5;
 
-/** The server accepts connections and queries but does not respond. */
+/** The server does not respond in time, even to a small query. */
 export class StoreHangsError extends Error {
   constructor() {
     super(
@@ -33,7 +33,7 @@ export function isStoreUnavailable(error: unknown): boolean {
     if (at instanceof StoreHangsError) return true;
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
-    // A missing Unix socket.
+    // The Unix socket does not exist.
     if (code === 'ENOENT' && syscall === 'connect') return true;
     const { message } = at;
     if (driverTexts.some((text) => message.startsWith(text))) return true;
@@ -42,14 +42,14 @@ export function isStoreUnavailable(error: unknown): boolean {
   return false;
 }
 
-/** SQLSTATE classes: data exceptions, constraint violations, program limits. */
+/** SQLSTATE classes: data exceptions, constraint violations and exceeded program limits. */
 const POSTGRES_PERMANENT = /^(22|23|54)/;
 const SQLITE_PERMANENT = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
-/** True if the database rejected a row because of its content. Sources: as above; SQLite result codes. */
+/** True if the database rejected a row's content. Sources: PostgreSQL, Appendix A; SQLite result codes. */
 export function isPermanentError(error: unknown): boolean {
   if (error instanceof SqliteDatabase.SqliteError) return SQLITE_PERMANENT.test(error.code);
   if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');
-  // Values that the SQLite driver cannot bind.
+  // The SQLite driver throws these for values that it cannot bind.
   return error instanceof TypeError || error instanceof RangeError;
 }

@@ -14,7 +14,7 @@ export type AuditEntry = Readonly<{
   address?: string | null;
   userAgent?: string | null;
   requestId?: string | null;
-  /** Without secrets. */
+  /** Must not contain secrets. */
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
@@ -30,34 +30,34 @@ export async function transactAndNotify<Result>(
   });
 }
 
-/** Like `transactAndNotify`, with the number of the change. */
+/** Like `transactAndNotify`, but also passes the change number to `work`. */
 export const makeChange = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>, version: number) => Promise<Result>,
 ): Promise<Result> => transactAndNotify(store, async (trx) => work(trx, await nextVersion(trx)));
 
-/** Like `transactAndNotify`, for changes that do not concern keys, plans or customers. */
+/** Runs `work` in a transaction without notifying gateways, for changes outside keys, plans and customers. */
 export const transact = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> => store.db.transaction().execute(work);
 
-/** Throws if the permission for a change was revoked. */
+/** Throws if the caller's permission has been revoked. */
 type PermissionCheck = (trx: Transaction<Schema>) => Promise<void>;
 
 const checks = new AsyncLocalStorage<PermissionCheck>();
 const checkedTransactions = new WeakSet<Transaction<Schema>>();
 
 /**
- * Runs work that makes changes. Each change checks the caller's permission again once it has locked the
- * change counter, because an earlier change may have revoked it.
+ * Runs work that makes changes. Each change rechecks the caller's permission after locking the change counter, because
+ * an earlier change may have revoked the permission.
  */
 export const withPermissionRecheck = <Result>(
   check: PermissionCheck,
   work: () => Promise<Result>,
 ): Promise<Result> => checks.run(check, work);
 
-/** Once per transaction: a change that removes the caller's own rights remains valid. */
+/** Checks only once per transaction, so that a change may remove the caller's own rights. */
 async function checkChange(trx: Transaction<Schema>): Promise<void> {
   const check = checks.getStore();
   if (check === undefined || checkedTransactions.has(trx)) return;
@@ -67,11 +67,11 @@ async function checkChange(trx: Transaction<Schema>): Promise<void> {
 
 /**
  * Takes the next number of the change counter. Call it first in a transaction: the row stays locked until the
- * commit, so changes become visible in order and `version > last` misses none.
+ * commit, so changes become visible in order and a query for `version > last` misses none.
  */
 export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);
 
-/** Takes several numbers and returns the first. */
+/** Takes `count` numbers and returns the first. */
 export async function nextVersions(trx: Transaction<Schema>, count: number): Promise<number> {
   const row = await trx
     .updateTable('change_counter')
@@ -83,11 +83,11 @@ export async function nextVersions(trx: Transaction<Schema>, count: number): Pro
   return row.version - count + 1;
 }
 
-/** Writes the audit entry of the change with this `version`, in its transaction. */
+/** Writes the audit entry of change number `version`, in the transaction of the change. */
 export const writeAudit = (trx: Transaction<Schema>, version: number, entry: AuditEntry): Promise<void> =>
   writeAudits(trx, version, [entry]);
 
-/** Writes audit entries of consecutive changes starting with `version`. */
+/** Writes the audit entries of consecutive changes, starting with change number `version`. */
 export async function writeAudits(
   trx: Transaction<Schema>,
   version: number,

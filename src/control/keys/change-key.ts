@@ -52,7 +52,7 @@ async function columnsAfter(
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
   const requested: KeyRulesInput = { ...use, ...omitUndefined(change) };
-  // Rates above a plan that was lowered later must not block other changes; the plan caps them anyway.
+  // If the plan was lowered later, a stored rate above it must not block other changes. The plan caps the rate anyway.
   const rate = change.rate === undefined ? null : requested.rate;
   const addressPerSecond = change.addressPerSecond === undefined ? null : requested.addressPerSecond;
   const ruledKey = { product: row.product, isPublic, plan };
@@ -67,7 +67,7 @@ async function columnsAfter(
   };
 }
 
-/** A rotating key never lives longer than its rotation allowed. */
+/** Never extends a rotating key beyond the end of its overlap. */
 function endOf(row: KeyTable, expiresAt: number | null): number | null {
   if (row.replaced_by === null || row.expires_at === null) return expiresAt;
   return Math.min(row.expires_at, expiresAt ?? Infinity);
@@ -82,7 +82,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 }
 
 /**
- * Changes rules, name or expiry of all living keys of a family. A key that is being rotated out is not extended.
+ * Changes rules, name or expiry of a family's unrevoked, unexpired keys. Never extends a key that is being rotated out.
  * @throws KeyOperationError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
@@ -108,7 +108,7 @@ type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
 
 const stateDetail = (row: KeyTable) => fieldsOf(row, 'state', 'expires_at');
 
-/** `decide` returns null when nothing changes. */
+/** @param decide - returns null if nothing changes. */
 function changeState(
   register: KeyRegister,
   id: string,
@@ -162,7 +162,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   });
 }
 
-/** Ends the overlap of a rotation early, by default now. @throws KeyOperationError */
+/** Shortens the overlap of a rotation to end at `expiresAt`, by default now. @throws KeyOperationError */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')
@@ -194,8 +194,8 @@ export function checkOverlap(overlapMs: number): void {
 }
 
 /**
- * Creates a new key in the family of an active key, which expires after `overlapMs`. The new key inherits all
- * settings, including the expiry, so that a rotation never extends a grant.
+ * Creates a new key in the family of an active key, and lets the old key expire after `overlapMs`. The new key inherits
+ * all settings, including the expiry, so that a rotation never extends a grant.
  * @throws KeyOperationError
  */
 export function rotateKey(
@@ -233,7 +233,7 @@ async function retire(
 }
 
 const REVOKE_BATCH_MAX = 1_000;
-/** Per statement; PostgreSQL accepts 65,535 parameters. */
+/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
 async function requireKeys(
@@ -275,7 +275,7 @@ async function revokeBatch(
   return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
 }
 
-/** Revokes up to 1,000 keys, all or none. Idempotent. Returns each once, in the order of the ids. */
+/** Revokes up to 1,000 keys, all or none. Idempotent. Returns each key once, in the order of `ids`. */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
     // Locks the change counter before anything is read.

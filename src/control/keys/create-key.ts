@@ -20,7 +20,7 @@ import { checkRules, detailOfRules, type KeyInput, noRules, type RuleColumns } f
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
 
-/** A new key with its secret, which is stored nowhere. */
+/** A new key and its secret, which is not stored. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
 /** Defaults: the built-in customer, the customer's plan, no expiry and no rules. */
@@ -63,7 +63,7 @@ async function requireCustomer(
   throw new KeyOperationError('not-found', message);
 }
 
-/** The caller holds the change counter, so no other gateway can take the id in between. */
+/** The caller has locked the change counter, so no other gateway can take the id before it is inserted. */
 async function generateUnused(trx: Transaction<Schema>, product: Product) {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
@@ -76,7 +76,7 @@ async function generateUnused(trx: Transaction<Schema>, product: Product) {
 type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
   RuleColumns & { family_id: string | null };
 
-/** The input may be the row of another key: all its other columns are replaced. */
+/** `input` may be another key's row: columns outside `NewRow` are replaced. */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,

@@ -20,7 +20,7 @@ type Row = Selectable<KeyTable> &
     customer_state: CustomerState;
   };
 
-/** A key's own rate, capped by its plan; 0 means no limit. */
+/** Returns a key's own rate, capped by its plan, or else the plan's rate; 0 means no limit. */
 function rateOf(own: number | null, plan: number): number {
   if (own === null) return plan;
   return plan === 0 ? own : Math.min(own, plan);
@@ -94,7 +94,7 @@ async function* recordPages(
 
 /**
  * Keys that changed after `version`, oldest change first.
- * @param notExpiredAt - Unix milliseconds, only for the first load: leaves out keys that were expired or revoked by then.
+ * @param notExpiredAt - Unix milliseconds, set on the first load to leave out revoked and long-expired keys.
  */
 export const keysChangedAfter = (
   store: Source,
@@ -111,7 +111,7 @@ export const keysChangedAfter = (
       .execute(),
   );
 
-/** Keys whose plan or customer changed after `version`, without expired and revoked keys. */
+/** Keys whose plan or customer changed after `version`, without revoked and long-expired keys. */
 export const keysOfPlansChangedAfter = (
   store: Source,
   version: number,
@@ -130,7 +130,7 @@ export const keysOfPlansChangedAfter = (
 /** Implemented by gateway/auth/key-authenticator.ts. */
 interface KeySink {
   apply(records: readonly KeyRecord[]): unknown;
-  /** While false, an unknown id may be a new key that could not be loaded. */
+  /** While false, an unknown id may belong to a new key that could not be loaded. */
   setStoreReachable(reachable: boolean): void;
 }
 
@@ -138,14 +138,14 @@ export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
   pollIntervalMs: number;
-  /** After this time without a response to a poll, the store counts as unreachable. */
+  /** If a poll gets no response within this time, the store counts as unreachable. */
   unavailableAfterMs: number;
   pageRows: number;
-  /** Called on each change of state. */
+  /** Called on each state change. */
   onStoreState: (state: 'available' | 'unavailable', error?: unknown) => void;
 }>;
 
-/** A key change must take effect within a second. */
+/** The poll interval lets a key change take effect within a second. */
 export const keyFeedOptions = {
   pollIntervalMs: 250,
   unavailableAfterMs: 3_000,
@@ -153,10 +153,10 @@ export const keyFeedOptions = {
   onStoreState: () => undefined,
 };
 
-/** Multiple of the deadline of one page. */
+/** Maximum multiple of the usual deadline for reading a page. */
 const TIMEOUT_FACTOR_MAX = 8;
 
-/** Loads all keys into memory, then polls for newer versions. After a failure, loaded keys stay in use. */
+/** Loads all keys into memory, then polls for changes. If polls fail, the loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
   readonly #watch: PostgresWatch | null;
@@ -182,7 +182,7 @@ export class KeyFeed {
     await first;
   }
 
-  /** Polls now. Resolves when changes committed before the call have been applied or the poll failed. */
+  /** Polls now. Resolves once changes committed before the call have been applied, or the poll has failed. */
   async refresh(): Promise<void> {
     await this.#polling;
     await (this.#polling ?? this.#poll());
@@ -225,7 +225,7 @@ export class KeyFeed {
         await this.#readChanges();
         this.#report('available');
       } catch (error) {
-        // The unresponsive connection is closed by now; another one may work.
+        // The unresponsive connection has been closed by now; a new connection may work.
         this.#mustPollAgain =
           error instanceof StoreHangsError && this.#pollElapsedMs() < this.#options.unavailableAfterMs;
         if (this.#mustPollAgain) continue;
@@ -237,7 +237,7 @@ export class KeyFeed {
 
   async #readChanges(): Promise<void> {
     this.#options.store.checkNotReplaced();
-    // Uses its own connection: a full pool must not delay a revocation.
+    // Uses a connection outside the pool: a full pool must not delay a revocation.
     const source = this.#watch ?? this.#options.store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());
@@ -253,7 +253,7 @@ export class KeyFeed {
     this.#version = newest;
   }
 
-  /** A slow server gets a longer timeout with each attempt. */
+  /** Gives a slow server a longer timeout with each attempt. */
   async #applyPages(pages: AsyncGenerator<KeyRecord[]>): Promise<void> {
     const next = () => pages.next();
     try {

@@ -7,7 +7,7 @@ import { KeyOperationError, type KeyRegister, keyLimits } from './key-register.t
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /**
- * Condition for keys that are neither revoked nor expired for more than 30 days. Other keys do not count for
+ * Matches keys that are not revoked and did not expire more than 30 days ago. All other keys do not count toward
  * quotas, need no pepper and are not loaded.
  */
 export function notExpired(now: number) {
@@ -21,7 +21,7 @@ export function notExpired(now: number) {
   ]);
 }
 
-/** Counts keys for which `notExpired` holds, by default of all customers. */
+/** Counts the keys that `notExpired` matches, by default across all customers. */
 export async function countKeys(db: Kysely<Schema>, now: number, customerId?: string): Promise<number> {
   const { count } = await db
     .selectFrom('api_key')
@@ -35,15 +35,15 @@ export async function countKeys(db: Kysely<Schema>, now: number, customerId?: st
 const counts = new WeakMap<Store, Readonly<{ count: number; version: number }>>();
 
 /**
- * True if the limit certainly leaves capacity. Every created key advanced the change counter, so the
- * difference bounds the number of new keys without counting a million rows while the counter is locked.
+ * True if the limit is certainly not reached. Each new key advances the change counter, so the counter's growth since
+ * the last count bounds the number of new keys. This avoids counting a million rows while the counter is locked.
  */
 function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean {
   const lastCount = counts.get(store) ?? { count: 0, version: 0 };
   return version >= lastCount.version && lastCount.count + version - lastCount.version < keysMax;
 }
 
-/** @param version - of the change that creates the key. @throws KeyOperationError limit */
+/** @param version - number of the change that creates the key. @throws KeyOperationError limit */
 export async function assertKeyQuota(
   trx: Transaction<Schema>,
   register: KeyRegister,

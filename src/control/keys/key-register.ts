@@ -21,7 +21,7 @@ function visibleState(row: KeyTable, now: number): KeyView['state'] {
   return living && hasExpired(row, now) ? 'expired' : row.state;
 }
 
-/** Lists are joined by commas; empty: unrestricted. */
+/** Splits a comma-separated list. Returns null, for unrestricted, if the text is empty. */
 export const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
 
 function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {
@@ -49,14 +49,14 @@ export function viewKey(row: KeyTable, now: number): KeyView {
 export type KeyRegister = Readonly<{
   store: Store;
   peppers: Peppers;
-  /** For the audit log, e.g. `cli:alice`, `user:anna@example.com`, `first start`. */
+  /** Actor in the audit log, e.g. `cli:alice`, `user:anna@example.com` or `first start`. */
   actor: string;
-  /** Absent for changes made on the machine itself. */
+  /** Absent for changes made on the service's own machine. */
   origin?: Readonly<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
-  /** Restricts operations to keys of this customer; absent: all customers. */
+  /** Restricts operations to this customer's keys; absent: all customers. */
   customerId?: string;
   keysMax: number;
-  /** The built-in customer has no separate limit. */
+  /** Does not apply to the built-in customer. */
   customerKeysMax?: number;
   now: () => number;
 }>;
@@ -66,13 +66,13 @@ export const keyLimits = {
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
-  /** Calls per second and address of a public key without its own rate. */
+  /** Calls per second from one address, for public keys without their own address rate. */
   publicAddressPerSecond: 10,
 } as const;
 
 export class KeyOperationError extends Error {
   readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
-  /** Field name as in the control API. */
+  /** Name of the field in the control API. */
   readonly field: string | null;
 
   constructor(reason: KeyOperationError['reason'], message: string, field: string | null = null) {
@@ -88,7 +88,7 @@ export function rejectField(field: string, message: string): never {
 }
 
 /**
- * Reads a key in a transaction that holds the change counter. Keys of other customers count as missing.
+ * Reads a key in a transaction that has locked the change counter. Keys of other customers count as missing.
  * @throws KeyOperationError not-found
  */
 export async function requireKey(
@@ -123,7 +123,7 @@ export function auditEntry(
 
 type Detail = AuditEntry['detail'][string];
 
-/** Changed fields only, as `before.name` and `after.name`. */
+/** Returns only changed fields, as `before.<field>` and `after.<field>`. */
 export function beforeAndAfter(
   before: Readonly<Record<string, Detail>>,
   after: Readonly<Record<string, Detail>>,
@@ -137,7 +137,7 @@ export function beforeAndAfter(
   );
 }
 
-/** One more than an API page, to detect a next page. */
+/** One more than the largest API page, to detect a next page. */
 const LIST_LIMIT_MAX = 1_001;
 
 type ListKeysOptions = Readonly<{
@@ -157,7 +157,7 @@ export async function listKeys(register: KeyRegister, options: ListKeysOptions =
   return rows.map((row) => viewKey(row, register.now()));
 }
 
-/** A key with all keys of its family, oldest first. @throws KeyOperationError not-found */
+/** Returns a key and its whole family, oldest key first. @throws KeyOperationError not-found */
 export async function readFamily(
   register: KeyRegister,
   id: string,
@@ -175,7 +175,7 @@ export async function readFamily(
 
 export type KeyOwnerResult = RouteOutput<'POST /keys/whose'>;
 
-/** Looks a key up by its public id, whatever its state; the text is not stored. */
+/** Finds a key in any state by its full text, which is not stored. */
 export async function findByText(
   { store, peppers }: Pick<KeyRegister, 'store' | 'peppers'>,
   text: string,
@@ -188,7 +188,7 @@ export async function findByText(
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;
 }
 
-/** Finds the first key of this service in a text, of any customer. */
+/** Searches a text for the first key that this service issued, to any customer. */
 export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerResult> {
   const found = findApiKeys(text);
   for (const key of found) {

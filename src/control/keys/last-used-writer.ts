@@ -9,7 +9,7 @@ const BATCH_KEYS = 200;
 
 type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedTracker; batchKeys?: number }>;
 
-/** Writes when and from where keys were last used. Failed writes are retried with the next flush. */
+/** Stores when and from which address each key was last used. Retries failed writes at the next flush. */
 export class LastUsedWriter {
   readonly #options: LastUsedWriterOptions;
   readonly #task: PeriodicTask;
@@ -35,7 +35,7 @@ export class LastUsedWriter {
 
   async #write(): Promise<void> {
     const { store, source, batchKeys = BATCH_KEYS } = this.#options;
-    // The same order on all gateways avoids deadlocks.
+    // Sorted: writing in the same order on all gateways avoids deadlocks.
     const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     for (let from = 0; from < uses.length; from += batchKeys) {
       const batch = uses.slice(from, from + batchKeys);
@@ -48,12 +48,12 @@ export class LastUsedWriter {
   }
 }
 
-/** Later uses within this time replace the earlier one without a comparison of addresses. */
+/** A use that is older than the stored use by less than this still updates the address. */
 const CLOSE_MS = 60_000;
 
 /**
- * Sets the last use of keys, never to an earlier time: another gateway may have seen a later one. A join
- * instead of a CASE list keeps the cost linear in the number of keys.
+ * Stores the last use of keys, but never an earlier time: another gateway may have stored a later use. Unlike a
+ * CASE list, the join keeps the cost linear in the number of keys.
  */
 async function writeLastUsed({ db }: Store, uses: readonly LastUse[]): Promise<void> {
   const rows = uses.map(

@@ -20,14 +20,14 @@ export const SIGNATURE_KEY_HEADER = 'github-public-key-identifier';
 
 export type ScannerKey = Readonly<{
   id: string;
-  /** SPKI PEM of a P-256 key. */
+  /** P-256 public key as SPKI PEM. */
   pem: string;
 }>;
 
-/** DER of two 32-byte numbers has at most 72 bytes, 96 in base64. */
+/** A DER signature of two 32-byte numbers has at most 72 bytes, which are 96 characters in base64. */
 const SIGNATURE_LENGTH_MAX = 128;
 
-/** Null unless the text is a P-256 public key. */
+/** Returns null unless the text is a P-256 public key. */
 export function readScannerKey(pem: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: pem, format: 'pem' });
@@ -62,9 +62,9 @@ type LeakReport = ParsedRouteInput<'POST /secret-scanning'>['body'][number];
 export type LeakedKey = Readonly<{ key: KeyView; url: string | null; revoked: boolean }>;
 
 type LeakRules = Readonly<{
-  /** `keys.revoke_leaked` of the configuration. */
+  /** The configuration option `keys.revoke_leaked`. */
   revokes: boolean;
-  /** Queues the notification in the transaction that marks the key, so that both happen or neither. */
+  /** Queues the notification in the transaction that marks the key, so that either both happen or neither does. */
   noteLeak: (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
 }>;
 
@@ -102,7 +102,7 @@ function markLeaked(
   });
 }
 
-/** Marks living keys among the reported secrets as leaked and revokes them if configured. */
+/** Marks reported keys that are not yet revoked as leaked, and revokes them if configured. */
 export async function reportLeaks(
   register: KeyRegister,
   reports: readonly LeakReport[],

@@ -12,10 +12,10 @@ import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
 
 const ALL_BITS = 128;
-/** Prefix of IPv4-mapped IPv6 addresses. */
+/** Prefix length of IPv4-mapped IPv6 addresses. */
 const MAPPED_BITS = 96;
 
-/** Clears host bits and turns IPv4-mapped IPv6 into IPv4. Null if the text is no address or CIDR range. */
+/** Clears host bits and converts IPv4-mapped IPv6 to IPv4. Returns null unless `text` is an address or CIDR range. */
 export function normalRange(text: string): string | null {
   const range = parseCidr(text.trim());
   if (range === null) return null;
@@ -34,7 +34,7 @@ export type KeyInput = {
     : Input[Field];
 };
 
-/** Restrictions of a key. A list is null (everything allowed) or not empty. */
+/** Restrictions of a key. Each list is either null (everything is allowed) or non-empty. */
 export type KeyRulesInput = Pick<KeyInput, keyof typeof noRules>;
 
 export type RuleColumns = ReturnType<typeof checkRules>;
@@ -62,8 +62,8 @@ const callable: Readonly<Record<Product, readonly string[]>> = {
 };
 
 /**
- * Default allow-list of public keys: light reads, token balances of a wallet and page subscriptions. No
- * submissions, airdrops, program scans or endpoints that handle secrets.
+ * Default allow-list of public keys: light reads, a wallet's token balances, and subscriptions that web pages use.
+ * Excludes submissions, airdrops, program scans and endpoints that handle secrets.
  */
 const browserMethods: readonly string[] = [
   ...Object.entries(knownMethods)
@@ -102,7 +102,7 @@ function readRange(text: string): string {
   );
 }
 
-/** The origin as browsers send it: lower case, punycode, no default port. */
+/** Returns the origin in the form that browsers send: lower case, punycode, no default port. */
 function readOrigin(text: string): string {
   const match = /^(https?):\/\/(\*\.)?([^*/?#@\\\s]{1,260})\/?$/i.exec(text.trim());
   const url = match === null ? null : URL.parse(`${match[1]}://${match[3]}`);
@@ -117,7 +117,7 @@ function readOrigin(text: string): string {
   return isWild ? `${url.protocol}//*.${url.host}` : url.origin;
 }
 
-/** A method that cannot be called is rejected: it would silently block all calls. */
+/** Rejects methods that the key's product cannot call: such a rule would silently block all calls. */
 function readMethod(product: Product, text: string): string {
   const name = text.trim();
   const matches = name.endsWith('*')
@@ -176,7 +176,7 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   );
 }
 
-/** Validates and normalizes the rules of a key. @throws KeyOperationError invalid, with the field */
+/** Validates and normalizes the rules of a key. @throws KeyOperationError invalid, naming the field */
 export function checkRules(use: KeyRulesInput, key: RuledKey) {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);
   return {

@@ -37,7 +37,7 @@ const member = z.object({
 
 const invitation = z.object({
   id: z.string(),
-  /** Empty: for anyone with the link. */
+  /** Empty: anyone with the link may accept. */
   email: z.string(),
   role,
   isOperator: z.boolean(),
@@ -78,11 +78,11 @@ export const accountRoutes = {
       service: z.object({
         version: z.string(),
         signUp: z.enum(['open', 'invited']),
-        /** The first operator is still missing; the first start printed the setup link. */
+        /** No operator exists yet. The setup link was printed at the first start. */
         needsSetup: z.boolean(),
         oidc: z.array(z.object({ id: z.string(), name: z.string() })),
         network: z.string(),
-        /** Without a path; grpc is null while gRPC is disabled. */
+        /** URLs without a path; `grpc` is null while gRPC is disabled. */
         urls: z.object({ http: z.string(), ws: z.string(), grpc: z.string().nullable() }),
         hasShredStage: z.boolean(),
         mode: z.enum(['development', 'production']),

@@ -7,7 +7,7 @@ import { operatorRoutes } from './operator.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
-/** Handlers, validation, OpenAPI document, command line and dashboard are derived from it. */
+/** All routes. Handlers, validation, OpenAPI document, command line and dashboard are derived from this contract. */
 export const contract = {
   ...accountRoutes,
   ...keyRoutes,
@@ -35,7 +35,7 @@ export type RawRouteInput = Readonly<{
   body: unknown;
 }>;
 
-/** Request as sent: fields with defaults are optional. */
+/** A request as the client sends it: fields with defaults are optional. */
 export type RouteInput<Name extends ContractName> = Readonly<
   ([PathParameters<Name>] extends [never] ? object : { path: Record<PathParameters<Name>, string> }) &
     (SchemaOf<Contract[Name], 'query'> extends z.ZodType
@@ -52,7 +52,7 @@ export type ParsedRouteInput<Name extends ContractName> = Readonly<{
   body: OutputOf<SchemaOf<Contract[Name], 'body'>>;
 }>;
 
-/** JSON result; for other formats, lines of text. */
+/** The JSON result, or lines of text for other formats. */
 export type RouteOutput<Name extends ContractName> =
   SchemaOf<Contract[Name], 'result'> extends z.ZodType
     ? z.output<SchemaOf<Contract[Name], 'result'>>

@@ -3,7 +3,7 @@ import type { Route, RouteName } from './route.ts';
 import { count, done, expiry, name, network, pageOf, pageQuery, product, time } from './values.ts';
 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
-/** keys/rule-columns.ts normalizes and validates it. */
+/** A coarse check. keys/rule-columns.ts normalizes and fully validates origins. */
 const ORIGIN = /^[hH][tT][tT][pP][sS]?:\/\/(\*\.)?[^*/?#@\\\s]{1,260}\/?$/;
 const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 const METHOD = /^[A-Za-z0-9_./-]{1,64}\*?$/;
@@ -20,7 +20,7 @@ const origins = listOf(
 );
 const methods = listOf(METHOD, 'must be a method such as getBalance, or a prefix such as get*', 200);
 const addressPerSecond = z.number().int().min(1).max(1_000_000).nullable();
-/** Calls per second and burst; null: the plan's. */
+/** Calls per second and burst; null: the plan's rate. */
 const rate = z
   .strictObject({
     perSecond: z.number().int().min(1).max(10_000_000),
@@ -51,7 +51,7 @@ const keyView = z.object({
   /** Calls per second from one address. */
   addressPerSecond: count.nullable(),
   logsBodies: z.boolean(),
-  /** Monotonic reads: no read returns an older slot than the read before. */
+  /** Monotonic reads: no read returns an older slot than an earlier read. */
   neverBack: z.boolean(),
   leakedAt: time.nullable(),
 });
@@ -59,12 +59,12 @@ export type KeyJson = z.infer<typeof keyView>;
 
 const keyRow = keyView.extend({
   creditsUsed: count,
-  /** Oldest first. */
+  /** Requests per hour, oldest first. */
   requests24h: z.array(count),
   errors24h: count,
 });
 
-/** The secret is stored nowhere. */
+/** The secret is not stored. */
 const newKey = z.object({ secret: z.string(), key: keyView });
 
 const createKey = z.object({
@@ -149,9 +149,9 @@ export const keyRoutes = {
     summary: 'Find a key of this service in a text, and its owner; the text is not stored',
     body: z.object({ text: z.string().max(512) }),
     result: z.object({
-      /** Pattern and checksum are right. */
+      /** The text contains a key with a valid pattern and checksum. */
       wellFormed: z.boolean(),
-      /** It is a key of this service, secret included. */
+      /** The text contains a key of this service, including its secret. */
       matches: z.boolean(),
       key: keyView.nullable(),
     }),

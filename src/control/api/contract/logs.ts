@@ -23,9 +23,9 @@ const logEntry = z.object({
   network: network.nullable(),
   method: z.string(),
   status: usageStatus,
-  /** 0: another transport. */
+  /** HTTP status; 0: another transport. */
   http: z.number().int(),
-  /** 0: none. */
+  /** JSON-RPC error code; 0: none. */
   rpcCode: z.number().int(),
   failure: z.string().nullable(),
   ms: z.number(),
@@ -40,12 +40,12 @@ export type LogEntryJson = z.infer<typeof logEntry>;
 
 const logDetail = logEntry.extend({
   steps: z.array(step),
-  /** Start of parameters and result, if the key allows it; no credentials. */
+  /** Start of the parameters and result, without credentials; null unless the key enables `logsBodies`. */
   params: z.string().nullable(),
   result: z.string().nullable(),
 });
 
-/** Stored as 32-bit integers. */
+/** The filter accepts only 32-bit codes, although the log also stores larger codes. */
 const RPC_CODE_MAX = 2 ** 31 - 1;
 const MIN_MS_MAX = 86_400_000;
 
@@ -90,9 +90,9 @@ const submission = z.object({
   /** `accepted`, or the failure. */
   outcome: z.string(),
   attempts: z.array(attempt),
-  /** Rebroadcasts to all nodes; known when tracking ends. */
+  /** Number of rebroadcasts, each to all nodes; known when tracking ends. */
   rebroadcasts: count,
-  /** Results of rebroadcasts by node and outcome, with time and duration of the last. */
+  /** Rebroadcast results by node and outcome, with the time and duration of the last rebroadcast. */
   again: z.array(attempt.extend({ times: count })),
   /** Final outcome of an accepted transaction; null: still tracked, or unknown. */
   fate: z
@@ -145,7 +145,7 @@ export const logRoutes = {
         messagesPerSecond: z.number(),
         bytesPerSecond: z.number(),
       }),
-      /** Closed because the client read too slowly. */
+      /** Connections closed because the client read too slowly. */
       laggedLastHour: count,
     }),
   },

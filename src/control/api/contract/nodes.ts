@@ -7,21 +7,21 @@ const nodeName = z
   .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must have 1 to 64 letters, digits, dots, dashes or underscores');
 const address = z.string().max(4_096);
 
-/** Validated in detail by the configuration. */
+/** The configuration parser validates these settings in detail. */
 const connectionSettings = {
   url: address,
   /** Absent: derived from `url`; "off": no PubSub. */
   ws: address.nullable().optional(),
   grpc: address.nullable().optional(),
   headers: z.record(z.string().max(128), z.string().max(8_192)).optional(),
-  /** Further options by their names in [[upstream]], e.g. `requests_per_second`. */
+  /** Other options of [[upstream]] under the same names, e.g. `requests_per_second`. */
   options: z.record(z.string().max(64), z.unknown()).optional(),
 };
 const force = z.boolean().default(false);
 
 const finding = z.object({ severity: z.enum(['error', 'warning']), finding: z.string(), remedy: z.string() });
 
-/** Probe result; null: unknown. */
+/** Result of a probe; null: unknown. */
 const nodeReport = z.object({
   reachable: z.boolean(),
   latencyMs: z.number().nullable(),
@@ -34,13 +34,13 @@ const nodeReport = z.object({
 });
 export type NodeReportJson = z.infer<typeof nodeReport>;
 
-/** Without addresses, headers and other credentials. */
+/** An added node, without addresses, headers and other credentials. */
 export const addedNodeView = z.object({
   name: z.string(),
   network,
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
-  /** null: cannot be decrypted with the current pepper. */
+  /** null: the options cannot be decrypted. */
   options: z.record(z.string(), z.unknown()).nullable(),
   createdBy: z.string(),
   createdAt: count,
@@ -92,7 +92,7 @@ export const nodeRoutes = {
     access: 'operator',
     summary:
       'Reload the configuration of the gateway that receives the request; nothing changes unless all of it is valid',
-    /** Names of fields: applied now, or after a restart. */
+    /** Names of changed fields: those applied now, and those that need a restart. */
     result: z.object({ changed: z.array(z.string()), restart: z.array(z.string()) }),
   },
 } as const satisfies Record<RouteName, Route>;

@@ -24,13 +24,13 @@ const nodeView = z.object({
   gateway: z.string(),
   name: z.string(),
   network,
-  /** `healthy`, `lagging`, `failing`, `cordoned` … with the reason. */
+  /** For example `healthy`, `lagging`, `failing` or `cordoned`; `reason` explains the state. */
   state: z.string(),
   reason: z.string().nullable(),
   cordoned: z.boolean(),
-  /** Receives no calls even if no other node is left. */
+  /** The node receives no calls, even if no other node is left. */
   drained: z.boolean(),
-  /** Configuration file, added at run time, or the embedded ledger. */
+  /** Defined in the configuration file, added at run time, or the embedded ledger. */
   source: z.enum(['file', 'added', 'ledger']),
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
@@ -40,12 +40,12 @@ const nodeView = z.object({
   inFlight: count,
   failuresInRow: count,
   silentMs: z.number().nullable(),
-  /** Observed slots; absent from gateways of older versions, like all following fields. */
+  /** Gateways of older versions omit this and all following fields. */
   confirmedSlot: z.string().nullish(),
   finalizedSlot: z.string().nullish(),
   unreplayedSlots: z.string().nullish(),
   firstAvailableBlock: z.string().nullish(),
-  /** Methods that need a capability which this node lacks and another node has. */
+  /** Methods that need a capability that another node has but this node lacks. */
   lacks: z.array(z.string()).optional(),
   recentCalls: count.optional(),
   failedShare: z.number().nullish(),
@@ -54,7 +54,7 @@ const nodeView = z.object({
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
   hedges: count.optional(),
-  /** Mirrored calls of recovery probes. */
+  /** Calls mirrored to the node to test its recovery. */
   copies: count.optional(),
 });
 export type NodeJson = z.infer<typeof nodeView>;
@@ -86,7 +86,7 @@ export const operatorRoutes = {
       gateways: z.array(
         z.object({ id: z.string(), host: z.string(), version: z.string(), startedAt: time, seenAt: time }),
       ),
-      /** Including nodes that no gateway reports. */
+      /** All added nodes, including those that no gateway reports. */
       added: z.array(addedNodeView),
     }),
   },

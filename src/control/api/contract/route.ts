@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MemberRole } from '../../accounts/roles.ts';
 
-/** A role means members with at least this role; the operator may call everything. */
+/** A role allows members with at least this role. The operator may call every route. */
 type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
 
 export const mediaTypes = {
@@ -14,13 +14,13 @@ export type RouteFormat = keyof typeof mediaTypes;
 
 export type Route = Readonly<{
   access: RouteAccess;
-  /** Path parameter with a user id: for that user, membership is enough. */
+  /** Name of the path parameter with a user id. For that user, membership is enough. */
   self?: string;
   summary: string;
-  /** Text on the wire, coerced by the schema. */
+  /** Fields arrive as text; the schema converts them. */
   query?: z.ZodType;
   body?: z.ZodType;
-  /** JSON response; undeclared for other formats. */
+  /** Schema of a JSON response; absent for other formats. */
   result?: z.ZodType;
   format?: RouteFormat;
 }>;

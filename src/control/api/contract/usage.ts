@@ -38,12 +38,12 @@ const quota = z.object({
   limit: count.nullable(),
   isHard: z.boolean(),
   used: count,
-  /** Calendar month (UTC). */
+  /** Start and end of the calendar month (UTC). */
   periodFrom: time,
   periodTo: time,
   /** Projection for the month; null: too little history. */
   projected: count.nullable(),
-  /** Projected; null: not in this month. */
+  /** Projected time at which the quota is used up; null: not in this month. */
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;
@@ -63,7 +63,7 @@ export const usageRoutes = {
       credits: z.array(count),
       quotas: z.array(quota),
       connections: z.object({ websocket: count, grpc: count }),
-      /** Until any call succeeded, Home shows the first steps. */
+      /** Whether any call has succeeded. Until then, the Home page shows the first steps. */
       hasSucceeded: z.boolean(),
       updatedAt: time,
     }),
@@ -74,10 +74,10 @@ export const usageRoutes = {
     query: usageFilter.extend({ by: z.enum(['none', 'product', 'key', 'method', 'status']).default('none') }),
     result: z.object({
       axis,
-      /** Largest first; beyond 20 combined as `other`. */
+      /** Largest first. Series beyond the first 20 are combined as `other`. */
       series: z.array(
         z.object({
-          /** The id for keys. */
+          /** For keys, the key id. */
           name: z.string(),
           label: z.string(),
           totals,
@@ -149,7 +149,7 @@ export const usageRoutes = {
           lastAt: time,
         }),
       ),
-      /** From the request log, so incomplete if it is sampled. */
+      /** From the request log, so incomplete if the log is sampled. */
       codes: z.array(
         z.object({
           code: z.string(),

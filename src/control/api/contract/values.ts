@@ -7,7 +7,7 @@ import { memberRoles } from '../../accounts/roles.ts';
 
 /** Unix milliseconds. */
 export const time = z.number().int().nonnegative();
-/** Expiry; null: never. */
+/** Expiry in Unix milliseconds; null: never. */
 export const expiry = z.number().int().min(0).max(MAX_TIME_MS).nullable();
 export const count = z.number().int().nonnegative();
 export const product = z.enum(Object.keys(products) as [keyof typeof products]);
@@ -22,7 +22,7 @@ export const name = z
 
 export const email = z.email().max(254).toLowerCase();
 
-/** `next` is the cursor of the next page; null on the last. */
+/** `next` is the cursor of the next page; null on the last page. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 
@@ -33,7 +33,7 @@ export const pageQuery = z.object({
 
 const queryTime = z.coerce.number().int().min(0).max(MAX_TIME_MS);
 
-/** [from, to); default: the last hour. */
+/** The range [from, to). Usage and logs default to the last hour. */
 export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.optional() });
 
 export const done = z.object({ done: z.literal(true) });
@@ -41,7 +41,7 @@ export const done = z.object({ done: z.literal(true) });
 export const auditEntry = z.object({
   id: count,
   at: time,
-  /** `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */
+  /** For example `user:anna@example.com`, `token:7hQ2mKpZ` or `cli:root`. */
   actor: z.string(),
   action: z.string(),
   keyId: z.string().nullable(),
@@ -64,6 +64,6 @@ export const adminToken = z.object({
 
 export const withMade = z.object({ withMade: z.stringbool().default(false) });
 export const revokedToken = done.extend({
-  /** Tokens and invitations issued by it, which were revoked, too. */
+  /** Number of tokens and invitations issued by this token that were revoked with it. */
   made: count,
 });

@@ -10,8 +10,8 @@ import type { ApiServices } from '../services.ts';
 type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
 
 /**
- * Runs a change and its audit entry in one transaction. What `work` reads stays unchanged until the commit.
- * @param work - returns null for nothing to audit.
+ * Makes a change and writes its audit entry in one transaction. Data that `work` reads cannot change until the commit.
+ * @param work - returns null as the second item if there is nothing to audit.
  */
 export function withAudit<Result>(
   { store, now }: Pick<ApiServices, 'store' | 'now'>,
@@ -60,7 +60,7 @@ async function page<Entry>(
   return pageOfRows(rows, limit, show);
 }
 
-/** Pages, so that an export of any size needs little memory. */
+/** Yields one page at a time, so that an export of any size needs little memory. */
 async function* lines(
   services: ApiServices,
   filter: Filter,

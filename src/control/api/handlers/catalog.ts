@@ -8,7 +8,7 @@ const ADDRESS = '11111111111111111111111111111111';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const SIGNATURE = '1111111111111111111111111111111111111111111111111111111111111111';
 
-/** Example parameters; absent for methods without required ones. */
+/** Example parameters; absent for methods without required parameters. */
 const examples: Readonly<Partial<Record<keyof typeof methods, readonly unknown[]>>> = {
   getAccountInfo: [ADDRESS, { encoding: 'base64' }],
   getBalance: [ADDRESS],

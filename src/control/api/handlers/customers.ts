@@ -25,7 +25,7 @@ async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiSer
   throw limitReached(`You own ${count} customers, the maximum. Use one of them.`);
 }
 
-/** A suspended owner must not continue with a new customer. */
+/** An owner must not evade a suspension by creating a new customer. */
 async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
   const row = await trx
     .selectFrom('member')

@@ -14,7 +14,7 @@ import { planHandlers } from './plans.ts';
 import { tokenHandlers } from './tokens.ts';
 import { usageHandlers } from './usage.ts';
 
-/** Handlers of all routes; a missing one is a compile error. */
+/** Handlers of all routes. A missing handler is a compile error. */
 export const buildHandlers = (services: ApiServices) =>
   ({
     ...meHandlers(services),

@@ -27,7 +27,7 @@ export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: n
 
 type InvitationInput = Pick<InvitationTable, 'customer_id' | 'email' | 'role' | 'is_operator'>;
 
-/** The token is in the fragment, which browsers do not send. */
+/** The token is in the fragment, which browsers do not send to servers. */
 function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
   const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http);
   return `${origin}/invite#token=${token}`;
@@ -56,7 +56,7 @@ function invite(services: ApiServices, input: InvitationInput, context: ApiConte
   });
 }
 
-/** Only with a configured public URL: a link from a Host header could lead anywhere. */
+/** Requires a configured public URL: a link built from a Host header could lead anywhere. */
 async function mail(
   { mailer, mailRateLimiter, accounts }: ApiServices,
   { caller }: ApiContext,

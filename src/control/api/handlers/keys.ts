@@ -53,7 +53,7 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
   return activity;
 }
 
-/** Plan for testing limits; every customer may choose it. */
+/** Plan for testing the handling of limits. Every customer may choose this plan. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
 
 const statuses = {
@@ -103,7 +103,7 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** The change is committed, and its secret must be returned even if this gateway is slow to apply it. */
+/** How long to wait for this gateway to apply a committed change. A new secret must be returned in any case. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {

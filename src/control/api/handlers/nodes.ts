@@ -27,7 +27,7 @@ import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
-/** @param isGone - true: the whole node is lost; false: only its Geyser. */
+/** @param isGone - true: the whole node is lost; false: only its Geyser endpoint. */
 async function checkNotLast(
   { store, service }: ApiServices,
   network: Network,
@@ -51,13 +51,13 @@ async function checkNotLast(
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
   [url, ws, grpc].filter((address) => address !== null);
 
-/** Equal for http and ws. */
+/** Returns the same origin for http and ws URLs. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
 
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/** Stored headers are credentials: a changed address must not send them to another host. */
+/** Stored headers may be credentials, so they must not be sent to another host when an address changes. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
@@ -107,7 +107,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
   });
 }
 
-/** Two chains must not be mixed. */
+/** The embedded ledger's chain and another chain must not be mixed. */
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
@@ -174,7 +174,7 @@ async function add(
   const report = await requireUsable(nodeServices, node, force);
   const at = services.now();
   await withAudit(services, context, async (trx, version) => {
-    // The name may have been taken during the probe.
+    // Checks again, because the name may have been taken during the probe.
     await checkName(services, trx, name);
     await checkNodeQuota(trx);
     await insertNode(trx, nodeServices.seal, node, { by: context.actor, at, version });
@@ -197,7 +197,7 @@ function mergeSettings(
 ) {
   const { name, network } = row;
   const { url = before.url, headers = before.headers, options = before.options } = body;
-  // A derived address changes with the URL.
+  // A derived WebSocket address changes with the URL.
   const currentSettings = before.isWsDerived ? undefined : (before.ws ?? 'off');
   const ws = body.ws === undefined ? currentSettings : body.ws;
   const grpc = body.grpc === undefined ? before.grpc : body.grpc;
@@ -217,7 +217,7 @@ async function change(
   const { network } = row;
   const settings = nodeServices.parse(mergeSettings(row, before.settings, body));
   const node: AddedNode = { name, network, settings };
-  // Checked before the probe, because the probe already sends the headers.
+  // Must come before the probe, because the probe already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLast(services, network, name, false);

@@ -79,7 +79,7 @@ async function reserveTestMail(services: ApiServices, target: NoticeTargetTable,
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
-  // A concurrent request may have reserved the test already.
+  // A concurrent request may already have reserved the test.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 

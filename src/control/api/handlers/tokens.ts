@@ -16,7 +16,7 @@ export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: Membe
   throw forbidden('ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask a member with that role.`);
 }
 
-/** A grant does not outlive the token that issued it. null: never expires. */
+/** Limits the expiry of a grant to that of the token that issues it; null: never expires. */
 export async function grantExpiry<Requested extends number | null>(
   trx: Transaction<Schema>,
   { caller }: Pick<ApiContext, 'caller'>,

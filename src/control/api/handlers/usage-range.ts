@@ -16,7 +16,7 @@ import { invalidField, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
-/** Maximum ranges shown in minutes, in hours, and at all. */
+/** Maximum ranges shown by minute, shown by hour, and allowed at all. */
 const MINUTES_MAX_MS = 6 * stepMs.hour;
 const HOURS_MAX_MS = 14 * stepMs.day;
 const RANGE_MAX_MS = 400 * stepMs.day;
@@ -31,7 +31,7 @@ function stepOf(lengthMs: number): UsageStep {
 }
 
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
-  // Includes the current minute.
+  // By default, the range includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
   const fromMs = from ?? Math.max(0, toMs - DEFAULT_RANGE_MS);
   if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');
@@ -40,7 +40,7 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   return { fromMs, toMs };
 }
 
-/** Steps are coarser for long ranges and where finer steps were deleted. @throws ApiError 422 */
+/** Steps are coarser for long ranges and where finer steps have been deleted. @throws ApiError 422 */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);
@@ -96,7 +96,7 @@ export const usageQueryOf = async (
   filter: await filterOf(store, customerId, query),
 });
 
-/** Keys without a name get their id. */
+/** Uses the id as the name of keys without a name. */
 export async function keyNames({ db }: Store, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const keys = await db.selectFrom('api_key').select(['id', 'name']).where('id', 'in', ids).execute();

@@ -21,7 +21,7 @@ import { addAt, addTotals, keyNames, noTotals, toAxisJson, usageQueryOf } from '
 const SERIES_ROUTE = 'GET /customers/{customer}/usage';
 type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
 
-/** Further series are combined as `other`. */
+/** Series beyond this number are combined as `other`. */
 const SERIES_MAX = 20;
 const OTHER = 'other';
 
@@ -63,7 +63,7 @@ async function namesBySize(store: Store, query: UsageQuery, column: Column): Pro
     .map(([name]) => name);
 }
 
-/** Not negative: usage may be written between the two reads. */
+/** Prevents negative results, because usage may be written between the two reads. */
 const minus = (count: number, part = 0): number => Math.max(0, count - part);
 
 function restOf(whole: Series, parts: readonly Series[]): Series {
@@ -88,7 +88,7 @@ async function readBreakdown(
   if (allNames.length === 0) return [];
   const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
-  // With very many keys, reads only rows of the shown ones.
+  // A customer may have very many keys, so only rows of the keys shown are read.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly GroupColumn[] = column === 'status' ? ['status'] : [column, 'status'];
   await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {
@@ -131,9 +131,9 @@ export const usageSeries =
     };
   };
 
-/** A spreadsheet formula, also in full-width characters. Source: OWASP, "CSV Injection". */
+/** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-/** Characters that need quotes. Source: RFC 4180. */
+/** Characters that require quotes around a field. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 
 /** A CSV line without its line break. */
@@ -166,7 +166,7 @@ async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string>
   }
 }
 
-/** Streamed with bounded memory. */
+/** Streams the export, with bounded memory. */
 export const usageCsv =
   ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
   async ({ path: { customer }, query }) =>

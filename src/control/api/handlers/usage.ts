@@ -75,7 +75,7 @@ async function connectionsOf({ db }: Store, customerId: string): Promise<Summary
   return { websocket: 0, grpc: 0, ...counts };
 }
 
-/** Read from totals by customer, so its cost does not depend on the number of keys. */
+/** Reads totals per customer, so the cost does not depend on the number of keys. */
 const usageSummary =
   ({ store, now }: ApiServices): Handler<typeof SUMMARY_ROUTE> =>
   async ({ path: { customer }, query }) => {
@@ -103,7 +103,7 @@ async function readMethods(store: Store, query: UsageQuery): Promise<Map<string,
   const methods = new Map<string, MethodCounts>();
   await readWholeSums(store, query, ['product', 'method', 'status'], (row) => {
     const { product, method, status, requests, bytes_out } = row;
-    // Messages without calls.
+    // The row counts only messages, not calls.
     if (requests === 0) return;
     const name = nameOf(product, method);
     const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };
@@ -204,7 +204,7 @@ const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
 type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 
 const CODES_MAX = 50;
-/** Newest log entries to scan. */
+/** Maximum log entries to scan, newest first. */
 const ENTRIES_MAX = 50_000;
 
 const textOf = (failure: string | null): string =>

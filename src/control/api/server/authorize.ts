@@ -16,7 +16,7 @@ export function isOperator(caller: ApiCaller): boolean {
   return caller.kind === 'local' || (caller.kind === 'token' && caller.customerId === null);
 }
 
-/** Also used for customers of others, so that it does not reveal which exist. */
+/** Also used for other users' customers, so that callers cannot find out which customers exist. */
 const noSuchCustomer = (): ApiError =>
   notFound('There is no such customer. GET /me lists yours; operators find all with GET /customers.');
 
@@ -54,8 +54,8 @@ function checkRole(name: ContractName, path: Path, caller: ApiCaller, role: Memb
 }
 
 /**
- * Returns the caller's role for the customer of the route; null if the route needs none.
- * @throws ApiError 401, 403, or 404 for customers of others.
+ * Returns the caller's role for the route's customer; null if the route needs no role.
+ * @throws ApiError 401, 403, or 404 for other users' customers.
  */
 export async function authorize(
   db: Kysely<Schema>,
@@ -76,7 +76,7 @@ export async function authorize(
   const { role, state } = membership;
   if (role === null) throw noSuchCustomer();
   checkRole(name, path, caller, role);
-  // An owner who left could continue with another customer: see handlers/customers.ts.
+  // Owners cannot leave a suspended customer: they could then create another. See handlers/customers.ts.
   const mayLeave = role !== 'owner' && isOwnMembership(name, path, caller);
   if (state === 'suspended' && !name.startsWith('GET ') && !mayLeave)
     throw forbidden(
@@ -86,7 +86,7 @@ export async function authorize(
   return role;
 }
 
-/** null if the user or token no longer exists. */
+/** Returns the caller with current rights; null if the user was deleted or the token is no longer active. */
 async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
   if (caller.kind === 'user') {
     const row = await findRow(db, 'auth_user', { id: caller.userId });
@@ -113,6 +113,6 @@ export async function assertRightsUnchanged(
   throw forbidden('RIGHTS_CHANGED', 'Your rights were changed during the request. Check them and try again.');
 }
 
-/** Whether a repeated check found that rights were revoked; other errors mean that the check failed. */
+/** Whether a repeated check found that rights were revoked. Other errors mean that the check itself failed. */
 export const isRevocation = (thrown: unknown): boolean =>
   thrown instanceof ApiError && [401, 403, 404].includes(thrown.status);

@@ -17,7 +17,7 @@ export function actorOf(caller: ApiCaller): string {
   return caller.kind === 'local' ? `cli:${caller.name}` : 'nobody';
 }
 
-/** The control API independent of the transport. */
+/** The control API, independent of the transport. */
 export class ControlApi {
   readonly services: ApiServices;
   readonly log: Logger;

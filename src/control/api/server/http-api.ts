@@ -25,13 +25,13 @@ import {
 const API_PREFIX = '/api/v1';
 
 type ApiClientFacts = Readonly<{
-  /** Client address behind trusted proxies. */
+  /** Address of the client, even behind trusted proxies. */
   address: string;
 }>;
 
 type HttpApiParts = Readonly<{
   api: ControlApi;
-  /** @throws ApiError 401, 403 for invalid or cross-origin credentials. */
+  /** @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429 */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
   signIn: Pick<AuthGuard, 'handle'>;
   options?: Partial<ControlApiOptions>;
@@ -78,7 +78,7 @@ export class HttpApi {
     }
   }
 
-  /** Before authentication and outside the request limit, so that slow senders do not block others. */
+  /** Reads the body before authentication and outside the request limit, so that slow senders do not block others. */
   #read(request: Request, { address }: ApiClientFacts): Promise<Uint8Array> {
     if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(new Uint8Array(0));
     const { bodyMaxBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
@@ -88,7 +88,7 @@ export class HttpApi {
   #rejectEarly(thrown: unknown, request: Request): Response {
     if (!(thrown instanceof ApiError) && !request.signal.aborted)
       this.#api.log.warn({ err: thrown }, 'Failed to read a control API request');
-    // The rest of the body would be parsed as the next request.
+    // Closes the connection: otherwise, the rest of the body would be parsed as the next request.
     return problemResponse(thrown, randomUUID(), { connection: 'close' });
   }
 
@@ -134,7 +134,7 @@ export class HttpApi {
       return jsonResponse(200, output, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
-      // Hono would run GET and drop the stream without ending it.
+      // Hono would run the GET handler and drop the stream without ending it.
       await authorize(this.#api.services.store.db, name, input.path, caller);
       parseRouteInput(name, input);
       return new Response(null, { headers: streamHeaders(name, format, requestId) });
@@ -211,7 +211,7 @@ export class HttpApi {
     return problemResponse(unavailable ?? thrown, requestId, { 'x-request-id': requestId });
   }
 
-  /** The sign-in library hides the cause, so the store is probed. */
+  /** Also probes the store, because the sign-in library hides the causes of its errors. */
   async #isUnavailable(thrown: unknown): Promise<boolean> {
     if (isStoreUnavailable(thrown)) return true;
     const { db } = this.#api.services.store;
@@ -244,5 +244,5 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-/** API paths need no escapes. */
+/** API paths never contain escapes. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;

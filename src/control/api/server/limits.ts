@@ -5,17 +5,17 @@ import { ApiError } from '../api-error.ts';
 export const controlApiOptions = {
   bodyMaxBytes: 256 * 1_024,
   bodyTimeoutMs: 5_000,
-  /** Concurrent requests; as many bodies may arrive in addition. */
+  /** Concurrent requests. In addition, the same number of request bodies may be arriving. */
   requestsMax: 500,
-  /** Per subnet: IPv4 address or IPv6 /64; for bodies, too. */
+  /** Limit per subnet (IPv4 address or IPv6 /64), for requests and for bodies. */
   siteRequestsMax: 100,
-  /** Concurrent long-lived responses such as live tails. */
+  /** Concurrent long-lived responses, such as live tails. */
   streamsMax: 100,
-  /** Per user or token. Operators have as many in addition to `streamsMax`. */
+  /** Streams per user or token. As many again, in addition to `streamsMax`, are reserved for operators. */
   callerStreamsMax: 10,
-  /** Interval of keep-alive comments of a live tail. */
+  /** Interval between keep-alive comments in a live tail. */
   heartbeatMs: 15_000,
-  /** Interval of authorization checks of a live tail. */
+  /** Interval between authorization checks of a live tail. */
   recheckMs: 1_000,
 };
 
@@ -26,7 +26,7 @@ const createSemaphore = (permitsMax: number, keyPermitsMax: number): PerKeySemap
 
 export type ApiConcurrency = ReturnType<typeof apiConcurrency>;
 
-/** Shared fairly between clients. All throw ApiError 503. */
+/** Limits concurrency in total and per client. All methods throw ApiError 503 at a limit. */
 export function apiConcurrency(options: ControlApiOptions) {
   const { requestsMax, siteRequestsMax, streamsMax, callerStreamsMax } = options;
   const bodies = createSemaphore(requestsMax, siteRequestsMax);
@@ -38,7 +38,7 @@ export function apiConcurrency(options: ControlApiOptions) {
       withPermit(bodies, subnetOf(address), work),
     forRequest: <Result>(address: string, work: () => Promise<Result>) =>
       withPermit(requests, subnetOf(address), work),
-    /** @returns releases the slot. */
+    /** @returns a function that releases the slot. */
     async acquireStream(key: string, isOperator: boolean): Promise<() => void> {
       if (await streams.acquire(key)) return () => streams.release(key);
       if (isOperator && (await operatorStreams.acquire(key))) return () => operatorStreams.release(key);

@@ -14,7 +14,7 @@ const NUL = /\\u0000|\0/;
 
 type BodyBounds = Readonly<{ maxBytes: number; timeoutMs: number }>;
 
-/** @throws ApiError 413 as soon as the body is too long, 408 if it does not arrive in time. */
+/** @throws ApiError 413 as soon as the body is too long, 408 if the body does not arrive in time. */
 export async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyBounds): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array(0);
@@ -70,7 +70,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** Each field at most once. @throws ApiError 422 */
+/** Rejects repeated fields and NUL characters. @throws ApiError 422 */
 export function readQuery(url: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URL(url).searchParams) {
@@ -83,7 +83,7 @@ export function readQuery(url: string): Record<string, string> {
 }
 
 const FIELDS_MAX = 20;
-/** An id in a path. */
+/** Pattern of an id in a path. */
 const PARAMETER = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
@@ -104,7 +104,7 @@ function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'bo
   throw invalidFields(`The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000), fields);
 }
 
-/** @throws ApiError 422 that names each field; 404 for a malformed id in the path. */
+/** @throws ApiError 422 that names the invalid fields; 404 for a malformed id in the path. */
 export function parseRouteInput<Name extends ContractName>(
   name: Name,
   raw: RawRouteInput,

@@ -5,7 +5,7 @@ import { mediaTypes, type RouteFormat } from '../contract/route.ts';
 
 type HeaderMap = Readonly<Record<string, string>>;
 
-/** Instead of a caught error, whose text could be confidential. */
+/** Sent instead of a caught error, whose text could be confidential. */
 const internalError = {
   status: 500,
   code: 'INTERNAL',
@@ -32,13 +32,13 @@ export function jsonResponse(status: number, body: unknown, headers: HeaderMap):
   });
 }
 
-/** One `data:` line per line of text, because a blank line would end the event. */
+/** Writes each line of text as a `data:` line, because a blank line would end the event. */
 function eventOf(text: string): string {
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${lines.join('')}\n`;
 }
 
-/** RFC 4180 requires CRLF. */
+/** RFC 4180 requires CRLF for CSV. */
 const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
 
 export type StreamFormat = Exclude<RouteFormat, 'json'>;
@@ -46,9 +46,9 @@ export type StreamFormat = Exclude<RouteFormat, 'json'>;
 type StreamOptions = Readonly<{
   format: StreamFormat;
   heartbeatMs: number;
-  /** Called once, for any reason. */
+  /** Called once when the stream ends, for any reason. */
   onEnd: () => void;
-  /** For errors after the response headers. */
+  /** Called for errors after the response headers have been sent. */
   onError: (thrown: unknown) => void;
 }>;
 

@@ -10,7 +10,7 @@ import { linesOf } from '../../../base/text/lines-of.ts';
 import type { Store } from '../open.ts';
 import { BackupError, type BackupPart, backupTables, type TableCount, takeBackup } from './backup.ts';
 
-/** A backup file is gzipped JSON lines; the first identifies the format. */
+/** A backup file consists of gzipped JSON lines. The first line identifies the format. */
 const FORMAT = 'solway-backup';
 const FORMAT_VERSION = 1;
 
@@ -43,7 +43,7 @@ function lineOf(part: BackupPart): string {
 }
 
 /**
- * Writes a backup, readable by its owner only; the file appears when it is complete and durable.
+ * Writes a backup that only its owner can read. The file stays empty until the backup is complete and durable.
  * @throws BackupError if the file exists
  */
 export async function writeBackupFile(
@@ -64,7 +64,7 @@ export async function writeBackupFile(
     const packed = createGzip();
     const sink = packed.pipe(createWriteStream(unfinished, { mode: 0o600, flush: true }));
     const written = finished(sink);
-    // Awaited below; avoids an unhandled rejection until then.
+    // `written` is awaited below; this avoids an unhandled rejection until then.
     written.catch(() => undefined);
     for await (const part of takeBackup(store)) {
       if (!packed.write(`${lineOf(part)}\n`)) await Promise.race([once(packed, 'drain'), written]);

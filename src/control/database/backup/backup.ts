@@ -7,7 +7,7 @@ import type { Schema } from '../schema.ts';
 
 type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
 
-/** Primary keys of all tables, referenced tables first. null: run-time state that is not backed up. */
+/** Primary keys of all tables. Referenced tables come first. null: run-time state that is not backed up. */
 const keysOfTables = {
   change_counter: ['id'],
   pepper: ['version'],
@@ -87,7 +87,7 @@ async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]
 
 const MODULUS = 1n << 256n;
 
-/** Order-independent digest of rows: databases sort text differently. */
+/** Order-independent digest of rows, because databases sort text differently. */
 class RowDigest {
   rows = 0;
   #sum = 0n;
@@ -122,7 +122,7 @@ export class BackupError extends Error {
 
 export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
 
-/** A consistent snapshot of the store. Writers to SQLite wait meanwhile; PostgreSQL continues. */
+/** Yields a consistent snapshot of the store. In SQLite, writers wait until it ends; in PostgreSQL, they continue. */
 export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
   const startSnapshot = store.db.startTransaction();
   const snapshot =
@@ -159,7 +159,7 @@ async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> 
   }
 }
 
-/** Removes the rows that migrations inserted: they are in the backup, too. */
+/** Removes rows that migrations inserted, because the backup contains them as well. */
 async function clear(db: Kysely<Schema>): Promise<void> {
   for (const { name } of backupTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db);
 }

@@ -10,7 +10,7 @@ export interface AccountTables {
   };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
-  /** Tables of the sign-in library have ISO times. */
+  /** Tables of the sign-in library store times as ISO text. */
   auth_user: {
     id: string;
     name: string;
@@ -24,7 +24,7 @@ export interface AccountTables {
   };
   auth_session: {
     id: string;
-    /** `sha256:` and the digest of the cookie value, hex. */
+    /** `sha256:` followed by the digest of the session token, hex. */
     token: string;
     userId: string;
     expiresAt: string;
@@ -59,7 +59,7 @@ export interface AccountTables {
   auth_two_factor: {
     id: string;
     userId: string;
-    /** Encrypted by the library, like the backup codes. */
+    /** Encrypted by the library, as are the backup codes. */
     secret: string;
     backupCodes: string;
     verified: number | null;
@@ -79,7 +79,7 @@ export interface AccountTables {
 export interface CustomerTable {
   id: string;
   name: string;
-  /** Plan of its quota and of keys without a plan of their own. */
+  /** Plan of the customer's quota, and default plan of its keys. */
   plan_id: string;
   state: CustomerState;
   created_at: number;
@@ -92,7 +92,7 @@ export interface InvitationTable {
   /** Empty: anyone with the token may accept. */
   email: string;
   role: MemberRole;
-  /** Accepting it also grants operator rights. */
+  /** 1: accepting the invitation also grants operator rights. */
   is_operator: number;
   /** SHA-256 of the 256-bit random token, hex. */
   token_digest: string;
@@ -106,10 +106,10 @@ export interface AdminTokenTable {
   /** Public part: 8 base58 characters. */
   id: string;
   name: string;
-  /** HMAC-SHA-256 of the full token under the pepper, hex. */
+  /** HMAC-SHA-256 of the full token, keyed with the pepper, hex. */
   digest: string;
   pepper_version: number;
-  /** null: the operator's. */
+  /** null: an operator token. */
   customer_id: string | null;
   role: MemberRole;
   created_by: string;

@@ -4,11 +4,11 @@ export interface NodeTables {
   upstream_node: UpstreamNodeTable;
 }
 
-/** Node added at run time. */
+/** A node added at run time. */
 export interface UpstreamNodeTable {
   name: string;
   network: Network;
-  /** `NodeSettings` of control/nodes/added-nodes.ts. */
+  /** Encrypted `NodeSettings` of control/nodes/added-nodes.ts. */
   sealed: string;
   pepper_version: number;
   has_ws: number;
@@ -16,7 +16,7 @@ export interface UpstreamNodeTable {
   created_by: string;
   created_at: number;
   changed_at: number;
-  /** Gateways poll it. */
+  /** Polled by gateways to detect changes. */
   version: number;
 }
 

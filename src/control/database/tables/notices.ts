@@ -1,6 +1,6 @@
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
-  /** A reached quota threshold: one row, whichever gateway saw it first. */
+  /** A quota threshold that was reached. Only the first gateway to detect it inserts the row. */
   quota_notice: {
     /** Start of the month. */
     month: number;
@@ -18,25 +18,25 @@ export interface NoticeTargetTable {
   id: string;
   customer_id: string;
   kind: 'webhook' | 'email';
-  /** Email address, or the display form of a webhook URL, which may contain secrets. */
+  /** Email address, or the webhook URL truncated for display, because a URL may contain secrets. */
   shown: string;
-  /** Webhook URL and signing secret, sealed by notifications/webhooks.ts; else empty. */
+  /** Webhook URL and signing secret, sealed by notifications/webhooks.ts; empty for email. */
   sealed: string;
   pepper_version: number;
   created_by: string;
   created_at: number;
   last_sent_at: number | null;
   last_problem: string | null;
-  /** Last test, whatever its result; 0: none. */
+  /** Time of the last test, whatever its result; 0: never tested. */
   tested_at: number;
 }
 
-/** One notification to one target until delivered or abandoned. */
+/** Delivery of one notification to one target. */
 export interface NoticeDeliveryTable {
   id: string;
   target_id: string;
   customer_id: string;
-  /** JSON. */
+  /** The notification as JSON. */
   notice: string;
   state: 'waiting' | 'sent' | 'failed';
   tries: number;

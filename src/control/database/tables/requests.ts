@@ -3,13 +3,13 @@ import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
 
-/** Bounded; not used for billing. */
+/** Tables of bounded size, not used for billing. */
 export interface RequestTables {
   request_log: RequestLogTable;
   submission: SubmissionTable;
   gateway: GatewayTable;
   connection: ConnectionTable;
-  /** Close requests; the gateway with the connection deletes the row. */
+  /** Requests to close a connection. The gateway that holds the connection deletes the row. */
   connection_close: {
     connection_id: string;
     gateway: string;
@@ -22,13 +22,13 @@ export interface RequestTables {
     reason: string;
     actor: string;
     at: number;
-    /** Receives no calls even if no other node is left. */
+    /** 1: the node receives no calls, even if no other node is left. */
     is_drain: number;
   };
 }
 
 export interface RequestLogTable {
-  /** Sortable by the start of the request: control/requests/read-log.ts. */
+  /** Sorts by the start time of the request. See control/requests/read-log.ts. */
   id: string;
   at: number;
   gateway: string;
@@ -41,7 +41,7 @@ export interface RequestLogTable {
   status: UsageStatus;
   /** HTTP status; 0 for other transports. */
   http: number;
-  /** 0 for none. */
+  /** JSON-RPC error code; 0 for none. */
   rpc_code: number;
   failure: string | null;
   micros: number;
@@ -50,7 +50,7 @@ export interface RequestLogTable {
   node: string | null;
   address: string;
   origin: string | null;
-  /** JSON array of steps; empty if logging was decided only at the end. */
+  /** JSON array of steps; empty for unsampled requests, which are logged only because they failed or were slow. */
   steps: string;
   params: string | null;
   result: string | null;
@@ -65,20 +65,20 @@ export interface SubmissionTable {
   network: Network;
   /** `accepted`, or the failure. */
   outcome: string;
-  /** JSON array of node, time, milliseconds and outcome. */
+  /** JSON array of attempts, each with node, time, milliseconds and outcome. */
   attempts: string;
   rebroadcasts: number;
-  /** JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds. */
+  /** JSON array of rebroadcast results by node and outcome: count, and time and milliseconds of the last result. */
   again: string | null;
   /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;
-  /** Decimal, because databases have no u64. */
+  /** Decimal text, because the databases have no u64 type. */
   fate_slot: string | null;
   fate_err: string | null;
 }
 
 export interface GatewayTable {
-  /** Process run. */
+  /** Id of the process run. */
   id: string;
   host: string;
   version: string;
@@ -86,28 +86,28 @@ export interface GatewayTable {
   seen_at: number;
   /** JSON array of nodes as seen by the gateway. */
   nodes: string;
-  /** Address as reached by its own machine; null before the listeners are open. */
+  /** URL that reaches the gateway from its own machine; null until its listeners are open. */
   url: string | null;
 }
 
-/** Open WebSockets and gRPC streams as last reported. */
+/** Open WebSocket connections and gRPC streams, as last reported by their gateway. */
 export interface ConnectionTable {
   id: string;
   gateway: string;
   customer_id: string;
   key_id: string;
   kind: 'websocket' | 'grpc';
-  /** Time of that report; unchanged facts are not reported again. */
+  /** Time of the last report. Unchanged facts are not reported again. */
   told_at: number;
-  /** JSON object with everything else that lists show. */
+  /** JSON object with all other fields shown in lists. */
   facts: string;
 }
 
-/** Connections closed for lag: running totals of one process per minute. */
+/** Connections closed because the client read too slowly: running totals of each process per minute. */
 export interface LaggedMinuteTable {
   gateway: string;
   customer_id: string;
-  /** Unix minutes. */
+  /** Minutes since the Unix epoch. */
   minute: number;
   connections: number;
 }

@@ -3,8 +3,8 @@ import type { Product } from '../../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 
 /**
- * Roll-ups of usage_minute and their bookkeeping: usage_hour and usage_day by key and method, usage_total and
- * usage_method by minute, hour and day. Hours and days are counted from 1970 (UTC).
+ * Roll-ups of usage_minute and their bookkeeping. usage_hour and usage_day have rows by key and method; usage_total and
+ * usage_method have rows by minute, hour and day. Hours and days are counted from 1970 (UTC).
  */
 export interface UsageTables {
   usage_hour: UsageDetailTable & Readonly<{ hour: number }>;
@@ -12,7 +12,7 @@ export interface UsageTables {
   usage_total: UsageTotalTable;
   usage_method: UsageMethodTable;
   usage_mark: UsageMarkTable;
-  /** First retained bucket; earlier usage is deleted and no longer accepted. */
+  /** First retained bucket. Earlier usage has been deleted and is no longer accepted. */
   usage_horizon: {
     step: UsageStep;
     bucket: number;
@@ -22,7 +22,7 @@ export interface UsageTables {
     epoch: string;
     written_at: number;
   };
-  /** Leases for work that one of several gateways does. */
+  /** Leases for work that only one gateway at a time should do. */
   usage_claim: {
     name: string;
     holder: string;
@@ -35,7 +35,7 @@ export interface UsageTables {
     violations: number;
     example: string | null;
   };
-  /** High-water marks of an hour's minutes, to detect decreases. */
+  /** Highest totals seen for the minutes of an hour, to detect decreases. */
   usage_seen: {
     hour: number;
     epoch: string;
@@ -50,13 +50,13 @@ export interface UsageCounters {
   bytes_in: number;
   bytes_out: number;
   credits: number;
-  /** Messages of subscriptions and streams; their bytes are part of bytes_out. */
+  /** Messages sent by subscriptions and streams. Their bytes are included in bytes_out. */
   messages: number;
-  /** Histogram of base/histogram.ts: `bucket:count` pairs, ascending, joined by commas. */
+  /** Histogram of base/histogram.ts as comma-separated `bucket:count` pairs in ascending order. */
   latency: string;
 }
 
-/** Sums over processes. */
+/** Totals across processes. */
 export interface UsageDetailTable extends UsageCounters {
   /** Empty for unknown keys; the built-in customer for calls without a key. */
   customer_id: string;
@@ -73,32 +73,32 @@ export type UsageStep = (typeof usageSteps)[number];
 
 interface UsageSumTable extends UsageCounters {
   step: UsageStep;
-  /** Unix minutes, hours or days. */
+  /** Minutes, hours or days since the Unix epoch. */
   bucket: number;
   customer_id: string;
   product: Product;
   status: UsageStatus;
 }
 
-/** Totals over methods and keys, for summaries and quotas. */
+/** Totals across methods and keys, for summaries and quotas. */
 export interface UsageTotalTable extends UsageSumTable {
   /** Plan of the keys at the time of the call. */
   plan_id: string;
 }
 
-/** Totals over keys, by method. */
+/** Totals by method, across keys. */
 export interface UsageMethodTable extends UsageSumTable {
   method: string;
 }
 
-/** Scope of a mark: totals of a minute, hour or day, or the rows by key of an hour or day. */
+/** Scope of a mark: the totals of a minute, hour or day, or the per-key rows of an hour or day. */
 export type MarkKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 
-/** A bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up. */
+/** Marks a bucket whose source rows changed. Written in the transaction of the change, deleted by the roll-up. */
 export interface UsageMarkTable {
   kind: MarkKind;
   bucket: number;
-  /** Writer; empty for a roll-up. Writers have separate marks, so that none waits for another. */
+  /** Writer's process run; empty for a roll-up. Separate marks keep writers from waiting for each other. */
   epoch: string;
   /** Random for each change, so that the roll-up deletes only unchanged marks. */
   token: number;
@@ -147,7 +147,7 @@ const rollUpState = `
     name text primary key, ran_at bigint not null, violations bigint not null, example text
   );`;
 
-/** Assigns owners to minutes of an earlier schema and marks them for roll-up. */
+/** Assigns customers and plans to minutes from an earlier schema, and marks the minutes for roll-up. */
 const adoptMinutes = `
   alter table usage_minute add column customer_id text not null default '';
   alter table usage_minute add column plan_id text not null default '';
