@@ -95,7 +95,7 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
-/** Limits the mails of this gateway. Deleting an invitation or a target does not reset the count. */
+/** Limits the mails sent by this gateway. Deleting an invitation or a target does not reset the count. */
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;
   readonly #now: () => number;

@@ -100,7 +100,7 @@ export class SemiWalletStore {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /** Returns the plaintext secret key, 64 bytes in base58; null for an unknown wallet. @throws like `decrypt`. */
+  /** The plaintext secret key, 64 bytes in base58; null for an unknown wallet. @throws the errors of `decrypt`. */
   async keypair(
     ownerId: string,
     wallet: Address,
@@ -110,7 +110,7 @@ export class SemiWalletStore {
     return opened === null ? null : { publicKey: wallet, secretKey: opened.secretKey };
   }
 
-  /** Returns false for an unknown wallet. @throws like `decrypt`. */
+  /** Returns false for an unknown wallet. @throws the errors of `decrypt`. */
   async changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean> {
     const name = { ownerId, address: wallet };
     const opened = await this.#open(name, from);

@@ -26,7 +26,7 @@ type LimitSync = (time: SyncTime) => SyncCommand | null;
 
 type SyncOptions = Readonly<{ gateway: string; namesMax: number }>;
 
-/** Maximum sync intervals between two reports of one name. */
+/** Maximum number of sync intervals between two reports of one name. */
 const REPORT_INTERVALS_MAX = 5;
 
 type RateSyncOptions = SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>;
@@ -129,7 +129,7 @@ const RETENTION_AFTER_MS = 40 * 86_400_000;
 
 /** Maximum share of unchanged accounts in a sync. */
 const REST_SHARE = 0.1;
-/** How often a changed account is reported again, to learn what other gateways spend from it. */
+/** How many more times a changed account is reported, to learn what other gateways spend from it. */
 const REPORT_COUNT = 10;
 
 /**

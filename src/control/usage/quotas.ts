@@ -12,7 +12,7 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
   return days;
 }
 
-/** Credits used in the calendar month (UTC), without usage since the last flush. */
+/** Credits used in the calendar month (UTC), excluding usage since the last flush. */
 export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
   const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);

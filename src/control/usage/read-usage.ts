@@ -157,7 +157,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
-    // For a large customer, the index by key selects fewer rows than the one by customer.
+    // For a large customer, the index by key selects fewer rows than the index by customer.
     filter.keys === undefined
       ? sql`customer_id = ${filter.customerId}`
       : sql`key_id in (${sql.join([...filter.keys])})`,

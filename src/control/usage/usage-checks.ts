@@ -9,7 +9,7 @@ import { counterColumns } from './usage-sums.ts';
 
 const recordedColumns = ['requests', 'messages', 'credits'] as const;
 
-/** Records an hour's totals of each process run; a record never decreases. */
+/** Records the totals of each process run for an hour. Recorded values never decrease. */
 async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
   const greater = (name: string) =>
     sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}

@@ -51,7 +51,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
   return true;
 }
 
-/** Moves the retention start past a rolled-up unit. Rejects later writes before it, which would form a partial hour. */
+/** Moves the retention start past a rolled-up unit. Later writes before it are rejected, to avoid partial hours. */
 async function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * perUnit(level, level.step);
   try {
