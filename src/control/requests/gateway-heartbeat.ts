@@ -64,7 +64,7 @@ export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, n
   });
 }
 
-/** @returns whether the node was cordoned. */
+/** @returns false if the node was not cordoned. */
 export function uncordonNode(
   store: Store,
   { network, node }: Pick<NodeCordon, 'network' | 'node'>,
