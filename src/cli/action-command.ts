@@ -4,9 +4,9 @@ import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } fr
 export type Report = Readonly<{ text: string; json: unknown }>;
 
 export type Action<Job> = Readonly<{
-  /** Name of its argument in the help text, such as KEY; absent: no argument. */
+  /** Name of the action's argument in the help text, such as KEY; absent if it takes none. */
   argument?: string;
-  /** Options in addition to those of every action of the command. */
+  /** Options in addition to those that all actions of the command accept. */
   options?: readonly string[];
   run: (job: Job) => Promise<Report>;
 }>;

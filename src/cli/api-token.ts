@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Terminal, UsageError } from './command.ts';
 
-/** User of this machine, for the audit log. */
+/** Name of the operating system user, for the audit log. */
 export function getAuditActor(): string {
   try {
     return userInfo().username;
@@ -19,7 +19,7 @@ const tokenSources = {
 
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** Reads the token for a remote service. @throws UsageError */
+/** Reads the token for a remote service from SOLWAY_TOKEN. @throws UsageError */
 export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
   const token = environment.SOLWAY_TOKEN?.trim() ?? '';
   if (token === '') throw new UsageError(`SOLWAY_TOKEN is not set. Set it to ${tokenSources[kind]}`);

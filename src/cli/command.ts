@@ -1,4 +1,4 @@
-/** Exit codes of every command; stable. */
+/** Exit codes of all commands. They are stable. */
 export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
 
 export type Terminal = Readonly<{
@@ -9,7 +9,7 @@ export type Terminal = Readonly<{
 
 export type Command = Readonly<{
   help: string;
-  /** Command-line names of fields of the control API. */
+  /** Command-line option for each field of the control API. */
   optionNames?: Readonly<Record<string, string>>;
   /** @returns the exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
@@ -20,7 +20,7 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** @throws UsageError for a positional argument that the command does not have. */
+/** @throws UsageError for a positional argument that the command does not accept. */
 export function rejectArgument(command: string, argument: string | undefined): void {
   if (argument !== undefined)
     throw new UsageError(`unexpected argument "${argument.slice(0, 40)}": see solway ${command} --help`);

@@ -2,7 +2,7 @@ import { UsageError } from './command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Unix milliseconds of a date or time (UTC by default) or of a duration from now: `90m`, `12h`, `30d`. @throws UsageError */
+/** Unix milliseconds of a date (UTC), a time (local without offset) or a duration such as `30d`. @throws UsageError */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([mhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
@@ -11,7 +11,7 @@ export function parseExpiry(text: string, now: number): number {
   throw new UsageError('--expires must be a date such as 2027-01-31 or a duration such as 30d, 12h or 90m');
 }
 
-/** Hours, fractions allowed. @throws UsageError */
+/** Parses a number of hours, which may have a fraction. @throws UsageError */
 export function parseHours(text: string): number {
   if (/^\d{1,5}(\.\d{1,4})?$/.test(text)) return Number(text);
   throw new UsageError('--overlap must be a number of hours such as 24, 0.5 or 0');
@@ -45,10 +45,10 @@ export type RuleValues = Readonly<{
   'never-back'?: string;
 }>;
 
-/** Instead of a list: removes the rule. */
+/** Given instead of values: removes the rule. */
 const ANY = 'any';
 
-/** Joins repeated and comma-separated values; null: any. */
+/** Merges repeated and comma-separated values. null: `any`, which removes the rule. */
 function listOf(option: string, values: readonly string[] | undefined): string[] | null | undefined {
   if (values === undefined) return undefined;
   const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());
@@ -82,7 +82,7 @@ function switchOf(option: string, value: string | undefined): boolean | undefine
   throw new UsageError(`--${option} must be yes or no`);
 }
 
-/** Rules of the command line; undefined for omitted ones. @throws UsageError */
+/** Rules given on the command line; omitted rules are undefined. @throws UsageError */
 export const rulesOf = (values: RuleValues) => ({
   networks: listOf('network', values.network),
   cidrs: listOf('cidr', values.cidr),

@@ -6,12 +6,12 @@ type Key = Awaited<ReturnType<KeyCommands['list']>>[number];
 type NewKey = Awaited<ReturnType<KeyCommands['create']>>;
 type IdentifiedKey = Awaited<ReturnType<KeyCommands['identify']>>;
 
-/** Old rows may have later times than Date supports. */
+/** Capped, because old rows may hold times later than Date supports. */
 const day = (time: number): string =>
   new Date(Math.min(time, MAX_TIME_MS)).toISOString().slice(0, 16).replace('T', ' ');
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
 
-/** The secret of a new key. No other text contains a secret. */
+/** Text for a new key, with its secret. No other text contains a secret. */
 export function newKeyText({ secret, key }: Pick<NewKey, 'secret' | 'key'>): string {
   return [
     secret,

@@ -12,12 +12,12 @@ export type NodeValues = Readonly<{
   pipelining?: string;
 }>;
 
-/** Instead of a number: no limit. */
+/** Given instead of a number: no limit. */
 const NONE = 'none';
-/** Instead of an address: the node has none. */
+/** Given instead of an address: the node has no such feed. */
 const OFF = 'off';
 
-/** Numeric options and their names in the file. */
+/** Numeric options, with their names in the configuration file. */
 const numbers = {
   'requests-per-second': 'requests_per_second',
   'requests-burst': 'requests_burst',

@@ -25,7 +25,7 @@ const rowOf = (node: Node): string[] => [
   node.reason ?? '',
 ];
 
-/** Nodes as a table: a row per node and gateway, and a row for each added node that no gateway reports. */
+/** Table of nodes: a row per node and gateway, and a row for each added node that no gateway reports. */
 export function upstreamTable({ nodes, added }: Listed): string {
   const unseen = added
     .filter(({ name }) => !nodes.some((node) => node.name === name))

@@ -24,7 +24,7 @@ export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'netw
 /** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
 
-/** All options and fixed limits by section. Names are those of the file in camelCase; paths are absolute. */
+/** All options and fixed limits by section. Names are as in the file, but in camelCase. Paths are absolute. */
 export type Configuration = Readonly<
   Omit<SchemaValues, 'upstream' | 'sender' | 'das' | 'grpc' | 'shreds'> & {
     upstreams: readonly UpstreamConfiguration[];
@@ -33,9 +33,9 @@ export type Configuration = Readonly<
     grpc: Omit<SchemaValues['grpc'], 'host'> & Readonly<{ host: string }>;
     shreds: Omit<SchemaValues['shreds'], 'entries' | 'deshred'> &
       Readonly<{ entries: readonly ShredServer[]; deshred: readonly ShredServer[] }>;
-    /** The plan `default` is always among them. */
+    /** Always includes the plan `default`. */
     plans: readonly Plan[];
-    /** null: none was read. */
+    /** Path of the configuration file; null if no file was read. */
     file: string | null;
   }
 >;
@@ -45,13 +45,13 @@ const EXPLICIT_PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^:/?#]*)):(\d{1,
 const PORT_MAX = 65_535;
 
 /**
- * Conventional PubSub URL of a node: the same host, and the next port if the URL names one. null above port 65535.
- * Source: `makeWebsocketUrl` of @solana/web3.js.
+ * Conventional PubSub URL of a node: the same host, and the next port if the URL has an explicit port. null if the next
+ * port would exceed 65535. Source: `makeWebsocketUrl` of @solana/web3.js.
  */
 export function websocketUrlOf(url: string): string | null {
   const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
   const next = Number(port) + 1;
-  // NaN without an explicit port.
+  // False without an explicit port, because `next` is NaN.
   if (next > PORT_MAX) return null;
   const withNextPort = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
   return withNextPort.replace(/^http/i, 'ws');
@@ -91,7 +91,7 @@ const completeTls = (tls: SchemaValues['server']['tls']): SchemaValues['server']
 const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: string): ShredServer[] =>
   servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
 
-/** Time to process a file after its upload. */
+/** Time allowed for processing a file after its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
 /** Fills in defaults that depend on other options. */
@@ -228,7 +228,7 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
 
 const memberOf = (value: unknown, name: string): unknown => (isTable(value) ? value[name] : undefined);
 
-/** If all nodes are on one network, it is the default network, unless another is set. */
+/** Makes the network of the nodes the default, if they all share one and no default is set. */
 function withDefaultNetwork(raw: Table): Table {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
@@ -274,7 +274,7 @@ function valuesOf(parsed: Table, limits: Limits): SchemaValues {
 
 /**
  * Reads the configuration from all its sources.
- * @throws ConfigurationError with all problems of the first step that fails: references, schema, checks across options.
+ * @throws ConfigurationError with all problems of the first step that fails: references, schema, cross-checks.
  */
 export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf, problems, internal } = readSources(args, environment);
@@ -290,7 +290,7 @@ export function loadConfiguration(args: ConfigurationArguments, environment: Env
   return configuration;
 }
 
-/** Path of the data folder, even if other options are invalid. @throws ConfigurationError */
+/** Reads only the path of the data folder, so that other options may be invalid. @throws ConfigurationError */
 export function loadDataDir(args: ConfigurationArguments, environment: Environment): string {
   const { raw, sourceOf } = readUnresolvedSources(args, environment);
   const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });

@@ -13,7 +13,7 @@ export function showUrl(text: string): string {
   return `${match[1]}${match[2]}${rest}`.slice(0, 200);
 }
 
-/** A value for an error text: short, text in quotes, without secrets. */
+/** Formats a value for an error message: shortened, text in quotes, without secrets. */
 export function showValue(value: unknown): string {
   if (typeof value === 'string') {
     const text = value.includes('://') ? showUrl(value) : redact(value);
@@ -28,19 +28,19 @@ export function showValue(value: unknown): string {
 export const UNKNOWN_NAMES_SEPARATOR = '\n';
 
 export type Problem = Readonly<{
-  /** Name of the file, `SOLWAY_PORT`, `--upstream`. */
+  /** Where the value comes from: the file name, or a name such as `SOLWAY_PORT` or `--upstream`. */
   source: string;
-  /** Dotted name; empty when the source is not a file, or when the whole file is meant. */
+  /** Dotted option name; empty if the source is not a file or the problem concerns the whole file. */
   field: string;
   message: string;
 }>;
 
-/** `solway.toml: server.port: 99999 is not a whole number from 0 to 65535`. */
+/** Example: `solway.toml: server.port: 99999 is not a whole number from 0 to 65535`. */
 export function describeProblem({ source, field, message }: Problem): string {
   return [source, field, message].filter((part) => part !== '').join(': ');
 }
 
-/** Lists every problem of a configuration; contains no secret. */
+/** Lists every problem of a configuration. Contains no secrets. */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[];
 
@@ -51,7 +51,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** `["upstream", 1, "url"]` as `upstream[1].url`. */
+/** Formats `["upstream", 1, "url"]` as `upstream[1].url`. */
 export function fieldName(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`;
@@ -81,7 +81,7 @@ export class ArgumentsError extends Error {
   override name = 'ArgumentsError';
 }
 
-/** The message names the reference, never a value. */
+/** A secret reference that cannot be resolved. The message names the reference, never a value. */
 export class SecretReferenceError extends Error {
   override name = 'SecretReferenceError';
 }

@@ -5,8 +5,8 @@ import { entries, singleOptions } from './schema.ts';
 import { isTable, type Table } from './table.ts';
 
 /**
- * The configuration in effect. A module that reads an option at each use from its section sees a reload; one that
- * copies it at startup keeps the old value (`reload` in the schema).
+ * The configuration in effect. A module that reads an option from its section at each use sees reloads; a module that
+ * copies the option at startup keeps the old value (`reload` in the schema).
  */
 export class LiveConfiguration {
   #current: Configuration;
@@ -17,7 +17,7 @@ export class LiveConfiguration {
   /** The configuration in effect in this process; a reload changes it and its sections in place. */
   readonly view: Configuration;
 
-  /** @param ownOf - computes the part for one worker; absent: the whole configuration. */
+  /** @param ownOf - computes the part for this process; absent: the whole configuration. */
   constructor(
     configuration: Configuration,
     ownOf: (configuration: Configuration) => Configuration = (whole) => whole,
@@ -30,17 +30,17 @@ export class LiveConfiguration {
     ) as Configuration;
   }
 
-  /** The configuration in effect in all processes together. Immutable. */
+  /** The configuration in effect across all processes. Immutable. */
   get current(): Configuration {
     return this.#current;
   }
 
-  /** Calls the listener synchronously at each change; it throws to reject the configuration. */
+  /** Calls the listener synchronously on each change. The listener throws to reject the configuration. */
   follow(listener: (configuration: Configuration) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Replaces the configuration, or restores the previous one and throws when a listener rejects it. */
+  /** Replaces the configuration. If a listener rejects it, restores the previous configuration and throws. */
   replace(configuration: Configuration): void {
     const before = this.#current;
     try {
@@ -63,7 +63,7 @@ export class LiveConfiguration {
     }
   }
 
-  /** Every listener must get the previous configuration, even when one of them throws. */
+  /** Every listener must get the previous configuration, even if another listener throws. */
   #restoreListeners(): void {
     for (const listener of this.#listeners) {
       try {
@@ -73,32 +73,32 @@ export class LiveConfiguration {
   }
 }
 
-/** Effect of another configuration; options by their names in the file. */
+/** Effect of switching to another configuration. Options are named as in the file. */
 export type Changes = Readonly<{
-  /** The new values of options that a reload applies, the old ones of the others. */
+  /** New values of options that a reload applies, and old values of all others. */
   configuration: Configuration;
   changed: readonly string[];
   restart: readonly string[];
 }>;
 
-/** A start decides whether mail is available. */
+/** Whether mail is available is decided at startup. */
 const hasSameMailAvailability = ({ mail: before }: Configuration, { mail: after }: Configuration): boolean =>
   (before.smtpUrl === null) === (after.smtpUrl === null);
 
-/** Reload rules that depend on other values, for options that `reload` marks. */
+/** Conditions for options marked `reload` that a reload can apply only in some cases. */
 const conditions: Readonly<Record<string, (before: Configuration, after: Configuration) => boolean>> = {
-  // A start decides whether the embedded ledger runs instead of nodes.
+  // Whether the embedded ledger runs instead of nodes is decided at startup.
   upstream: (before, after) => after.upstreams.length > 0 && (before.upstreams.length > 0 || !before.dev),
   'mail.smtp_url': hasSameMailAvailability,
   'mail.from': hasSameMailAvailability,
 };
 
-/** `[[upstream]]` and `[[sender]]` are plural in the program. */
+/** `[[upstream]]` and `[[sender]]` have plural names in the program. */
 const fileNames: Readonly<Record<string, string>> = { upstreams: 'upstream', senders: 'sender' };
 
 const fileNameOf = (name: string): string => fileNames[name] ?? snakeCase(name);
 
-/** Not options: the file's own name, and the plans, which a reload applies. */
+/** Not in the schema, but applied by a reload: the path of the file, and the plans. */
 const reloadable: ReadonlySet<string> = new Set(['file', 'plans']);
 
 function isReloadable(name: string, before: Configuration, after: Configuration): boolean {

@@ -30,7 +30,7 @@ const renamed: Readonly<Record<string, string>> = {
   'shared.gateways_least': 'shared.gateways_min',
 };
 
-/** Removed options, by section, whose names are not those of a fixed limit today. */
+/** Removed options by section, except those that are now fixed limits of the same name. */
 const removed: Readonly<Record<string, readonly string[]>> = {
   server: ['batch_answers_max_bytes', 'own_time_max_ms', 'raw_head_max_bytes', 'raw_body_max_bytes'],
   upstream_pool: [
@@ -70,7 +70,7 @@ const removed: Readonly<Record<string, readonly string[]>> = {
   gateways: ['look_interval_ms', 'connections_shown_max'],
 };
 
-/** Most removed options became fixed limits of the same name; add the old name to `removed` when one is renamed. */
+/** Most removed options became fixed limits of the same name. If a limit is renamed, add its old name to `removed`. */
 function isFixedLimit(section: string, name: string): boolean {
   const entry = Object.hasOwn(entries, section) ? entries[section] : undefined;
   if (entry?.form !== 'section' || Object.hasOwn(entry.rows, name)) return false;
@@ -87,12 +87,12 @@ function messageFor(section: string, name: string): string | null {
   return 'is not an option, its value is fixed: remove it';
 }
 
-/** Sections of this version or an earlier one. */
+/** Whether this version has the section or an earlier version had it. */
 const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
-/** Extracts names of earlier versions, so that each gets one error. @param isSection - has options today. */
+/** Extracts names of earlier versions; each causes one error. @param isSection - whether it has options today. */
 export function extractOldNames(
   written: Table,
   isSection: (name: string) => boolean,

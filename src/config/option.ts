@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type CamelCase, camelCase } from '../base/camel-case.ts';
 import { isTable } from './table.ts';
 
-/** Builders of the rows of the configuration table, and the types that follow from the rows. */
+/** Builders for the rows of the configuration schema, and the types derived from the rows. */
 
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -10,36 +10,36 @@ export const snakeCase = (name: string): string =>
 type Details = Readonly<{
   /** Shown in the first part of the example file. */
   common?: boolean;
-  /** A reload applies a change; otherwise a restart does. */
+  /** Whether a reload applies changes. If not, they require a restart. */
   reload?: boolean;
   /** Redacted when shown; may be written as `env:NAME` or `file:PATH`. */
   secret?: boolean;
-  /** Shows a secret without its secret parts. */
+  /** Formats a secret for display, without its secret parts. */
   show?: (value: string) => string;
   env?: string;
-  /** Command-line option that overrides both, without dashes. */
+  /** Command-line option, without its dashes; overrides the file and the environment. */
   flag?: string;
-  /** TOML value for the documentation of an option without a default. */
+  /** TOML value shown in the documentation of an option without a default. */
   example?: string;
 }>;
 
-/** One option. `Value` is what the program reads. */
+/** One option. `Value` is the type that the program reads. */
 export type Option<Value = unknown> = Details &
   Readonly<{
     form: 'option';
-    /** Validates a value that is present; its description is the type in the documentation. */
+    /** Validates a value if it is present. The description of `kind` is the type shown in the documentation. */
     kind: z.ZodType;
-    /** `undefined`: required, or completed from other options. */
+    /** `undefined`: the option is required, or its value is derived from other options. */
     default: unknown;
     isRequired: boolean;
     doc: string;
-    /** Rows of the nested table or tables. */
+    /** Rows of the nested table or list of tables. */
     rows?: Rows;
-    /** Never set: carries the type. */
+    /** Never set; only carries the type. */
     value?: Value;
   }>;
 
-/** An option whose default follows from its section. */
+/** An option whose default is a limit of its section. */
 type Limit<Value = unknown> = Option<Value> & Readonly<{ isLimit: true }>;
 
 // biome-ignore lint/suspicious/noExplicitAny: rows have values of different types.
@@ -53,7 +53,7 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** `[name]`: options for operators, and the limits of the modules that use them. Only tests override limits without a row. */
+/** A table `[name]`: options for operators, and limits of modules. Only tests override limits that have no option. */
 export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
@@ -61,13 +61,13 @@ export type Section<Table extends Rows = Rows, Limits extends object = object> =
   limits: Limits;
 }>;
 
-/** `[[name]]`. */
+/** A list of tables `[[name]]`. */
 export type Tables<Table extends Rows = Rows> = Readonly<{
   form: 'tables';
   doc: string;
   rows: Table;
   max: number;
-  /** Noun for one of the tables in errors. */
+  /** Noun for one table in error messages. */
   item: string;
   reload: boolean;
 }>;
@@ -114,13 +114,13 @@ export const optional = <Value>(
   ...details,
 });
 
-/** An option whose default is the limit of the same name of its section. */
+/** An option whose default is the limit of the same name in its section. */
 export const limit = <Value>(kind: z.ZodType<Value>, doc: string, details: Details = {}): Limit<Value> => ({
   ...{ form: 'option', kind, default: undefined, isRequired: false, isLimit: true, doc },
   ...details,
 });
 
-/** Limits that the `limit` rows of a table need. */
+/** Limits that supply the defaults of the `limit` rows of a table. */
 type DefaultsOf<Table extends Rows> = {
   readonly [Key in keyof Table & string as Table[Key] extends Limit ? CamelCase<Key> : never]: unknown;
 };
@@ -146,7 +146,7 @@ export const tables = <Table extends Rows>(
   { max, item, reload = false }: Readonly<{ max: number; item: string; reload?: boolean }>,
 ): Tables<Table> => ({ form: 'tables', doc, rows, max, item, reload });
 
-/** Copies the named members. A copied member of a live section stops being live. */
+/** Copies the named members. Copies from a live section no longer see reloads. */
 export const pick = <Source, const Name extends keyof Source>(
   source: Source,
   names: readonly Name[],
@@ -161,7 +161,7 @@ export const omit = <Source extends object, const Name extends keyof Source>(
     Object.entries(source).filter(([name]) => !names.includes(name as Name)),
   ) as unknown as Omit<Source, Name>;
 
-/** Members whose names are chosen by the user. */
+/** Tables whose member names are chosen by the user. These names are not converted. */
 const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
 
 export function camelNames(value: unknown): unknown {

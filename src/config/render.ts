@@ -38,7 +38,7 @@ function showEntry(entry: Entry, value: unknown): unknown {
   return (value as readonly Table[]).map((item) => showRows(entry.rows, item));
 }
 
-/** The options without secrets, by their names in the configuration file. Fixed limits are left out. */
+/** Options by their names in the configuration file, with secrets redacted. Fixed limits are omitted. */
 export function showConfiguration(configuration: Configuration): Table {
   const shown = publicEntries.map(([name, entry]) => {
     const key = programNames[name] ?? camelCase(name);

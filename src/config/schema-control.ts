@@ -81,7 +81,7 @@ const scannerKeyRows = {
 export const keys = section(
   'API keys and usage.',
   {
-    // The first start creates a key of each product.
+    // At least one key per product, because the first start creates them.
     keys_max: option(
       whole(Object.keys(products).length, 10_000_000),
       1_000_000,

@@ -16,7 +16,7 @@ import * as upstream from './schema-upstream.ts';
 import { isTable } from './table.ts';
 import { onOff, path, strictTable, table, tableList } from './value-types.ts';
 
-/** Validation, types, reload rules, `config show`, the example file and the reference page follow from these rows. */
+/** Source of validation, types, reload rules, `config show`, the example file and the reference page. */
 export const schema = {
   data_dir: option(path, 'solway-data', 'Folder of database, pepper and embedded ledger.', {
     common: true,
@@ -83,7 +83,7 @@ export const publicEntries: readonly (readonly [string, Entry])[] = Object.entri
   ([, entry]) => isPublic(entry),
 );
 
-/** Single options by dotted name, such as `server.port`. Options of lists and plans are left out. */
+/** Single options by dotted name, such as `server.port`. Options of lists and plans are omitted. */
 export const singleOptions: ReadonlyMap<string, Option> = new Map(
   publicEntries.flatMap(([name, entry]): [string, Option][] => {
     if (entry.form === 'option') return [[name, entry]];

@@ -25,9 +25,9 @@ type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: st
 export type ConfigurationArguments = Readonly<{
   config?: string | undefined;
   flags?: Readonly<Record<string, string | true>>;
-  /** Replace the nodes of the file when there are any. */
+  /** If not empty, replaces the nodes in the file. */
   upstreams: readonly UpstreamArguments[];
-  /** For commands that call no node: its secrets may be missing in their environment. */
+  /** For commands that call no nodes: the secrets of the nodes may be missing from their environment. */
   ignoresNodes?: boolean;
 }>;
 
@@ -35,7 +35,7 @@ type Options = Readonly<
   Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
 >;
 
-/** Dotted names by environment variable, or by flag. */
+/** Dotted option names by environment variable or by flag. */
 const fieldsBy = (source: 'env' | 'flag'): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...singleOptions].flatMap(([field, option]) => {
@@ -77,7 +77,7 @@ function addDetail(node: UpstreamArguments | undefined, name: UpstreamDetail, va
   node[name] = value;
 }
 
-/** Nodes of the command line: each --ws, --grpc and --network belongs to the --upstream before it. */
+/** Nodes on the command line: each --ws, --grpc and --network belongs to the --upstream before it. */
 function upstreamGroups(tokens: readonly Token[]): UpstreamArguments[] {
   const nodes: UpstreamArguments[] = [];
   for (const { kind, name, value } of tokens) {
@@ -105,7 +105,7 @@ function checkNames(tokens: readonly Token[], options: Options): void {
   }
 }
 
-/** node:util parseArgs with errors that say what to write. @throws ArgumentsError */
+/** Like parseArgs of node:util, but errors say what to write. @throws ArgumentsError */
 export function parseArguments(args: readonly string[], options: Options): ParsedArguments {
   const loose = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   checkNames(loose.tokens, options);
@@ -134,15 +134,15 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
 const FILE_BYTES_MAX = 1024 * 1024;
 const DEFAULT_FILE = 'solway.toml';
 
-/** Developers and tests only: with the value "allow" the file may set fixed limits under `[internal.<section>]`. */
+/** For developers and tests only. If set to "allow", the file may set fixed limits under `[internal.<section>]`. */
 export const INTERNAL_LIMITS_VARIABLE = 'SOLWAY_INTERNAL_LIMITS';
 
-/** Merged values by the names of the file, before validation. */
+/** Merged values before validation. Options are named as in the file. */
 export type Sources = Readonly<{
   raw: Table;
   file: string | null;
   sourceOf: SourceOf;
-  /** About names of earlier versions. */
+  /** Problems with option names of earlier versions. */
   problems: readonly Problem[];
   internal: Table;
 }>;
@@ -182,7 +182,7 @@ function chooseFile(args: ConfigurationArguments, environment: Environment): str
   return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
 }
 
-/** Values outside of files are text; invalid text stays text, for validation to reject. */
+/** Environment variables and flags are text. Text that cannot be converted is kept, so that validation rejects it. */
 function scalar(field: string, value: string | true): string | number | boolean {
   if (value === true) return value;
   if (isBoolean(field) && /^(true|false|1|0)$/.test(value)) return value === 'true' || value === '1';
@@ -198,7 +198,7 @@ function put(raw: Table, field: string, value: unknown, names: SourceNames, sour
   const last = path.pop()!;
   let table = raw;
   for (const name of path) {
-    // Anything but a table is a mistake of the file, which validation reports.
+    // Anything but a table is a mistake in the file, and validation reports it.
     if (!isTable(table[name] ?? {})) return;
     table[name] = { ...(table[name] as Table | undefined) };
     table = table[name] as Table;
@@ -235,7 +235,7 @@ function putArguments(
 function sourceFinder(names: SourceNames, fallback: string): SourceOf {
   return (field) => {
     const source = names.get(field);
-    // The name of an option or variable is enough.
+    // The name of the flag or variable is enough, so `field` is empty.
     return source === undefined ? { source: fallback, field } : { source, field: '' };
   };
 }

@@ -1,4 +1,4 @@
-/** A table of the file, or a section of the configuration. */
+/** A table in the file, or a section of the configuration. */
 export type Table = { [name: string]: unknown };
 
 export const isTable = (value: unknown): value is Table =>

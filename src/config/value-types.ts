@@ -6,7 +6,7 @@ import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
 import { showUrl, showValue, UNKNOWN_NAMES_SEPARATOR } from './errors.ts';
 import { type Rows, schemaOf, type ValuesOf } from './option.ts';
 
-/** Types of values. Errors say what to write; the description of each is its type in the documentation. */
+/** Value types. Error messages say what to write; descriptions are the types shown in the documentation. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -70,7 +70,7 @@ export function oneOf<const Allowed extends readonly string[]>(allowed: Allowed)
   );
 }
 
-/** Text of a pattern; `rule` completes "must be". */
+/** Text that matches a pattern. `rule` completes the error "must be …". */
 export const text = (pattern: RegExp, rule: string, description = 'text') =>
   custom<string>(
     (value) => typeof value === 'string' && pattern.test(value),
@@ -95,7 +95,7 @@ export const path = line.describe('path');
 
 export const label = text(/^\P{C}{1,64}$/u, '1 to 64 printable characters');
 
-/** Never shown in errors. */
+/** A secret. Errors never show its value. */
 export const secretLine = custom<string>(
   (value) => typeof value === 'string' && /^\P{Cc}{1,2048}$/u.test(value),
   'text',
@@ -113,7 +113,7 @@ function isDecodable(value: string): boolean {
   }
 }
 
-/** Why a URL that parses cannot be requested; null if it can. */
+/** Why a parsed URL cannot be requested; null if it can. */
 function faultOfWebUrl({ protocol, username, password, href }: URL): string | null {
   if (!WEB_SCHEMES.test(protocol)) return null;
   if (href.includes('#')) return 'has a fragment, which is never sent: remove "#" and what follows it';
@@ -123,7 +123,7 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 
 /**
  * The value may hold a key, so errors show only its scheme and host.
- * @param kind - such as `an http(s) URL`. @param allowed - other valid texts.
+ * @param kind - noun with article, such as `an http(s) URL`. @param allowed - other valid texts.
  */
 export function url(
   schemes: readonly string[],
@@ -160,7 +160,7 @@ export const databaseUrl = url(
   'postgres://user@host/database',
 );
 
-/** `ws` of a node that has no PubSub. */
+/** Value of `ws` for a node that has no PubSub. */
 export const WS_OFF = 'off';
 export const wsUrl = url(['ws:', 'wss:'], 'a ws(s) URL or "off"', 'wss://host/path', [WS_OFF]);
 
@@ -287,7 +287,7 @@ function unknownName(name: string, names: readonly string[], dotted: readonly st
     : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-/** @param dotted - options of its sections, to suggest for a name that was written outside of its section. */
+/** @param dotted - options of sections, to suggest for a name that is written outside of its section. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   dotted: readonly string[] = [],
@@ -301,7 +301,7 @@ export const strictTable = <Shape extends z.core.$ZodLooseShape>(
         : `${showValue(issue.input)} is not a table`,
   });
 
-/** Its value has the names of the program once `camelNames` was applied. */
+/** The type has camelCase names, as after `camelNames`; validation itself keeps the names of the file. */
 export const table = <Table extends Rows>(rows: Table): z.ZodType<ValuesOf<Table>> =>
   strictTable(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]))).describe(
     'table',

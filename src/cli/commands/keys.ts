@@ -97,7 +97,7 @@ type Job = Readonly<{
   commands: KeyCommands;
   values: Values;
   key: string;
-  /** Default overlap of rotations; undefined: the service has its own. */
+  /** Default overlap of rotations; undefined: the service decides. */
   overlapHours: number | undefined;
 }>;
 

@@ -82,7 +82,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options with several values, which node:util does not support, and the names of the values. */
+/** Options that take several values, which node:util does not support, with the names of the values. */
 const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
@@ -136,7 +136,7 @@ function parse(args: readonly string[]) {
 
 type Parsed = ReturnType<typeof parse>;
 
-/** The ledger of a killed gateway exits by itself, but may still be writing. */
+/** Maximum wait for the ledger of a killed gateway, which exits by itself but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 function readOptions(
@@ -171,7 +171,7 @@ function readOptions(
   return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
 }
 
-/** "host:port", an IPv6 address in brackets. */
+/** Parses "host:port", with an IPv6 address in brackets. */
 function shredTarget(text: string): { host: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, Number(digits)];
@@ -179,7 +179,7 @@ function shredTarget(text: string): { host: string; port: number } {
   throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is not a HOST:PORT such as 127.0.0.1:8001`);
 }
 
-/** Ports to try in turn; an explicit port is the only one. */
+/** Ports to try in turn; an explicit port has no fallback. */
 function geyserPortsOf(given: string | undefined): readonly number[] {
   if (given === undefined) return [usual.geyserPort, 0];
   return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];

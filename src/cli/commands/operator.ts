@@ -26,7 +26,7 @@ Examples:
   solway operator password anna@example.com
 `;
 
-/** A link with a wrong port would send its token to another program. */
+/** Says which address the link uses. A link with a wrong port would send its token to another program. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (

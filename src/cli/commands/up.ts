@@ -48,23 +48,23 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
-/** Any wallet works; this is the System program. */
+/** Any wallet works; this address is the System program. */
 const restCall = (url: string, key: string): string =>
   `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
 
-/** Creates a transaction on the embedded ledger, which has no others. Any address works. */
+/** Creates a transaction on the embedded ledger, which otherwise has none. Any address works. */
 const airdrop = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
 
 const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-/** Node.js 22 and later has a WebSocket; in the source tree npx runs the installed version. */
+/** Node.js 22 and later provide WebSocket; in the source tree, npx runs the installed version. */
 const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 
 const listen = (url: string, key: string): string =>
   `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
-/** Prints a stream; reflection makes .proto files unnecessary. */
+/** Command that prints a stream. Server reflection makes .proto files unnecessary. */
 function grpcurl(url: string, key: string, method: string, request: string): string {
   const { protocol, host } = new URL(url);
   const plaintext = protocol === 'http:' ? '-plaintext ' : '';
@@ -78,7 +78,7 @@ const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
 
 type Product = Service['newKeys'][number]['key']['product'];
 
-/** Description of a key and lines to paste. */
+/** For each product, a description of its key and commands to paste. */
 const usage: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
     `JSON-RPC, WebSocket and REST; API reference: ${service.url}/docs`,
@@ -96,7 +96,7 @@ const usage: Readonly<Record<Product, (service: Service, secret: string) => stri
   fs: (service, secret) => shredStageUsage(service, secret),
 };
 
-/** Without gRPC or a source, the shred stage has no usable key. */
+/** Without gRPC or a shred source, keys for the shred stage cannot be used. */
 function shredStageUsage({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
   if (grpcUrl === null) return ['shred-stage streams: disabled; set grpc.enabled = true'];
   if (!hasShredStage) return [`shred-stage streams: rejected, ${NO_SHRED_SOURCE}`];
@@ -171,7 +171,7 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
-/** `npm start --port 9000` gives the option to npm, not to the program. */
+/** Detects `npm start --port 9000`, which gives the option to npm instead of the program. */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
   const takenOption = Object.keys(configurationOptions).find(

@@ -46,7 +46,7 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
 
 type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
-/** Removes options that have no meaning here. @throws UsageError for an unsupported option, with the reason. */
+/** Removes options that have no effect here. @throws UsageError for an unsupported option, with the reason. */
 export function removeValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
   const notes: string[] = [];

@@ -7,21 +7,21 @@ import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
 import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** Addresses and headers may contain credentials and are never shown. */
+/** `url`, `ws`, `grpc` and `headers` may contain credentials and are never shown. */
 export type NodeSettings = Readonly<{
   url: string;
   ws: string | null;
-  /** `ws` was derived from `url`. */
+  /** Whether `ws` was derived from `url`. */
   isWsDerived: boolean;
   grpc: string | null;
   headers: Readonly<Record<string, string>>;
-  /** Further node options, by their names in the configuration file. */
+  /** Other node options, keyed by their names in the configuration file. */
   options: Readonly<Record<string, unknown>>;
 }>;
 
 export type AddedNode = Readonly<{ name: string; network: Network; settings: NodeSettings }>;
 
-/** Encrypts node settings, bound to network and name. */
+/** Encrypts node settings, bound to the node's network and name. */
 export class NodeSeal {
   readonly #seal: JsonSeal<NodeSettings>;
 
@@ -44,7 +44,7 @@ export class NodeSeal {
   }
 }
 
-/** The same limit as in the configuration file. */
+/** Same limit as for nodes in the configuration file. */
 export const ADDED_NODES_MAX = 256;
 
 const has = (address: string | null): number => (address === null ? 0 : 1);
@@ -61,7 +61,7 @@ export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   findRow(db, 'upstream_node', { name });
 
-/** True if the database ever had added nodes, according to the audit log. */
+/** Whether the service ever used nodes with this database, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
   const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
   return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;
@@ -96,7 +96,7 @@ export async function deleteNode(trx: Transaction<Schema>, network: Network, nam
   await deleteRows(trx, 'node_cordon', { network, node: name });
 }
 
-/** Seals nodes of older peppers again. */
+/** Re-encrypts nodes that are not sealed with the current pepper. */
 export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
   const rows = await selectRows(db, 'upstream_node', {})
     .where('pepper_version', '<>', seal.current)

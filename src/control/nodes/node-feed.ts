@@ -15,22 +15,22 @@ import {
 
 export type NodeInput = Omit<ParsedRouteInput<'POST /upstreams'>['body'], 'force'>;
 
-/** A node of the configuration file, or the embedded ledger. */
+/** A node from the configuration file, or the embedded ledger. */
 export type FixedNode = Readonly<{ network: Network; name: string; source: 'file' | 'ledger' }>;
 
 export type NodeServices = Readonly<{
   seal: NodeSeal;
-  /** Nodes of this process that were not added at run time. */
+  /** This process's nodes that were not added at run time. */
   fixed: () => readonly FixedNode[];
-  /** Validates as the configuration does and fills in defaults. @throws ApiError 422 */
+  /** Applies the validation rules and defaults of the configuration. @throws ApiError 422 */
   parse: (input: NodeInput) => NodeSettings;
-  /** Never rejects because of the node. */
+  /** Node failures appear in the report and never reject the promise. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
-  /** Applies the nodes in the store to this process at once. */
+  /** Applies the stored nodes to this process immediately. */
   applyChanges: () => Promise<void>;
 }>;
 
-/** `unreadable`: sealed under a missing pepper. */
+/** `unreadable`: names of nodes that cannot be decrypted, because the pepper is missing or the data is corrupt. */
 export type NodesSnapshot = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
 
 type NodeFeedOptions = Readonly<{
@@ -42,7 +42,7 @@ type NodeFeedOptions = Readonly<{
   onState?: OnState;
 }>;
 
-/** Changes must take effect everywhere within one or two seconds. */
+/** Changes must take effect on every gateway within one or two seconds. */
 const POLL_INTERVAL_MS = 500;
 
 /** Polls the store for nodes added through any gateway. */
@@ -58,7 +58,7 @@ export class NodeFeed {
     this.#task = new PeriodicTask(() => state.guard(() => this.#poll()), pollIntervalMs);
   }
 
-  /** Reads the nodes and seals them under the current pepper. */
+  /** Re-encrypts the nodes with the current pepper and reads them. */
   async start(): Promise<NodesSnapshot> {
     await resealNodes(this.#options.store, this.#options.seal);
     this.#appliedVersions = await this.#versions();
@@ -69,7 +69,7 @@ export class NodeFeed {
     this.#task.start();
   }
 
-  /** Polls now; resolves when changes committed before the call were reported or the poll failed. */
+  /** Polls now. Resolves once changes committed before the call have been reported, or the poll has failed. */
   refresh(): Promise<void> {
     return this.#task.rerun();
   }

@@ -23,7 +23,7 @@ export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: n
   await insertRow(trx, 'notice_delivery', rows);
 }
 
-/** Claims due deliveries for `leaseMs`, longest due first. */
+/** Claims due deliveries for `leaseMs`, the longest overdue first. */
 export async function claimDue(
   db: Kysely<Schema>,
   most: number,
@@ -48,7 +48,7 @@ export async function claimDue(
 type AttemptResult = Readonly<{
   /** null: delivered. */
   problem: string | null;
-  /** Unix milliseconds of the next attempt; null: none. */
+  /** Time of the next attempt in Unix milliseconds; null: no further attempt. */
   retryAt: number | null;
 }>;
 
@@ -65,7 +65,7 @@ export async function recordAttempt(
   });
 }
 
-/** Limits tests to one per interval and target, successful or not. */
+/** Allows one test per target and interval, whether or not the test succeeds. */
 export async function claimTest(
   { db }: Store,
   targetId: string,

@@ -3,14 +3,14 @@ import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Lru } from '../../base/cache/lru.ts';
 
 export interface Mailer {
-  /** Urgent mails, such as password resets, have reserved capacity. @throws MailError */
+  /** Capacity is reserved for urgent mails, such as password resets. @throws MailError */
   send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
 }
 
 export const mailLimits = {
-  /** For the connection, the greeting and each reply. */
+  /** Timeout for the DNS lookup, the connection, the greeting and each reply. */
   timeoutMs: 10_000,
-  /** Concurrent mails; more are rejected. A quarter is reserved for urgent mails. */
+  /** Maximum concurrent mails; further mails are rejected. A quarter is reserved for urgent mails. */
   inFlightMax: 16,
 };
 
@@ -21,12 +21,12 @@ export type MailOptions = Readonly<typeof mailLimits> &
     from: string;
   }>;
 
-/** A failed mail. The message contains no server text, address or password. */
+/** Sending a mail failed. The message contains no server text, address or password. */
 export class MailError extends Error {
   override name = 'MailError';
 }
 
-/** Our own texts: server texts may contain anything. Source: nodemailer's error codes. */
+/** Fixed texts, because the server's own text may contain anything. Source: nodemailer's error codes. */
 const problems: Readonly<Record<string, string>> = {
   EAUTH: 'the mail server rejects the user or password. Correct mail.smtp_url',
   ECONNECTION: 'the mail server cannot be reached',
@@ -71,7 +71,7 @@ export class SmtpMailer implements Mailer {
       throw new MailError('too many mails are being sent');
     this.#inFlight += 1;
     try {
-      // As an address object: in a string, a comma would add a second receiver.
+      // An address object, because a comma in a string would add a second recipient.
       await this.#send({ from: this.#from, to: { name: '', address: to }, subject, text });
     } catch (error) {
       throw new MailError(problemOf(error));
@@ -81,9 +81,9 @@ export class SmtpMailer implements Mailer {
   }
 }
 
-/** Limits of mails that users cause to addresses of their choice. */
+/** Limits on mails that users can trigger to addresses of their choice. */
 export const mailRateLimits = {
-  /** Per customer, and per user or token. */
+  /** Limit per customer, and also per user or token. */
   customerPerHour: 30,
   recipientPerHour: 5,
 };
@@ -95,11 +95,11 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
-/** Deleting an invitation or a target does not reset the limit. Per gateway. */
+/** Limits the mails sent by this gateway. Deleting an invitation or a target does not reset the count. */
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;
   readonly #now: () => number;
-  /** Times of mails in the last hour, earliest first. */
+  /** Send times of the mails in the last hour, earliest first. */
   readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
 
   constructor(limits: MailRateLimits, now: () => number) {
@@ -107,7 +107,7 @@ export class MailRateLimiter {
     this.#now = now;
   }
 
-  /** Returns 0 if the mail may be sent, else the wait in milliseconds. */
+  /** Returns 0 if the mail may be sent, otherwise the time to wait in milliseconds. */
   take({ customer, sender, to }: RateLimitedMail): number {
     const { customerPerHour, recipientPerHour } = this.#limits;
     const now = this.#now();

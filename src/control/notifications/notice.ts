@@ -1,25 +1,25 @@
 export const noticeLimits = {
-  /** Interval of checking quotas. */
+  /** Interval between quota checks. */
   watchIntervalMs: 1_000,
-  /** Interval of checking for due deliveries. */
+  /** Interval between polls for due deliveries. */
   pollIntervalMs: 2_000,
   inFlightMax: 8,
   /** Timeout of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
-  /** First retry delay; it grows by a factor of four up to the maximum. */
+  /** First retry delay; each further delay is four times longer, up to `retryMaxMs`. */
   retryMs: 10_000,
   retryMaxMs: 3_600_000,
   /** Per customer. */
   targetsMax: 10,
-  /** Minimum time from a delivery or test to the next test of a target. */
+  /** Minimum time between a test of a target and the previous delivery or test. */
   testIntervalMs: 5_000,
   retentionDays: 400,
 };
 
 export type NoticeLimits = Readonly<typeof noticeLimits>;
 
-/** Quota thresholds in percent; each is notified once a month. */
+/** Quota thresholds in percent; each triggers one notification a month. */
 export const NOTICE_PERCENTS = [80, 95, 100] as const;
 
 type Named = Readonly<{ id: string; name: string }>;
@@ -33,7 +33,7 @@ type QuotaNotice = CustomerNotice &
       percent: number;
       used: number;
       limit: number;
-      /** Calls beyond the limit are rejected. */
+      /** Whether calls beyond the limit are rejected. */
       isHard: boolean;
       from: string;
       to: string;
@@ -43,7 +43,7 @@ type QuotaNotice = CustomerNotice &
 type KeyLeakedNotice = CustomerNotice &
   Readonly<{ type: 'key.leaked'; key: Named & Readonly<{ revoked: boolean; url: string | null }> }>;
 
-/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
+/** A notification, as sent in the body of a webhook. Times are ISO 8601 in UTC. */
 export type Notice = QuotaNotice | KeyLeakedNotice | (CustomerNotice & Readonly<{ type: 'test' }>);
 
 type NoticeText = Readonly<{ subject: string; text: string }>;
@@ -52,7 +52,7 @@ const NAME_MAX = 40;
 /** Text that mail programs turn into links. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
-/** A user-chosen name in a mail in our name: short, one line, without links. */
+/** Makes a user-chosen name safe for our mails: short, on one line, without links. */
 function displayName({ id, name }: Named): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;

@@ -10,7 +10,7 @@ import { watchQuotas } from './quota-watch.ts';
 import { findTarget, resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
-/** null: not available. */
+/** A null channel is unavailable. */
 type NoticeChannels = Readonly<{
   webhooks: WebhookSender | null;
   mailer: Mailer | null;
@@ -24,7 +24,7 @@ const delivered: DeliveryResult = { problem: null, isFinal: true };
 const retryableFailure = (problem: string): DeliveryResult => ({ problem, isFinal: false });
 const permanentFailure = (problem: string): DeliveryResult => ({ problem, isFinal: true });
 
-/** `id` is the same for each attempt. */
+/** `id` stays the same across attempts. */
 type DeliveryAttempt = Readonly<{ id: string; nowMs: number; signal: AbortSignal }>;
 
 const HTTP_GONE = 410;
@@ -91,7 +91,7 @@ type NotifierOptions = Readonly<{
   onState?: OnState;
 }>;
 
-/** Time beyond the timeout until another gateway may retry. */
+/** Added to the timeout: another gateway may retry a claimed delivery only after both. */
 const LEASE_MARGIN_MS = 20_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -117,7 +117,7 @@ export class Notifier {
     this.#watchQuotas = watchQuotas(options.store, options.ledger);
   }
 
-  /** Seals webhooks under the current pepper and starts. */
+  /** Re-encrypts webhooks with the current pepper, then starts the periodic tasks. */
   async start(): Promise<void> {
     const { store, channels } = this.#options;
     await resealTargets(store.db, channels.seal);
@@ -125,7 +125,7 @@ export class Notifier {
     this.#deliveryTask.start();
   }
 
-  /** Checks quotas and delivers new notifications at once. Never rejects. */
+  /** Checks quotas and starts to deliver new notifications immediately. Never rejects. */
   checkQuotas(): Promise<void> {
     return this.#quotaTask.run();
   }

@@ -13,13 +13,13 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /**
- * Returns a function that checks changed accounts, queues notifications and resolves to their number. Each
- * threshold is claimed once for all gateways. When the function rejects, the next call retries.
+ * Returns a function that checks changed accounts, queues notifications for reached thresholds and resolves to the
+ * number claimed. Across all gateways, each threshold is claimed once. If the function rejects, the next call retries.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
   const changes = ledger.trackChanges();
   const pending = new Map<string, QuotaThreshold>();
-  /** This month, by any gateway. */
+  /** Thresholds claimed this month, by this or another gateway. */
   let claimed = new Set<string>();
   let month = Number.NaN;
   const detect = (account: QuotaAccount): void => {

@@ -22,7 +22,7 @@ type NewTarget = Readonly<{
   createdAt: number;
 }>;
 
-/** The secret signs webhook calls; null for an email address. */
+/** Adds a target. `secret` signs webhook calls; null for an email address. */
 export async function addTarget(
   trx: Transaction<Schema>,
   seal: WebhookSeal,
@@ -55,7 +55,7 @@ export async function removeTarget(trx: Transaction<Schema>, id: string): Promis
   await deleteRows(trx, 'notice_target', { id });
 }
 
-/** Seals webhooks of older peppers again. */
+/** Re-encrypts webhooks that are not sealed with the current pepper. */
 export async function resealTargets(db: Kysely<Schema>, seal: WebhookSeal): Promise<void> {
   const rows = await selectRows(db, 'notice_target', { kind: 'webhook' })
     .where('pepper_version', '<>', seal.current)

@@ -4,9 +4,9 @@ import type { Peppers } from '../pepper.ts';
 
 /** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {
-  /** Why the URL is not allowed, completing "the URL …"; null if allowed. */
+  /** Why the URL is not allowed, as the end of a sentence that starts with "the URL"; null if it is allowed. */
   rejectionReason(url: string): string | null;
-  /** Sends one request and follows no redirect. Never rejects. */
+  /** Sends one request without following redirects. Never rejects. */
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export function signedHeaders(
   };
 }
 
-/** Bound to customer and target. */
+/** Encrypts webhooks, bound to their customer and target. */
 export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string }>> {
   constructor(peppers: Peppers) {
     super(peppers, 'solway webhooks');
@@ -52,7 +52,7 @@ export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string
 
 const DISPLAYED_PATH_MAX = 16;
 
-/** Display form of a URL: path and query may contain secrets. */
+/** Shortens a URL for display, because its path and query may contain secrets. */
 export function displayUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
   const isShort = search === '' && pathname.length <= DISPLAYED_PATH_MAX;

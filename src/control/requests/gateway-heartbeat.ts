@@ -10,10 +10,10 @@ import { type AuditEntry, makeChange, writeAudit } from '../database/transaction
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
-/** Detects gateways whose row has not changed for a while. Only the local clock counts: others may be wrong. */
+/** Detects gateways whose row has stopped changing. Uses only the local clock, because other clocks may be wrong. */
 export class DeadGatewayDetector {
   readonly #afterMs: number;
-  /** Last heartbeat of each gateway, and its local time. */
+  /** Last heartbeat of each gateway, and the local time at which it was first seen. */
   readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -21,9 +21,9 @@ export class DeadGatewayDetector {
     this.#afterMs = afterMs;
   }
 
-  /** Returns the ids of dead gateways. `now` is monotonic. */
+  /** Returns the ids of dead gateways. `now` is in milliseconds on a monotonic clock. */
   findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
-    // After this process itself has stalled, it cannot judge the others.
+    // If this process itself has stalled, the recorded times say nothing about other gateways.
     if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
     this.#checkedAt = now;
     const ids = new Set(rows.map(({ id }) => id));
@@ -41,7 +41,7 @@ export type NodeCordon = Readonly<{
   network: Network;
   node: string;
   reason: string;
-  /** Drained: receives no calls even if no other node is left. */
+  /** A drained node receives no calls, even if no other node is left. */
   isDrain: boolean;
 }>;
 
@@ -52,7 +52,7 @@ async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   return rows.map((row) => ({ ...fieldsOf(row, 'network', 'node', 'reason'), isDrain: row.is_drain === 1 }));
 }
 
-/** Cordons a node, or updates its reason. */
+/** Cordons or drains a node, or updates its cordon. */
 export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
   const { network, node, reason, isDrain } = cordon;
   const action = isDrain ? 'node.drain' : 'node.cordon';
@@ -64,7 +64,7 @@ export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, n
   });
 }
 
-/** @returns whether the node was cordoned. */
+/** @returns false if the node was not cordoned. */
 export function uncordonNode(
   store: Store,
   { network, node }: Pick<NodeCordon, 'network' | 'node'>,
@@ -80,11 +80,11 @@ export function uncordonNode(
 }
 
 export type GatewayHooks = Readonly<{
-  /** JSON-serializable nodes. */
+  /** State of the nodes, JSON-serializable. */
   nodes: () => readonly object[];
   /** At most `max` open connections, busiest first. */
   connections: (max: number) => readonly ConnectionInfo[];
-  /** Running totals per minute of connections closed for lag. */
+  /** Connections closed for lag, as running totals per minute. */
   laggedMinutes: () => readonly LaggedMinute[];
   setCordons: (cordons: readonly NodeCordon[]) => void;
   closeConnection: (id: string) => void;
@@ -94,19 +94,19 @@ export const heartbeatOptions = {
   heartbeatMs: 2_000,
   checkIntervalMs: 400,
   connectionsMax: 1_000,
-  /** Without a report. */
+  /** Time without a heartbeat after which a gateway counts as dead. */
   goneAfterMs: 10_000,
   onState: (() => undefined) as OnState,
-  /** Monotonic. */
+  /** Monotonic clock, in milliseconds. */
   now: () => performance.now(),
 };
 
 export type HeartbeatOptions = Readonly<typeof heartbeatOptions>;
 
 const MINUTE_MS = 60_000;
-/** An hour is shown; the rest allows for clock differences. */
+/** The last hour is displayed; the rest allows for clock differences. */
 const LAGGED_RETENTION_MS = 120 * MINUTE_MS;
-/** Per statement: few enough that SQLite blocks for only a few milliseconds. */
+/** Rows per statement: few enough that SQLite blocks for only a few milliseconds. */
 const BATCH_ROWS = 25;
 const GATEWAYS_MAX = 1_000;
 
@@ -119,7 +119,7 @@ function* batchesOf<Item>(items: readonly Item[]): Generator<Item[]> {
 
 const nameOf = ({ customer_id, minute }: LaggedRow): string => `${minute} ${customer_id}`;
 
-/** Reports this gateway to the store and executes requested actions. */
+/** Reports the state of this gateway to the store and carries out requested actions. */
 export class GatewayHeartbeat {
   readonly id: string;
   readonly #store: Store;
@@ -156,13 +156,13 @@ export class GatewayHeartbeat {
     this.#task.start();
   }
 
-  /** The address under which the local machine reaches this gateway. */
+  /** Sets the URL at which the local machine reaches this gateway. */
   setUrl(url: string): void {
     this.#url = url;
     this.#reportedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Executes actions and reports what is due. Never rejects. */
+  /** Carries out requested actions, and sends a heartbeat if one is due. Never rejects. */
   refresh(): Promise<void> {
     return this.#task.run();
   }
@@ -200,7 +200,7 @@ export class GatewayHeartbeat {
     const { db } = this.#store;
     const columns = { seen_at: now, nodes: JSON.stringify(this.#hooks.nodes()), url: this.#url };
     if ((await updateRows(db, 'gateway', { id: this.id }, columns)) === 0) {
-      // New, or declared dead by another gateway, which deleted its connections.
+      // This gateway is new, or another gateway declared it dead and deleted its connections.
       this.#reportedFacts.clear();
       await upsertRow(db, 'gateway', { id: this.id }, columns, this.#row);
     }
@@ -209,7 +209,7 @@ export class GatewayHeartbeat {
     await this.#sweep(now);
   }
 
-  /** Writes only changes, and yields between writes because SQLite runs synchronously. */
+  /** Writes only changes. Yields between writes, because SQLite runs synchronously. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
     for (const batch of batchesOf(open)) {
@@ -273,7 +273,7 @@ export class GatewayHeartbeat {
     const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();
     const deadIds = this.#deadGateways.findDead(gateways, this.#options.now());
     if (deadIds.length > 0) await this.#forget(deadIds);
-    // Close requests for connections of removed gateways.
+    // Removes close requests for connections of removed gateways.
     await db
       .deleteFrom('connection_close')
       .where('gateway', 'not in', (query) => query.selectFrom('gateway').select('id'))

@@ -9,10 +9,10 @@ type RetainedTable = (typeof retainedTables)[number];
 
 /** Few enough that SQLite blocks for only a few milliseconds. */
 const COUNT_BATCH_ROWS = 2_000;
-/** Interval of full counts: late writes and deletions by other gateways make increments inexact. */
+/** Time between full counts. Late writes and deletions by other gateways make the counts in between inexact. */
 const COUNT_ALL_MS = 3_600_000;
 
-/** Row counts by customer. Counts everything hourly in small steps, and only new rows in between. */
+/** Counts rows by customer: all rows once an hour, in small steps, and only new rows in between. */
 class RowCounts {
   readonly table: RetainedTable;
   readonly #store: Store;
@@ -34,7 +34,7 @@ class RowCounts {
     return [...this.#counts.values()].reduce((total, count) => total + count, 0);
   }
 
-  /** Later rows may not all be written yet. */
+  /** Updates the counts of rows before `untilMs`. Later rows may not all be written yet. */
   async update(untilMs: number): Promise<void> {
     const before = firstIdAt(untilMs);
     const now = performance.now();
@@ -113,7 +113,7 @@ class RowCounts {
         .execute();
       for (const { customer_id } of rows) this.#add(customer_id, 1);
       if (rows.length < COUNT_BATCH_ROWS) break;
-      // The smallest text greater than the last id.
+      // Smallest text that sorts after the last id.
       this.#before = `${rows.at(-1)!.id}0`;
       await setImmediate();
     }
@@ -132,15 +132,15 @@ type RetentionLimits = Readonly<typeof retentionLimits>;
 const HOUR_MS = 3_600_000;
 /** Few enough that SQLite blocks the process for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
-/** Newer rows are not counted yet: other gateways may still write some. */
+/** More recent rows are not counted yet, because other gateways may still be writing some. */
 const SETTLE_MS = 30_000;
 const LEASE = 'log-retention';
-/** How long a crashed gateway delays the next one. */
+/** How long a crashed gateway keeps the others from pruning. */
 const LEASE_MS = 180_000;
 
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
-/** Deletes expired and excess log rows, oldest first; one gateway at a time. */
+/** Deletes expired and excess log rows, oldest first. Only one gateway prunes at a time. */
 export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;
@@ -157,7 +157,7 @@ export class LogRetention {
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
     for (const counts of this.#counts) {
-      // Another gateway deletes rows meanwhile.
+      // The gateway with the lease deletes rows, so these counts become wrong.
       if (!isMine) counts.forget();
       else await this.#pruneTable(counts, nowMs);
     }

@@ -7,16 +7,16 @@ import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from 
 
 export const tailLimits = {
   tailsMax: 50,
-  /** Per customer, without the operator. */
+  /** Per customer; tails opened by the operator do not count. */
   customerTailsMax: 10,
   /** Per user or token. */
   followerTailsMax: 5,
-  /** Share of `tailsMax` reserved for the operator; at most half of it. */
+  /** Tails reserved for the operator; at most half of `tailsMax`. */
   operatorTailsKept: 10,
   pollIntervalMs: 500,
-  /** Per poll; the newest. */
+  /** Maximum rows per poll; if there are more, the newest are read. */
   rowsMax: 500,
-  /** Other gateways may write entries this late. */
+  /** How far back each poll reads, because other gateways may write entries late. */
   reachMs: 5_000,
 };
 
@@ -24,11 +24,11 @@ type TailLimits = Readonly<typeof tailLimits>;
 
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 
-/** Live tails of the request log over all gateways, by polling for newer rows. */
+/** Live tails of the request log across all gateways. Polls the store for new rows. */
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
-  /** Number of open tails, in all, by customer and by follower. */
+  /** Number of open tails for each limit: overall, per customer and per follower. */
   readonly #open = new Map<string, number>();
 
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
@@ -38,7 +38,7 @@ export class LogTails {
 
   /**
    * Streams new entries as JSON until the signal aborts.
-   * @throws ApiError 429 when there are too many tails.
+   * @throws ApiError 429 when too many tails are open.
    */
   follow(
     store: Store,
@@ -51,7 +51,7 @@ export class LogTails {
     signal.throwIfAborted();
     const limits = this.#limitsFor(customerId, follower);
     this.#acquire(limits);
-    // The client may leave before the iterator is first read.
+    // The client may disconnect before the iterator is first read.
     signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
@@ -65,7 +65,7 @@ export class LogTails {
   ): AsyncGenerator<string> {
     const { pollIntervalMs, rowsMax, reachMs } = this.#limits;
     const startedAt = now();
-    /** Sent ids that the next poll finds again. */
+    /** Ids of sent entries that the next poll may find again. */
     const sentIds = new Set<string>();
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - reachMs);

@@ -8,12 +8,12 @@ import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 
-/** Defaults for gateways of older versions. */
+/** Values of fields that gateways of older versions do not report. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
-/** Address of a gateway of this host; null if none reported since then. */
+/** URL of a gateway on `host`; null if none has reported since `since`. */
 export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
   const row = await db
     .selectFrom('gateway')
@@ -73,7 +73,7 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
   return Number(row?.connections ?? 0);
 }
 
-/** false for an unknown connection. */
+/** @returns false if the connection is unknown. */
 export async function requestClose(
   store: Store,
   customerId: string,

@@ -9,13 +9,13 @@ import type { RequestLogTable } from '../database/tables/requests.ts';
 
 const TIME_DIGITS = 12;
 
-/** The smallest possible id at a time. */
+/** Text that sorts before all ids of entries from `atMs` on, and after all earlier ids. */
 export const firstIdAt = (atMs: number): string =>
   Math.min(2 ** (4 * TIME_DIGITS) - 1, Math.max(0, Math.floor(atMs)))
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 
-/** Sorted by time, then by creation. Lower-case hex sorts alike in every collation. */
+/** Generates ids that sort by time, then by creation. Lower-case hex sorts the same way in every collation. */
 export class EntryIds {
   readonly #process = randomBytes(4).toString('hex');
   #count = 0;
@@ -30,7 +30,7 @@ export const isEntryId = (text: string): boolean => /^[0-9a-f]{28}$/.test(text);
 
 type LogRoute = 'GET /customers/{customer}/logs';
 
-/** Unix milliseconds in [from, to). */
+/** `from` and `to` are Unix milliseconds; `to` is exclusive. */
 export type LogFilter = Omit<ParsedRouteInput<LogRoute>['query'], 'cursor' | 'limit' | 'from' | 'to'> &
   Readonly<{ from: number; to: number }>;
 
@@ -64,7 +64,7 @@ const rows = ({ db }: Store) =>
     .selectAll('request_log')
     .select('api_key.name as key_name');
 
-/** Newest first. `before` is the last id of the previous page. */
+/** Returns entries, newest first. `before` is the last id of the previous page. */
 export function readLog(
   store: Store,
   customerId: string,

@@ -10,7 +10,7 @@ import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-/** Newest first. `before` is the last id of the previous page. */
+/** Returns submissions, newest first. `before` is the last id of the previous page. */
 export function readSubmissions(
   { db }: Store,
   customerId: string,
@@ -30,7 +30,7 @@ type ChainStatus = NonNullable<SubmissionJson['status']>;
 
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;
-/** After it, the list is shown without statuses. */
+/** The list omits statuses that take longer to fetch. */
 const CHAIN_TIMEOUT_MS = 3_000;
 
 function statusOf(value: JsonValue | undefined): ChainStatus | null {
@@ -61,7 +61,7 @@ async function fetchStatuses(source: RpcDispatcher, network: Network, signatures
   return found;
 }
 
-/** Current on-chain statuses by signature; unknown and late ones are missing. */
+/** Current on-chain statuses by signature. Unknown statuses and failed or slow lookups are omitted. */
 export async function readStatuses(
   source: RpcDispatcher | null,
   rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],

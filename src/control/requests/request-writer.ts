@@ -20,9 +20,9 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Per statement: SQLite blocks meanwhile. */
+  /** Rows per statement, during which SQLite blocks the event loop. */
   batchRows: 25,
-  /** Maximum pending entries of each kind; the oldest above it are dropped. */
+  /** Maximum pending entries of each kind; beyond it, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
   onState: (() => undefined) as OnState,
@@ -33,7 +33,7 @@ export type RequestWriterOptions = Readonly<typeof requestWriterOptions>;
 type LogRow = Insertable<RequestLogTable>;
 type SubmissionRow = Insertable<SubmissionTable>;
 
-/** Writes logged requests and submissions to the store and prunes them. */
+/** Writes logged requests and submissions to the store, and prunes stored rows. */
 export class RequestWriter {
   readonly #store: Store;
   readonly #sources: RequestSources;
@@ -42,7 +42,7 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
-  /** Submissions may be updated while they are referenced. */
+  /** Ids of submissions, which are written again when their results arrive. */
   readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;
@@ -89,7 +89,7 @@ export class RequestWriter {
     await this.#retention.stop();
   }
 
-  /** A failure of one part does not block the others. */
+  /** A failure in one part does not block the others. */
   async #flush(): Promise<void> {
     this.#collect();
     let failure: unknown | null = null;
@@ -106,7 +106,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('request_log')
         .values(rows)
-        // A row is already stored if the response to an earlier write was lost.
+        // The row already exists if the response to an earlier write was lost.
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute(),
     );
@@ -117,7 +117,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        // As above, or the submission has been updated since.
+        // The row also exists if the submission was written before and has been updated since.
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),
@@ -144,7 +144,7 @@ export class RequestWriter {
     }
   }
 
-  /** A statement must not contain a row twice: an update replaces the pending row. */
+  /** An update replaces the pending row, because a statement must not contain the same row twice. */
   #collectSubmissions(drained: readonly Submission[]): void {
     const waiting = new Map(this.#submissions.map(({ id }, at) => [id, at]));
     for (const submission of drained) {
@@ -170,7 +170,7 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // SQLite runs synchronously; yields to the event loop.
+      // Yields to the event loop, because SQLite runs synchronously.
       await setImmediate();
     }
   }

@@ -4,17 +4,17 @@ import { decodeBase58, encodeBase58 } from '../../solana/base58.ts';
 import type { DeriveKey } from './key-derivation.ts';
 
 /**
- * A secret key encrypted with a password, in the format that clients decrypt: base58 text of the 64 bytes in
- * a NaCl secretbox with a PBKDF2 key. Source: rest-api.md §5.
+ * A secret key encrypted with a password, in the format that clients decrypt: a NaCl secretbox, with a key derived by
+ * PBKDF2, that contains the 64 bytes as base58 text. Source: rest-api.md §5.
  */
 export type Envelope = Readonly<{
-  /** Secretbox, base58. */
+  /** The secretbox in base58. */
   encryptedPrivateKey: string;
-  /** JSON of `Params`. */
+  /** `Params` as JSON. */
   decryptionKey: string;
 }>;
 
-/** Everything for decryption except the password. Bytes are base58. */
+/** Everything needed for decryption except the password. Bytes are in base58. */
 type Params = Readonly<{ salt: string; kdf: 'pbkdf2'; digest: 'sha256'; iterations: number; nonce: string }>;
 
 const SALT_BYTES = 16;
@@ -63,7 +63,7 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
   }
 }
 
-/** Decrypts to the base58 secret key; null for a wrong password. @throws Failure OVERLOADED */
+/** Returns the secret key in base58; null if the password is wrong. @throws Failure OVERLOADED */
 export async function open(envelope: Envelope, password: string, keyOf: DeriveKey): Promise<string | null> {
   const { salt, nonce, iterations } = JSON.parse(envelope.decryptionKey) as Params;
   const key = await keyOf(password, bytesOf(salt), iterations);

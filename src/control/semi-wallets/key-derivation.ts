@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/** The attempt limits count wrong passwords per wallet and outlast the longest pause. */
+/** The attempt limits count wrong passwords per wallet and remember them longer than the longest pause. */
 export const semiWalletLimits = {
   /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
   iterations: 600_000,
-  /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
+  /** Concurrent derivations; each occupies a libuv thread, which file reads also need. */
   derivationsMax: 2,
   derivationsPerOwnerMax: 1,
-  /** Further requests are rejected. */
+  /** Maximum waiting derivations; further requests are rejected. */
   derivationQueueMax: 64,
   derivationPerOwnerQueueMax: 16,
   /** Per owner. */
@@ -37,7 +37,7 @@ export type DerivationLimits = Pick<
 /** PBKDF2-HMAC-SHA256. The caller zeroes the key after use. @throws Failure OVERLOADED */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
-/** Limits concurrent derivations, also per owner, so that one owner cannot take all slots. */
+/** Limits concurrent derivations, overall and per owner, so that one owner cannot take all slots. */
 export class KeyDerivation {
   readonly #semaphore: PerKeySemaphore;
 

@@ -29,16 +29,16 @@ type DecryptedWallet = Readonly<{ sealed: Sealed; envelope: Envelope; secretKey:
 
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
-/** Counter for attempts at unknown wallets; no address is empty. */
+/** Stands for all unknown wallets when attempts are counted; no address is empty. */
 const NO_WALLET = '';
 
-/** A new Ed25519 keypair in Solana format: seed, then public key. The caller zeroes it after use. */
+/** Generates an Ed25519 keypair in Solana format: seed, then public key. The caller zeroes it after use. */
 function newSecretKey(): Buffer {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { format: 'der', type: 'pkcs8' },
     publicKeyEncoding: { format: 'der', type: 'spki' },
   });
-  // Both encodings end in the 32 bytes. Source: RFC 8410 §4, §7.
+  // Both encodings end with the 32 key bytes. Source: RFC 8410 §4, §7.
   const secretKey = Buffer.concat([privateKey.subarray(-SEED_BYTES), publicKey.subarray(-PUBLIC_KEY_BYTES)]);
   privateKey.fill(0);
   return secretKey;
@@ -50,8 +50,8 @@ const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
   });
 
 /**
- * Keypairs whose secret key is encrypted with the owner's password, which is not stored, and sealed again, so
- * that passwords cannot be guessed from a stolen database. A wallet is visible to its owner only.
+ * Stores keypairs. Each secret key is encrypted with the owner's password, which is not stored, and then sealed, so
+ * that passwords cannot be guessed from a stolen database. A wallet is visible only to its owner.
  */
 export class SemiWalletStore {
   readonly #store: Store;
@@ -93,14 +93,14 @@ export class SemiWalletStore {
   }
 
   /**
-   * Returns the envelope; null for an unknown wallet, which takes as long as a known one.
+   * Returns the envelope, or null for an unknown wallet. Both take equally long.
    * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
    */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /** The plaintext secret key, 64 bytes in base58. @throws like `decrypt`. */
+  /** The plaintext secret key, 64 bytes in base58; null for an unknown wallet. @throws the errors of `decrypt`. */
   async keypair(
     ownerId: string,
     wallet: Address,
@@ -110,7 +110,7 @@ export class SemiWalletStore {
     return opened === null ? null : { publicKey: wallet, secretKey: opened.secretKey };
   }
 
-  /** Returns false for an unknown wallet. @throws like `decrypt`. */
+  /** Returns false for an unknown wallet. @throws the errors of `decrypt`. */
   async changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean> {
     const name = { ownerId, address: wallet };
     const opened = await this.#open(name, from);
@@ -120,7 +120,7 @@ export class SemiWalletStore {
     const envelope = await this.#encrypt(secretKey, ownerId, to).finally(() => secretKey.fill(0));
     const after = this.#serverSeal.seal(envelope, ownerId, wallet);
     const replacing = replaceWallet(this.#store, name, opened.sealed, after, this.#now());
-    // False after a concurrent change: `from` is no longer the password.
+    // The wallet was changed concurrently, so `from` may no longer be its password.
     if (!(await fromStore(replacing))) throw new Failure('WRONG_PASSWORD');
     return true;
   }
@@ -131,7 +131,7 @@ export class SemiWalletStore {
 
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {
     const sealed = await fromStore(findWallet(this.#store, name));
-    // Unknown wallets share a counter, so that they cannot evict others from memory.
+    // All unknown wallets of an owner share a counter, so that they cannot evict the counters of other wallets.
     const attempt = this.#attemptLimit.start(`${name.ownerId} ${sealed === null ? NO_WALLET : name.address}`);
     try {
       const opened = await this.#openFound(name, sealed, password);

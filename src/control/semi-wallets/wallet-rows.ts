@@ -30,7 +30,7 @@ export async function insertWallet(
   now: number,
 ): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
-    // Locks the change counter, so that concurrent inserts see each other.
+    // Locks the change counter, so that concurrent inserts cannot exceed the quota.
     const version = await nextVersion(trx);
     await checkWalletQuota(trx, name.ownerId, walletsMax);
     await insertRow(trx, 'semi_wallet', {
@@ -49,7 +49,7 @@ export async function findWallet(store: Store, { ownerId, address }: WalletName)
   return row === undefined ? null : { sealed: row.wrapped, pepper_version: row.pepper_version };
 }
 
-/** Returns false if the stored wallet has changed meanwhile. */
+/** Returns false if the stored wallet is no longer `before`. */
 export async function replaceWallet(
   store: Store,
   name: WalletName,
@@ -67,7 +67,7 @@ export async function replaceWallet(
   });
 }
 
-/** Seals wallets of other peppers again, which needs no passwords. Rows that do not open stay for a later repair. */
+/** Re-encrypts wallets sealed with another pepper; needs no passwords. Rows that do not open stay for later repair. */
 export async function resealWallets({ db }: Store, seal: JsonSeal<Envelope>): Promise<void> {
   const query = selectRows(db, 'semi_wallet', {})
     .where('pepper_version', '!=', seal.current)
@@ -93,7 +93,7 @@ export async function resealWallets({ db }: Store, seal: JsonSeal<Envelope>): Pr
   }
 }
 
-/** A pepper version that some wallet needs and that is not among `versions`. */
+/** A pepper version that a wallet needs and `versions` lacks; null if there is none. */
 export async function missingPepperOfWallets(
   store: Store,
   versions: readonly number[],

@@ -1,6 +1,6 @@
 import { Lru } from '../../base/cache/lru.ts';
 
-/** Atomic commands; the scripts of redis-limit-store.ts document their values. */
+/** Atomic commands; the scripts in redis-limit-store.ts document their values. */
 export const limitCommandNames = [
   'presence',
   'remove-gateway',
@@ -19,13 +19,13 @@ export type LimitCommand = Readonly<{
   values: readonly (string | number)[];
 }>;
 
-/** Store through which gateways exchange the use of shared limits. */
+/** Store through which gateways exchange their usage of shared limits. */
 export interface LimitStore {
   /** Null if the store is reachable. */
   readonly problem: LimitStoreUnavailableError | null;
   /** Waits until the store is reachable or the connect timeout has passed. Never rejects. */
   start(): Promise<void>;
-  /** Executes commands in one round trip. When it throws, it is unknown which commands were executed. */
+  /** Executes commands in one round trip. If it throws, any of the commands may have been executed. */
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
@@ -38,10 +38,10 @@ export class LimitStoreUnavailableError extends Error {
   }
 }
 
-/** Per kind; the least recently updated are evicted. */
+/** Maximum names per kind; the least recently updated are evicted. */
 const NAMES_MAX = 1_000_000;
 
-/** A leaky bucket: missing tokens and the last report number of each gateway. */
+/** A leaky bucket: its missing tokens and the last report of each gateway. */
 type Bucket = Readonly<{
   missing: number;
   atMs: number;
@@ -57,7 +57,7 @@ type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
-/** Limit store of the workers of one machine, in the primary process. Replies like redis-limit-store.ts. */
+/** Limit store for the workers of one machine. Runs in the primary process and replies like redis-limit-store.ts. */
 export class InMemoryLimitStore {
   readonly #now: () => number;
   readonly #gateways = new Map<string, number>();
@@ -213,7 +213,7 @@ function forgetParts({ ofGateways }: Parts, oldest: number): void {
   }
 }
 
-/** Alternating part and requests. */
+/** Flat list that alternates part numbers and request counts. */
 function partsOfOthers({ ofGateways }: Parts, own: string): number[] {
   const others = [...ofGateways].filter(([gateway]) => gateway !== own);
   return others.flatMap(([, parts]) => [...parts].flat());

@@ -16,7 +16,7 @@ const usedOf = ({ customer_id, plan_id, credits }: Row): RemoteUsage => ({
 
 const withQuota = sql`(select id from plan where monthly_credits > 0)`;
 
-/** The first hour without final totals: the previous hour, or an earlier one with a pending roll-up. */
+/** The first hour without final totals: the previous hour, or an earlier hour whose roll-up is pending. */
 async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
   const hour = Math.floor(nowMs / MINUTE_MS / HOUR_MINUTES);
   const today = Math.floor(hour / DAY_HOURS);
@@ -30,8 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits used since the start of the month by customer and plan, for plans with a quota: final totals of
- * days and hours, and minutes for the rest.
+ * Credits used since the start of the month by customer and plan, for plans with a quota. Sums final totals of days
+ * and hours, and minutes for the rest.
  */
 export async function creditsOfMonth(
   store: Store,
@@ -57,7 +57,7 @@ export async function creditsOfMonth(
   return rows.map(usedOf);
 }
 
-/** Credits used since a minute by other runs than `epoch`. Minutes before `settledBefore` are final. */
+/** Credits used from `fromMinute` on by all runs except `epoch`. Minutes before `settledBefore` are final. */
 async function creditsOfOthers(
   { db }: Store,
   epoch: string,
@@ -77,11 +77,11 @@ async function creditsOfOthers(
 
 export const quotaReaderLimits = {
   readIntervalMs: 5_000,
-  /** Other gateways may write this late after a database outage. */
+  /** How late other gateways may write usage after a database outage. */
   lateMinutes: 5,
-  /** For even later writes. */
+  /** Interval between full recounts, which include usage written even later. */
   recountIntervalMs: 600_000,
-  /** Rows of an earlier run are recovered shortly after startup. */
+  /** Delay of the first recount, because rows of an earlier run are recovered shortly after startup. */
   firstRecountMs: 10_000,
 };
 
@@ -89,7 +89,7 @@ type QuotaReaderOptions = Readonly<typeof quotaReaderLimits> &
   Readonly<{
     store: Store;
     ledger: QuotaLedger;
-    /** This run in the usage tables. */
+    /** Identifies this run in the usage tables. */
     epoch: string;
     now?: () => number;
     onState?: OnState;
@@ -101,7 +101,7 @@ const MINUTE_MS = 60_000;
 export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
-  /** Credits of final minutes. */
+  /** Credits used in minutes that are final. */
   #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
@@ -115,7 +115,7 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Loads the usage before this run. Rejects if that fails: the remaining quota is then unknown. */
+  /** Loads the usage before this run. Rejects on failure, because the remaining quota would be unknown. */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;
@@ -152,11 +152,11 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const minute = Math.floor(nowMs / MINUTE_MS) - lateMinutes;
     this.#fromMinute = Math.max(month / MINUTE_MS, minute);
-    // In this order, a concurrent write is missed briefly instead of counted twice.
+    // This order may miss a concurrent write for a moment, but never counts it twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
     this.#applyUsage(month, used);
-    // Open minutes are read again, so they are not part of the settled sum.
+    // Open minutes are read again, so the settled sum excludes them.
     this.#settled = sumOf(used, recent.open, -1);
   }
 

@@ -4,10 +4,10 @@ import { LimitStoreUnavailableError } from './limit-store.ts';
 
 export type RedisConnectionOptions = Readonly<{
   connectTimeoutMs: number;
-  /** A slower command counts as an unreachable server. */
+  /** If a command takes longer, the server counts as unreachable. */
   commandTimeoutMs: number;
   reconnectMaxMs: number;
-  /** PEM; null: the system's CAs. */
+  /** CA certificates in PEM; null: those of the system. */
   ca: string | null;
 }>;
 
@@ -16,14 +16,14 @@ export const redisOptions = (options: RedisConnectionOptions) =>
     connectTimeout: options.connectTimeoutMs,
     commandTimeout: options.commandTimeoutMs,
     retryStrategy: (tries: number) => Math.min(50 * tries, options.reconnectMaxMs),
-    // Late commands are useless: limits and cache entries would be stale.
+    // Commands are not queued while disconnected, because limits and cache entries would be stale by then.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     ...(options.ca === null ? {} : { tls: { ca: options.ca } }),
   }) satisfies RedisOptions;
 
-/** Describes a connection error with a remedy and without secrets. */
+/** Describes a connection error and how to fix it, without secrets. */
 export function describeRedisError(error: unknown): string {
   const cause = error instanceof LimitStoreUnavailableError ? error.cause : error;
   const { code, message = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
@@ -40,12 +40,12 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     /** `redis://` or `rediss://`; may contain a password. */
     url: string;
     prefix: string;
-    /** Size of unsent values; above it, nothing is stored. */
+    /** Maximum bytes of unacknowledged writes; above it, new values are not stored. */
     pendingMaxBytes: number;
     onState?: OnState;
   }>;
 
-/** Response cache shared by gateways. The server bounds its memory (`maxmemory` with an eviction policy). */
+/** Response cache shared by gateways. The server limits its memory (`maxmemory` with an eviction policy). */
 export class RedisCacheClient {
   readonly #options: RedisCacheClientOptions;
   readonly #redis: Redis;
@@ -59,7 +59,7 @@ export class RedisCacheClient {
     this.#redis.on('ready', () => this.#updateState(null));
   }
 
-  /** Returns null at once while the server is unreachable. */
+  /** Calls back with null immediately while the server is unreachable. */
   get(key: string, onValue: (body: Buffer | null) => void): void {
     if (this.#redis.status !== 'ready') {
       onValue(null);
@@ -68,7 +68,7 @@ export class RedisCacheClient {
     this.#redis.getBuffer(this.#nameOf(key)).then(onValue, () => onValue(null));
   }
 
-  /** Stores nothing while the server is unreachable or slow. */
+  /** Stores nothing while the server is unreachable or too many bytes are unacknowledged. */
   set(key: string, body: Buffer, ttlMs: number): void {
     const { length } = body;
     if (this.#redis.status !== 'ready' || this.#pendingBytes + length > this.#options.pendingMaxBytes) return;

@@ -8,15 +8,15 @@ import {
 } from './limit-store.ts';
 import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
-/** Unix milliseconds of the server: gateway clocks need not agree. All Redis keys expire. */
+/** Server time in Unix milliseconds, because gateway clocks may differ. All Redis keys expire. */
 const NOW = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * KEYS: sorted set of gateways. ARGV: gateway, milliseconds without a report after which one is removed.
- * Returns time and number of gateways.
+ * KEYS: sorted set of gateways. ARGV: gateway, milliseconds after which a gateway without a report is removed.
+ * Returns the time and the number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -32,9 +32,9 @@ return {}
 `;
 
 /**
- * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing buckets, maximum seconds of refill
- * between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens per
- * second, bucket size. A repeated report is counted once. Returns the missing tokens per key.
+ * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing tokens in full buckets, maximum seconds of refill
+ * between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens per second, bucket
+ * size. A repeated report is counted once. Returns the missing tokens of each key.
  */
 const RATES = `${NOW}
 local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -63,9 +63,9 @@ return missing
 `;
 
 /**
- * Sliding windows by parts. KEYS: one per name. ARGV: gateway, oldest part that counts, window in
- * milliseconds; per key: number of parts, then each part with its total requests. Returns per key the parts
- * of other gateways.
+ * Sliding windows, divided into parts. KEYS: one per name. ARGV: gateway, oldest part that counts, key expiry in
+ * milliseconds; per key: number of parts, then each part with its total requests. Returns the parts of other gateways
+ * for each key.
  */
 const WINDOWS = `
 local gateway, oldest = ARGV[1], tonumber(ARGV[2])
@@ -95,7 +95,7 @@ return others
 `;
 
 /**
- * Open connections. KEYS: one per name. ARGV: gateway, milliseconds until an unrefreshed count expires; per
+ * Open connections. KEYS: one per name. ARGV: gateway, milliseconds after which a count expires unless refreshed; per
  * key: connections of this gateway. Returns the connections of other gateways.
  */
 const CONNECTIONS = `${NOW}
@@ -125,8 +125,8 @@ return others
 `;
 
 /**
- * Credits of a month. KEYS: one per customer and plan. ARGV: gateway run, expiry (Unix milliseconds); per
- * key: total credits of this run. Returns the credits of other runs.
+ * Monthly credits. KEYS: one per customer and plan. ARGV: gateway run, expiry (Unix milliseconds); per key: total
+ * credits of this run. Returns the credits of other runs.
  */
 const QUOTAS = `
 local others = {}
@@ -144,8 +144,8 @@ return others
 `;
 
 /**
- * Minimum slots of sessions. KEYS: one per session. ARGV: TTL in milliseconds; per key: its slots. Returns
- * the maximum of each slot.
+ * Minimum slots of sessions. KEYS: one per session. ARGV: TTL in milliseconds; per key: the slots of the session.
+ * Returns the maximum of each slot.
  */
 const MIN_SLOTS = `
 local most = {}
@@ -184,7 +184,7 @@ type RedisLimitStoreOptions = RedisConnectionOptions &
     url: string;
   }>;
 
-/** Limits shared by gateways on several machines, in Redis or Valkey. */
+/** Limit store in Redis or Valkey, shared by gateways on several machines. */
 export class RedisLimitStore implements LimitStore {
   readonly #redis: Redis;
   readonly #connectTimeoutMs: number;
@@ -193,7 +193,7 @@ export class RedisLimitStore implements LimitStore {
   constructor(options: RedisLimitStoreOptions) {
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#redis = new Redis(options.url, redisOptions(options));
-    // Reported by the commands that fail.
+    // The commands that fail report this error.
     this.#redis.on('error', (error) => {
       this.#connectionError = error;
     });

@@ -8,15 +8,15 @@ import type { OnState } from '../failure-state.ts';
 import type { LimitCommand, LimitCommandName, LimitStore } from './limit-store.ts';
 
 type SyncTime = Readonly<{
-  /** `performance.now()`. */
+  /** On the performance.now() clock. */
   nowMs: number;
-  /** Unchanged counts must be reported again before they expire. */
+  /** Whether to report unchanged counts again, before they expire. */
   isRefresh: boolean;
-  /** The server may have lost earlier reports. */
+  /** Whether the server may have lost earlier reports. */
   isReset: boolean;
 }>;
 
-/** Receive time of `performance.now()`, and the server's time in Unix milliseconds. */
+/** Time of the reply on the performance.now() clock, and the server's time in Unix milliseconds. */
 type ReplyTime = Readonly<{ nowMs: number; serverMs: number }>;
 
 type SyncCommand = LimitCommand & Readonly<{ onReply(reply: readonly unknown[], time: ReplyTime): void }>;
@@ -26,12 +26,12 @@ type LimitSync = (time: SyncTime) => SyncCommand | null;
 
 type SyncOptions = Readonly<{ gateway: string; namesMax: number }>;
 
-/** Maximum sync intervals between two reports of one name. */
+/** Maximum number of sync intervals between two reports of one name. */
 const REPORT_INTERVALS_MAX = 5;
 
 type RateSyncOptions = SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>;
 
-/** Sends taken tokens, receives missing tokens. */
+/** Sends the tokens taken here and receives the tokens missing across all gateways. */
 export function rateSync(
   rates: RateLimiter,
   prefix: string,
@@ -46,7 +46,7 @@ export function rateSync(
     return {
       name: 'rates',
       keys: taken.map(({ familyId }) => prefix + familyId),
-      // At most each gateway's full bucket and the refill meanwhile can be missing.
+      // Limits the missing tokens to a full bucket per gateway and the refill between two reports.
       values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
       onReply(reply, { nowMs: repliedMs }) {
         for (const [index, { familyId }] of taken.entries())
@@ -56,7 +56,7 @@ export function rateSync(
   };
 }
 
-/** Aligns local window parts with the server's clock by a whole number of parts. */
+/** Exchanges window counts. Shifts local part numbers by a whole number to match the server's clock. */
 function windowSync(
   window: SlidingWindowLimiter,
   prefix: string,
@@ -65,7 +65,7 @@ function windowSync(
   let shift: number | null = null;
   const follow = ({ nowMs, serverMs }: ReplyTime): void => {
     const targetShift = (serverMs - nowMs) / window.bucketMs;
-    // Small clock differences are ignored: reported parts keep their numbers.
+    // Ignores small clock differences, so that reported parts keep their numbers.
     if (shift === null || Math.abs(targetShift - shift) > 1) shift = Math.round(targetShift);
   };
   const toCommand = (counted: readonly WindowReport[], nowMs: number, by: number): SyncCommand => ({
@@ -91,7 +91,7 @@ function windowSync(
       window.resetReports();
       shift = null;
     }
-    // The response to an empty command contains the server's time.
+    // Sends an empty command to learn the server's time.
     if (shift === null) return toCommand([], nowMs, 0);
     const counted = window.takeReports(namesMax);
     return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
@@ -104,7 +104,7 @@ const pairsOf = (flat: readonly number[], by: number): [number, number][] =>
     flat[pair * 2 + 1] as number,
   ]);
 
-/** Sends open connections, receives those of other gateways. */
+/** Sends this gateway's open connections and receives those of other gateways. */
 function connectionSync(
   connections: ConnectionLimit,
   prefix: string,
@@ -124,26 +124,26 @@ function connectionSync(
   };
 }
 
-/** Retention of credits after the start of the month. */
+/** How long credits are retained after the start of their month. */
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
-/** Share of a sync for unchanged accounts. */
+/** Maximum share of unchanged accounts in a sync. */
 const REST_SHARE = 0.1;
-/** Further reports of a changed account, to learn what other gateways spend of it. */
+/** How many more times a changed account is reported, to learn what other gateways spend from it. */
 const REPORT_COUNT = 10;
 
 /**
- * Order of reports: changed accounts first, longest waiting ahead; then a few recently changed ones, then all
- * others once per round. Rounds keep idle traffic constant.
+ * Order of reports: changed accounts, longest waiting first; then a few recently changed accounts; then all others,
+ * once per round. Rounds keep idle traffic constant.
  */
 class AccountReportQueue {
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
   readonly #changed = new Map<string, QuotaAccount>();
-  /** Disjoint with `#changed`. */
+  /** Recently changed accounts with their remaining reports; none of them is in `#changed`. */
   readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
   #rest: Iterator<QuotaAccount> | null = null;
-  /** All accounts must be reported soon. */
+  /** Whether all accounts must be reported as soon as possible. */
   #isUrgent = false;
   #month = 0;
 
@@ -214,7 +214,7 @@ function takeFirst<Value>(map: Map<string, Value>, most: number): [string, Value
 
 const accountKey = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
 
-/** Sends total credits of this run, receives those of other runs. */
+/** Sends the total credits of this run and receives those of other runs. */
 function quotaSync(ledger: QuotaLedger, prefix: string, { gateway, namesMax }: SyncOptions): LimitSync {
   const reportQueue = new AccountReportQueue(ledger);
   return (time) => {
@@ -235,7 +235,7 @@ function quotaSync(ledger: QuotaLedger, prefix: string, { gateway, namesMax }: S
 }
 
 export const sharingLimits = {
-  /** Pause between syncs; remote use is seen with this delay. */
+  /** Pause between syncs; usage on other gateways is seen with this delay. */
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
   /** Timeout of one sync. */
@@ -243,15 +243,15 @@ export const sharingLimits = {
   reconnectMaxMs: 500,
   /** After this time without a report, a gateway is removed and its connection slots are freed. */
   presenceMs: 10_000,
-  /** Assumed number of gateways before the first sync. */
+  /** Minimum number of gateways to assume while the store is unreachable. */
   gatewaysMin: 1,
-  /** Names per kind and sync; others wait for the next. */
+  /** Maximum names per kind and sync; the others wait for the next sync. */
   namesMax: 5_000,
 };
 
 export type SharingLimits = Readonly<typeof sharingLimits>;
 
-/** Limiters of this process. They decide locally; syncs add the use of other gateways. */
+/** Limiters of this process. They decide locally; syncs add the usage of other gateways. */
 type LimitParts = Readonly<{
   rates: RateLimiter;
   windows: Readonly<Record<string, SlidingWindowLimiter>>;
@@ -267,20 +267,20 @@ type SharedLimitsOptions = SharingLimits &
     onState?: OnState;
   }>;
 
-/** Reports of unchanged connection counts within `presenceMs`. */
+/** How often unchanged connection counts are reported within `presenceMs`. */
 const REFRESHES_PER_PRESENCE = 3;
 
 /**
- * Exchanges the use of limits with other gateways in the background. Decisions never wait for it; while the
- * store is unreachable, each gateway applies its share of every limit.
+ * Exchanges the usage of limits with other gateways in the background. Decisions never wait for an exchange. While
+ * the store is unreachable, each gateway applies its share of every limit.
  */
 export class SharedLimits {
-  /** This run of this gateway. */
+  /** Identifies this run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
   readonly #syncs: readonly LimitSync[];
   readonly #stopped = new AbortController();
-  /** At the last sync, including this one. */
+  /** Number of gateways at the last sync, including this gateway. */
   #gateways: number;
   #isConnected: boolean | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
@@ -323,7 +323,7 @@ export class SharedLimits {
     }
   }
 
-  /** Removes this gateway, so that its connection slots are free at once. */
+  /** Removes this gateway, so that its connection slots become free immediately. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;

@@ -6,22 +6,22 @@ type SharedMinSlotStoreOptions = Readonly<{
   /** Started and stopped by `SharedLimits`. */
   store: LimitStore;
   prefix: string;
-  /** How long a session without updates is kept. */
+  /** How long a session is retained after its last update. */
   retentionMs: number;
 }>;
 
-/** Pause after a failed sync, so that reads are not delayed one by one. */
+/** Time without syncs after a failed sync, so that later reads do not wait for the same timeout. */
 const PAUSE_MS = 1_000;
 const MIN_SLOTS_MAX = 500;
 
 type SlotSyncRequest = Readonly<{
   name: string;
   minSlot: MinSlot;
-  /** Receives the highest slots of all processes once; null if the store is unreachable. Must not throw. */
+  /** Called once, with the highest slots across all processes, or null if the store is unreachable. Must not throw. */
   done: (marks: readonly Slot[] | null) => void;
 }>;
 
-/** Requests of one event loop iteration share one round trip. */
+/** Syncs minimum slots with the limit store. Requests of one event loop iteration share a round trip. */
 export class SharedMinSlotStore implements MinSlotStore {
   readonly #options: SharedMinSlotStoreOptions;
   #requests: SlotSyncRequest[] = [];

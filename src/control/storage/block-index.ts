@@ -11,14 +11,14 @@ const CID_LENGTH = 59;
 /** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
 
-/** 1,024 links take about 50 KiB. */
+/** Ample: a node with 1,024 links takes about 50 KiB. */
 const NODE_MAX_BYTES = 1024 * 1024;
 
 type BlockFileName = Readonly<{ position: string; root: string }>;
 
 type BlockFile = readonly [name: string, content: string | Uint8Array];
 
-/** A file of one leaf has no nodes and needs no index. */
+/** A file with one leaf has no nodes and needs no index. */
 function blockFilesOf({ cid, blocks: { leaves, nodes } }: SpooledFile): BlockFile[] {
   if (nodes.length === 0) return [];
   return [
@@ -27,7 +27,7 @@ function blockFilesOf({ cid, blocks: { leaves, nodes } }: SpooledFile): BlockFil
   ];
 }
 
-/** Index of the blocks of stored files, for block-wise fetching. Not fsynced. */
+/** Index of the blocks of stored files, for fetching individual blocks. Not fsynced. */
 export class BlockIndex {
   readonly #folder: string;
   readonly #fileStore: FileStore;
@@ -37,7 +37,7 @@ export class BlockIndex {
     this.#fileStore = fileStore;
   }
 
-  /** Removes entries of files that are not stored, unless another process may be adding files. */
+  /** Opens the index. Removes entries of files that are not stored, unless another process may be adding files. */
   static async open(folder: string, fileStore: FileStore, isAlone: boolean): Promise<BlockIndex> {
     makeFolder(folder, 0o700);
     if (!isAlone) return new BlockIndex(folder, fileStore);
@@ -75,7 +75,7 @@ export class BlockIndex {
     return file === null ? null : leafOf(file, Number(found.position));
   }
 
-  /** Folder of a block's files, by the last two characters of the CID that the name begins with. */
+  /** Folder for a name, chosen by the last two characters of the CID at the start of the name. */
   #shardOf(name: string): string {
     return join(this.#folder, name.slice(CID_LENGTH - 2, CID_LENGTH));
   }

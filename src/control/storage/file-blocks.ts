@@ -5,25 +5,25 @@ import type { CID } from 'multiformats/cid';
 /** Leaf size in bytes. Source: rest-api.md §6, profile A; IPIP-499 `unixfs-v1-2025`. */
 export const LEAF_BYTES = 1024 * 1024;
 
-/** Links per node; same sources. */
+/** Maximum links per node. Same sources as LEAF_BYTES. */
 const LINKS_MAX = 1_024;
 
-/** The buffer grows, because most files are small. */
+/** Initial buffer size. The buffer grows on demand, because most files are small. */
 const BUFFER_MIN_BYTES = 16 * 1024;
 
-/** A block that links other blocks. */
+/** A block that links to other blocks. */
 export type Node = Readonly<{ cid: CID; bytes: Uint8Array }>;
 
-/** DAG of a file. Leaves are its bytes in pieces of LEAF_BYTES. */
+/** DAG of a file. Its leaves are the bytes of the file, split into pieces of LEAF_BYTES. */
 export type FileBlocks = Readonly<{ root: CID; leaves: readonly CID[]; nodes: readonly Node[] }>;
 
 const profile: ImporterOptions = {
   cidVersion: 1,
   rawLeaves: true,
-  // Already split by `splitIntoLeaves`.
+  // The input is already split by `splitIntoLeaves`.
   chunker: (leaves) => leaves,
   layout: balanced({ maxChildrenPerNode: LINKS_MAX }),
-  // Limits read-ahead, and so memory, to one leaf.
+  // Limits read-ahead, and thus memory, to one leaf.
   blockWriteConcurrency: 1,
   fileImportConcurrency: 1,
 };
@@ -31,7 +31,7 @@ const profile: ImporterOptions = {
 /** Source: multicodec table, `raw`. */
 const RAW = 0x55;
 
-/** Builds the DAG of a file from `splitIntoLeaves`. Each leaf is consumed before the next is requested. */
+/** Builds the DAG of a file from the output of `splitIntoLeaves`. Consumes each leaf before requesting the next. */
 export async function buildBlocks(leaves: AsyncIterable<Uint8Array>): Promise<FileBlocks> {
   const found: CID[] = [];
   const nodes: Node[] = [];
@@ -72,7 +72,7 @@ class LeafBuffer {
     this.#buffer = buffer;
   }
 
-  /** The content, valid until the next `add`. */
+  /** Returns the content, which is valid until the next `add`. */
   take(): Buffer {
     const whole = this.#buffer.subarray(0, this.#bytes);
     this.#bytes = 0;

@@ -9,17 +9,17 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Streaming, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
+  /** Streaming uploads, and as many buffered uploads; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
-  /** The body is not read meanwhile. */
+  /** Maximum wait for a free slot, during which the body is not read. */
   uploadsWaitMs: 60_000,
 };
 
 export type StorageLimits = Readonly<typeof storageLimits>;
 
-/** Storage quota shared by processes with one folder. */
+/** Storage quota shared by processes that use the same folder. */
 export interface SharedStorageQuota {
   /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
   reserve(cid: string, bytes: number): Promise<void>;
@@ -62,10 +62,10 @@ const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64})
 
 const NAME_MAX_CHARACTERS = 255;
 
-/** Control, format and bidirectional characters, which could disguise a name. */
+/** Characters that could disguise a name or form a path: control, format, line separator, surrogate, slash. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
 
-/** Any other text could be unsafe in a header. */
+/** Falls back to a generic type, because any other text could be unsafe in a header. */
 const sanitizeType = (type: string): string =>
   MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
 
@@ -79,7 +79,7 @@ export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => 
   type: sanitizeType(type),
 });
 
-/** Reads the text of `serializeMetadata`; any other text gives empty metadata. */
+/** Parses the output of `serializeMetadata`; any other text yields empty metadata. */
 export function parseMetadata(text: string): FileMetadata {
   try {
     const { name, type } = JSON.parse(text);
@@ -96,11 +96,11 @@ export const serializeMetadata = ({ name, type }: FileMetadata): string => JSON.
 
 /** Final destination of files. */
 export interface FileBackend {
-  /** Idempotent. May move the source file. When it throws, the file is not stored. */
+  /** Idempotent. May move the source file. If it throws, the file is not stored. */
   store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
 }
 
-/** CIDv1 in base32 with SHA-256, of a raw block or a node. */
+/** CIDv1 of a raw block or a node, with SHA-256, in base32. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const METADATA_SUFFIX = '.json';
@@ -109,7 +109,7 @@ const METADATA_MAX_BYTES = 8 * 1024;
 
 const READ_BYTES = 128 * 1024;
 
-/** An open stored file. The caller closes it. */
+/** A stored file opened for reading. The caller must close it. */
 export type OpenFile = Readonly<
   FileMetadata & {
     bytes: number;
@@ -120,8 +120,8 @@ export type OpenFile = Readonly<
 >;
 
 /**
- * Files on local disk by CID. A file is moved to its place when it is complete and durable; the metadata of
- * the first upload is stored next to it.
+ * Stores files on local disk by CID. A file is moved into place once it is complete and durable. The metadata of the
+ * first upload is stored next to it.
  */
 export class FileStore implements FileBackend {
   readonly #folder: string;
@@ -129,7 +129,7 @@ export class FileStore implements FileBackend {
   /** Counts files found at startup and files stored by this process. */
   readonly quota: StorageQuota;
   readonly #sharedQuota: SharedStorageQuota | null;
-  /** Last task per CID, which the next one waits for. */
+  /** Last task for each CID; the next task for the CID waits for it. */
   readonly #pendingTasks = new Map<string, Promise<void>>();
 
   private constructor(
@@ -145,8 +145,8 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Scans names and sizes of all files.
-   * @param folder - on the file system of the spool.
+   * Opens the store and counts the files and their sizes.
+   * @param folder - must be on the same file system as the spool.
    * @param sharedQuota - null: no other process uses the folder.
    */
   static async open(
@@ -164,8 +164,8 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Stores a file; an existing file keeps its metadata. `beforeStore` runs after the reservation and receives
-   * whether the file exists; if it fails, a new file is not stored.
+   * Stores a file; an existing file keeps its metadata. `beforeStore` runs once storage is reserved and receives
+   * whether the file already exists. If it fails, a new file is not stored.
    */
   async store(
     file: SpooledFile,
@@ -219,7 +219,7 @@ export class FileStore implements FileBackend {
     return parseMetadata(text?.toString() ?? '');
   }
 
-  /** Counts a folder and removes metadata without a file, unless another process may be storing it. */
+  /** Counts the files in a folder. Removes metadata without a file, unless another process may be storing that file. */
   async #count(folder: string): Promise<void> {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
@@ -241,7 +241,7 @@ export class FileStore implements FileBackend {
     else if (!isStored) this.quota.release(bytes);
   }
 
-  /** Metadata first: an existing file is complete. */
+  /** Moves the metadata first, so that any file in place is complete. */
   async #move({ path, cid }: SpooledFile, metadata: FileMetadata): Promise<void> {
     const to = this.#path(cid);
     const folder = join(to, '..');
@@ -273,7 +273,7 @@ export class FileStore implements FileBackend {
   }
 }
 
-/** Reads at most the given bytes of a file; null if it is missing. */
+/** Reads at most `maxBytes` from the start of a file; null if the file is missing. */
 export async function firstBytesOf(path: string, maxBytes: number): Promise<Buffer | null> {
   const handle = await nullIfMissing(open(path, 'r'));
   if (handle === null) return null;

@@ -28,7 +28,7 @@ async function* asSingleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array, voi
 export class FileUploads {
   readonly #options: FileUploadsOptions;
   readonly #streaming: PerKeySemaphore;
-  /** Buffered files are fast, so they do not wait for streams. */
+  /** Separate, because buffered files are fast and should not wait for streams. */
   readonly #buffered: PerKeySemaphore;
 
   constructor(options: FileUploadsOptions) {
@@ -42,8 +42,8 @@ export class FileUploads {
   }
 
   /**
-   * Stores a file; equal bytes are stored once. When it throws, nothing is left.
-   * @throws Failure OVERLOADED, and like `UploadSpool.receive`.
+   * Stores a file; identical content is stored once. If it throws, nothing remains.
+   * @throws Failure OVERLOADED, and the errors of `UploadSpool.receive`.
    */
   put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,

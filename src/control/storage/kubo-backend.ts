@@ -22,7 +22,7 @@ function header(root: CID): Uint8Array {
   const cbor = Buffer.concat([
     Buffer.from([0xa2, 0x65]),
     Buffer.from('roots'),
-    // Array of one; tag 42 with a byte string: zero byte, then the CID.
+    // Array of one element: tag 42 with a byte string that holds a zero byte and the CID.
     Buffer.from([0x81, 0xd8, 0x2a, 0x58, root.bytes.length + 1, 0x00]),
     root.bytes,
     Buffer.from([0x67]),
@@ -84,7 +84,7 @@ const ADD = `/api/v0/add?${new URLSearchParams({
 /** Source: Kubo RPC API, /api/v0/dag/import. */
 const IMPORT = '/api/v0/dag/import?pin-roots=true';
 
-/** Stores and pins files in a Kubo node. */
+/** Stores and pins files on a Kubo node. */
 export class KuboBackend implements FileBackend {
   readonly #service: StorageService;
 
@@ -93,7 +93,7 @@ export class KuboBackend implements FileBackend {
     this.#service = new StorageService(url, authorization ?? null, service);
   }
 
-  /** Adds the file; if the node computes another CID, imports our blocks. */
+  /** Adds the file. If the node computes a different CID, imports our blocks instead. */
   async store(file: SpooledFile): Promise<void> {
     const found = await this.#add(file);
     if (found !== file.cid) await this.#import(file);

@@ -14,12 +14,12 @@ import { PinningService, type PinningServiceOptions, pinningBackend } from './pi
 import { UploadSpool } from './upload-spool.ts';
 
 export type StorageOptions = Readonly<{
-  /** Processes of one machine may share it. */
+  /** Processes on one machine may share the folder. */
   folder: string;
   /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`; evaluated per file. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
-  /** Absent: no other process uses the folder. */
+  /** If absent, no other process uses the folder. */
   sharedQuota?: SharedStorageQuota;
 }>;
 
@@ -27,7 +27,7 @@ export type Storage = Readonly<{
   uploads: FileUploads;
   /** For the IPFS gateway; null if files are stored elsewhere. */
   fileStore: FileStore | null;
-  /** For block-wise fetching; null if not needed. */
+  /** For fetching individual blocks; null if not needed. */
   blocks: BlockIndex | null;
   close(): Promise<void>;
 }>;
@@ -43,7 +43,7 @@ async function openFolders({ folder, uriPrefix, sharedQuota, ...options }: Stora
     openBlockIndex: (fileStore: FileStore) =>
       BlockIndex.open(join(folder, 'blocks'), fileStore, spool.isAlone),
     uploadsTo: (backend: FileBackend) => new FileUploads({ spool, backend, limits, uriPrefix }),
-    /** In order: the backend may still read from the spool. */
+    /** Closes the backend first, because it may still read from the spool. */
     async closeAfter(backend: Readonly<{ close(): Promise<void> }>): Promise<void> {
       await backend.close();
       await spool.close();
@@ -59,7 +59,7 @@ export async function openEmbeddedStorage(options: StorageOptions): Promise<Embe
 
 export type StorageCounter = Pick<EmbeddedStorage, 'fileStore' | 'close'>;
 
-/** Counts the files of a folder for other processes, and removes leftovers. */
+/** Counts the files in a folder on behalf of other processes, and removes leftovers. */
 export async function openStorageCounter(options: StorageOptions): Promise<StorageCounter> {
   const { spool, openFileStore, openBlockIndex } = await openFolders(options);
   const fileStore = await openFileStore();
@@ -73,7 +73,7 @@ export async function openKuboStorage(options: StorageOptions, node: KuboBackend
   return { uploads: uploadsTo(backend), fileStore: null, blocks: null, close: () => closeAfter(backend) };
 }
 
-/** Opens local storage with an additional pinning service. */
+/** Opens local storage whose files are also pinned by a remote service. */
 export async function openPinnedStorage(
   options: StorageOptions,
   service: Omit<PinningServiceOptions, 'log'>,

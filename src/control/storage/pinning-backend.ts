@@ -16,18 +16,18 @@ export const pinningServiceLimits = {
   exchangeMaxMs: 30_000,
   silenceMs: 30_000,
   pollIntervalMs: 15_000,
-  /** Per pin. */
+  /** Maximum polls per pin. */
   pollsMax: 480,
-  /** Repeated requests for a failed pin. */
+  /** Maximum repeated requests for a failed pin. */
   retriesMax: 3,
-  /** Further pins are created but not polled. */
+  /** Maximum pins being polled; further pins are created but not polled. */
   watchedMax: 1_000,
 };
 
 export type PinningServiceLimits = Readonly<typeof pinningServiceLimits>;
 
 export type PinningServiceOptions = Readonly<{
-  /** Address before `/pins`. */
+  /** Base URL, without `/pins`. */
   url: string;
   /** Bearer token; never logged. */
   token: string;
@@ -39,7 +39,7 @@ export type PinningServiceOptions = Readonly<{
 
 /** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
 const pinStatus = z.object({
-  /** Safe in a path. */
+  /** Restricted to characters that are safe in a path. */
   requestid: z.string().regex(/^[\w.~-]{1,256}$/),
   status: z.enum(['queued', 'pinning', 'pinned', 'failed']),
 });
@@ -54,10 +54,10 @@ type WatchedPin = {
   retries: number;
 };
 
-/** Same source. */
+/** Source: IPFS Pinning Service API 1.0, Pin. */
 const NAME_MAX = 255;
 
-/** Client of a pinning service that fetches blocks from here. */
+/** Client of a pinning service, which fetches the blocks from this server. */
 export class PinningService {
   readonly #service: StorageService;
   readonly #origins: readonly string[];
@@ -76,7 +76,7 @@ export class PinningService {
     this.#polling = new PeriodicTask(() => this.#poll(), this.#limits.pollIntervalMs);
   }
 
-  /** Requests a pin unless one exists, and polls it in the background. @throws Failure STORAGE_UNAVAILABLE */
+  /** Requests a pin unless one exists, and polls its status in the background. @throws Failure STORAGE_UNAVAILABLE */
   async pin(cid: string, name: string | null): Promise<void> {
     const pin = JSON.stringify({
       cid,
@@ -91,7 +91,7 @@ export class PinningService {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // Closing the service ends the requests of a poll.
+    // Closing the service aborts the requests of a running poll.
     await Promise.all([this.#polling.stop(), this.#service.close()]);
   }
 
@@ -118,7 +118,7 @@ export class PinningService {
       try {
         await this.#pollPin(watched);
       } catch {
-        // Polled again, up to `pollsMax` times.
+        // The next poll retries, up to `pollsMax` polls.
       }
       if (++watched.polls >= this.#limits.pollsMax) this.#giveUp(watched, 'timed out');
     }
@@ -154,8 +154,8 @@ function statusOf(value: unknown): PinStatus {
 }
 
 /**
- * Local storage with pins in a remote service. A new file is stored only if the service accepts the pin. For
- * an existing file, the pin is renewed and a failure ignored.
+ * Local storage whose files are also pinned by a remote service. A new file is stored only if the service accepts the
+ * pin. For an existing file, the pin is renewed, and a failure is only logged.
  */
 export function pinningBackend(
   fileStore: FileStore,

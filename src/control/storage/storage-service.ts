@@ -3,30 +3,30 @@ import { Failure } from '../../protocol/errors.ts';
 
 export const storageServiceLimits = {
   connectTimeoutMs: 5_000,
-  /** For one request, including a large file. */
+  /** Timeout of a whole request, including the upload of a large file. */
   exchangeMaxMs: 10 * 60_000,
-  /** Without response data after the request was sent. */
+  /** Maximum time without response data after the request was sent. */
   silenceMs: 120_000,
   answerMaxBytes: 256 * 1024,
-  /** Further requests wait. */
+  /** Maximum connections; further requests wait. */
   connectionsMax: 16,
 };
 
 export type StorageServiceLimits = Readonly<typeof storageServiceLimits>;
 
-/** `bytes` is the length; `chunks` is read once. */
+/** `bytes` is the total length; `chunks` can be read only once. */
 export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
 
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
-/** HTTP client of a storage service, whose responses are not shown to clients. */
+/** HTTP client for a storage service. Responses of the service are not shown to clients. */
 export class StorageService {
   readonly #url: string;
   readonly #authorization: string | null;
   readonly #limits: StorageServiceLimits;
   readonly #agent: Agent;
 
-  /** @param authorization - header value; never logged and never in an error. */
+  /** @param authorization - header value; never logged or included in an error. */
   constructor(url: string, authorization: string | null, limits: StorageServiceLimits) {
     this.#url = url.replace(/\/+$/, '');
     this.#authorization = authorization;
@@ -39,7 +39,7 @@ export class StorageService {
     });
   }
 
-  /** @throws Failure STORAGE_UNAVAILABLE without a complete response; any status is a response. */
+  /** @throws Failure STORAGE_UNAVAILABLE if no complete response arrives. An error status does not throw. */
   async request(method: 'GET' | 'POST', path: string, body?: ServiceBody | string): Promise<ServiceResponse> {
     const { exchangeMaxMs, silenceMs } = this.#limits;
     const headers = contentHeaders(body);
@@ -48,7 +48,7 @@ export class StorageService {
       const response = await request(`${this.#url}${path}`, {
         method,
         headers: { accept: 'application/json', ...headers },
-        // undici reads iterables, too.
+        // undici also reads iterables.
         body: (typeof body === 'object' ? body.chunks : (body ?? null)) as string | null,
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(exchangeMaxMs),
@@ -72,12 +72,12 @@ function contentHeaders(body: ServiceBody | string | undefined): Record<string, 
   return { 'content-type': body.type, 'content-length': String(body.bytes) };
 }
 
-/** Error code only: the message may contain the address and its credentials. */
+/** Returns only the error code, because the message may contain the address and its credentials. */
 function codeOf(thrown: unknown): string {
   const { code, name } = thrown as NodeJS.ErrnoException;
   return code ?? name;
 }
 
-/** @param what - our own text, without text of the service. */
+/** @param what - our own text; must not contain text from the service. */
 export const storageUnavailable = (what: string): Failure =>
   new Failure('STORAGE_UNAVAILABLE', { cause: new Error(what) });

@@ -9,14 +9,14 @@ import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts'
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Maps an error of the file system. */
+/** Converts an error from the file system. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
   return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
 }
 
-/** Deletes everything except folders of running processes. Returns whether only this process has one. */
+/** Deletes everything except folders of running processes. Returns false if another process has a folder. */
 async function removeLeftovers(folder: string): Promise<boolean> {
   let isAlone = true;
   for (const name of await readdir(folder)) {
@@ -27,13 +27,13 @@ async function removeLeftovers(folder: string): Promise<boolean> {
   return isAlone;
 }
 
-/** For the longest signature. */
+/** Enough for the longest signature. */
 const MEDIA_HEAD_BYTES = 16;
 
 type Signature = readonly [type: string, ...parts: (readonly [at: number, text: string])[]];
 
 /**
- * Magic numbers of images, audio, video and 3D models; none of these can run scripts. Sources: MIME Sniffing
+ * Magic numbers of images, audio, video and 3D models; none of these types can run scripts. Sources: MIME Sniffing
  * Standard §6, glTF 2.0 §4.4.
  */
 const signatures: readonly Signature[] = [
@@ -51,14 +51,14 @@ const signatures: readonly Signature[] = [
   ['model/gltf-binary', [0, 'glTF\x02\0\0\0']],
 ];
 
-/** Detects the media type from the first bytes, because a client may send a wrong one. */
+/** Detects the media type from the first bytes, because clients may declare a wrong type. */
 export function mediaTypeOf(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
   const found = signatures.find(([, ...parts]) => parts.every(([at, part]) => text.startsWith(part, at)));
   return found?.[0] ?? null;
 }
 
-/** A complete, durable file that is not stored yet. */
+/** A file that is complete and durable in the spool, but not in the backend yet. */
 export type SpooledFile = Readonly<{
   path: string;
   cid: string;
@@ -67,9 +67,9 @@ export type SpooledFile = Readonly<{
   blocks: FileBlocks;
 }>;
 
-/** Temporary files of incoming uploads, in a folder per process. */
+/** Temporary files of incoming uploads, in one folder per process. */
 export class UploadSpool {
-  /** No other process used the folder at opening, so that unfinished work there is orphaned. */
+  /** Whether no other process used the parent folder at startup; if so, any unfinished work is orphaned. */
   readonly isAlone: boolean;
   readonly #id: string;
   readonly #folder: string;
@@ -82,7 +82,7 @@ export class UploadSpool {
     this.#fileMaxBytes = fileMaxBytes;
   }
 
-  /** Processes of one machine may share the folder, machines may not. */
+  /** Processes on one machine may share `parent`; different machines may not. */
   static async open(parent: string, fileMaxBytes: number): Promise<UploadSpool> {
     const id = randomUUID();
     const folder = join(parent, processOwnedName(id));
@@ -90,15 +90,15 @@ export class UploadSpool {
     return new UploadSpool(id, folder, await removeLeftovers(parent), fileMaxBytes);
   }
 
-  /** Never rejects: the next start deletes what a concurrent write leaves. */
+  /** Never rejects. The next start deletes anything that a concurrent write leaves behind. */
   async close(): Promise<void> {
     releaseId(this.#id);
     await rm(this.#folder, { recursive: true, force: true }).catch(() => {});
   }
 
   /**
-   * Writes an upload to disk and computes its blocks. When it throws, nothing is left.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE; errors of `bytes`.
+   * Writes an upload to disk and computes its blocks. If it throws, no file remains.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE; and errors from `bytes`.
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SpooledFile> {
     const { path, handle } = await this.#create(bytes);
@@ -119,7 +119,7 @@ export class UploadSpool {
     await rm(path, { force: true });
   }
 
-  /** Writes a small durable file and returns its path. */
+  /** Writes a small file durably and returns its path. */
   async write(text: string): Promise<string> {
     const path = this.#newPath();
     try {
@@ -162,7 +162,7 @@ async function* untilAborted(
   } catch (thrown) {
     throw signal.aborted ? new Failure('CLIENT_GONE') : thrown;
   } finally {
-    // Not awaited: a stalled source may never resolve.
+    // Not awaited, because a stalled source may never resolve.
     if (!isOver) pieces.return?.().catch(() => {});
   }
 }
@@ -170,7 +170,7 @@ async function* untilAborted(
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
-  /** Failure of the disk, not of the source. */
+  /** Failure to write, as opposed to a failure of the source. */
   failure: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;

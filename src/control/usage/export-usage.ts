@@ -14,13 +14,13 @@ import {
 import { counterColumns, counterSums } from './usage-sums.ts';
 
 type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 'at' | 'last_minute'> & {
-  /** Steps since 1970. */
+  /** Number of steps since 1970. */
   bucket: number;
 };
 
 const PAGE_ROWS = 1_000;
 
-/** A bucket is summed from all its segments, so that it has one row per name. */
+/** Groups segments by bucket, so that an exported bucket has one row per combination of names. */
 async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
   const byBucket = new Map<number, Segment[]>();
   for (const segment of await segmentsOf(db, 'detail', axis)) {
@@ -43,7 +43,7 @@ function selectSegment(segment: Segment, filter: UsageFilter) {
   return sql`select ${columns} from ${sql.table(table)} where ${partOf(table, segment, filter).where}`;
 }
 
-/** All rows of an axis by step and names, with bounded memory. */
+/** Yields all rows of an axis page by page, to bound memory. */
 export async function* exportUsage(
   store: Store,
   { axis, filter }: UsageQuery,

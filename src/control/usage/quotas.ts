@@ -12,7 +12,7 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
   return days;
 }
 
-/** Credits of the calendar month (UTC), to within a flush. */
+/** Credits used in the calendar month (UTC), excluding usage since the last flush. */
 export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
   const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);
@@ -37,10 +37,10 @@ async function plansOf({ db }: Store, customerId: string) {
     .execute();
 }
 
-/** Credits per hour over the last week; null with less than a day of history. */
+/** Credits per hour over the last week; null if there is less than a day of history. */
 async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise<number | null> {
   const whole = axisOver('hour', nowMs - PACE_HOURS * stepMs.hour, nowMs);
-  // Without the current hour, which is incomplete.
+  // Excludes the current hour, which is incomplete.
   const axis: Axis = { ...whole, to: Math.floor(nowMs / stepMs.hour) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
@@ -65,7 +65,7 @@ function outlookOf(
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 
-/** One per plan of the customer or its keys. */
+/** Returns one quota per plan of the customer or its keys. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthRange(nowMs);
   const quotas: QuotaJson[] = [];

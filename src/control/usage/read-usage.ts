@@ -27,7 +27,7 @@ export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis =>
 
 export const lengthOf = ({ from, to }: Axis): number => to - from;
 
-/** The axis of equal length before this one. */
+/** The axis of the same length that ends where this axis starts. */
 export const previousAxis = (axis: Axis): Axis => ({
   ...axis,
   from: axis.from - lengthOf(axis),
@@ -36,7 +36,7 @@ export const previousAxis = (axis: Axis): Axis => ({
 
 export const zeros = (axis: Axis): number[] => Array<number>(lengthOf(axis)).fill(0);
 
-/** The calendar month (UTC) of a moment, as Unix milliseconds in [from, to). */
+/** The calendar month (UTC) that contains `atMs`, in Unix milliseconds; `to` is exclusive. */
 export function monthRange(atMs: number): Readonly<{ from: number; to: number }> {
   const date = new Date(atMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
@@ -45,10 +45,10 @@ export function monthRange(atMs: number): Readonly<{ from: number; to: number }>
 
 type RowKind = 'total' | 'detail';
 
-/** A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes. */
+/** A part of an axis and its source: rolled-up rows of a step or, if `isRaw`, minutes of individual processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
-/** The kinds of mark that make a bucket, and each coarser bucket around it, stale. */
+/** Kinds of mark that make a bucket, and each coarser bucket that contains it, stale. */
 const staleKinds: Readonly<Record<RowKind, readonly MarkKind[]>> = {
   total: ['minute', 'total_hour', 'total_day'],
   detail: ['hour', 'day'],
@@ -79,7 +79,7 @@ async function staleBuckets(db: Kysely<Schema>, rowKind: RowKind, axis: Axis): P
   return stale;
 }
 
-/** Splits an axis into sources: rolled-up rows where they are current, finer rows where newer data exists. */
+/** Splits an axis into segments: rolled-up rows where they are current, finer rows where newer data exists. */
 export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axis): Promise<Segment[]> {
   const [stale, starts] = [await staleBuckets(db, rowKind, axis), await retentionStarts(db)];
   const segments: Segment[] = [];
@@ -107,12 +107,12 @@ export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axi
 
 export type UsageFilter = Readonly<{
   customerId: string;
-  /** Must belong to the customer. */
+  /** Ids of keys, which must belong to the customer. */
   keys?: readonly string[] | undefined;
   product?: Product | undefined;
   method?: string | undefined;
   planId?: string | undefined;
-  /** Only calls without a result. */
+  /** Only calls whose status is not `ok`. */
   failed?: boolean | undefined;
 }>;
 
@@ -121,13 +121,13 @@ export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
 export type GroupColumn = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
 
 export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> & {
-  /** Steps from the start of the axis. */
+  /** Index of the step in the axis. */
   at: number;
   /** The last Unix minute with any usage, to the precision of the step. */
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Few, because SQLite blocks the process during a query. */
+/** Maximum buckets per query: few, because SQLite blocks the process during a query. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
@@ -157,7 +157,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
-    // For a large customer, the index by key selects fewer rows than the one by customer.
+    // For a large customer, the index by key selects fewer rows than the index by customer.
     filter.keys === undefined
       ? sql`customer_id = ${filter.customerId}`
       : sql`key_id in (${sql.join([...filter.keys])})`,
@@ -189,7 +189,7 @@ async function partsOf(
   });
 }
 
-/** @param axis - null: the whole axis is one step. */
+/** @param axis - null: treats the whole axis as one step. */
 const stepIndexIn = (axis: Axis | null, { segment, column }: Part): RawBuilder<number> => {
   if (axis === null) return sql`0`;
   const factor = stepMs[axis.step] / stepMs[segment.step];
@@ -235,9 +235,9 @@ async function eachRow<Row>(
 }
 
 /**
- * Reports sums by step and columns. The caller adds them up: a combination may be reported several times, because data
- * since the last roll-up is read from finer rows.
- * @param steps - null: one sum for the whole axis, at 0.
+ * Reports sums by step and columns. The caller must add them up: a combination may be reported several times, because
+ * data since the last roll-up is read from finer rows.
+ * @param steps - null: sums the whole axis, with `at` 0.
  */
 export async function readSums<Name extends GroupColumn>(
   store: Store,
@@ -259,7 +259,7 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Rejected calls say nothing about latency. */
+/** Excludes rejected calls, which say nothing about latency. */
 const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** @param byMethod - if false, `method` is empty. */
@@ -318,7 +318,7 @@ export const heatBoundsMs: readonly number[] = Array.from(
 export const heatRowOf = (bucket: number): number =>
   bucket === 0 ? 0 : Math.min(heatBoundsMs.length - 1, 1 + Math.floor((bucket - 1) / BUCKETS_PER_ROW));
 
-/** Last write of usage by any gateway; `nowMs` if there is none. */
+/** Time of the last usage write by any gateway; `nowMs` if there is none. */
 export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<number> {
   const row = await db
     .selectFrom('usage_epoch')
@@ -327,9 +327,9 @@ export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<numb
   return row?.at ?? nowMs;
 }
 
-/** Whether any call has succeeded within the retention of daily totals. */
+/** Whether any call of the customer has succeeded within the retention of daily totals. */
 export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
-  // usage_minute holds the usage since the last roll-up.
+  // usage_minute also holds usage that is not rolled up yet.
   for (const table of ['usage_total', 'usage_minute'] as const) {
     const query = selectRows(db, table, { customer_id: customerId, status: 'ok' });
     if ((await query.where('requests', '>', 0).limit(1).executeTakeFirst()) !== undefined) return true;

@@ -71,7 +71,7 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums
 
 type CoarseStep = 'hour' | 'day';
 
-/** The finer step that each step is summed from, and how many of its buckets form one. */
+/** The finer step from which each step is summed, and how many of its buckets form one coarser bucket. */
 const sources = {
   minute: { finer: 'minute', count: 1 },
   hour: { finer: 'minute', count: 60 },
@@ -130,7 +130,7 @@ function replaceTotals(
   });
 }
 
-/** Rebuilds the totals of a minute; false if it changed meanwhile. */
+/** Rebuilds the totals of a minute. @returns false if the minute changed in the meantime. */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
   const seen = await readMarks(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);
@@ -202,7 +202,7 @@ async function replaceDetails(
   });
 }
 
-/** Rebuilds the rows of each key in a bucket, KEYS_AT_ONCE keys at a time. @returns false if a source changed meanwhile. */
+/** Rebuilds the rows of each key in a bucket, KEYS_AT_ONCE keys at a time. @returns false if a source has changed. */
 async function rollDetails(store: Store, step: CoarseStep, bucket: number): Promise<boolean> {
   const seen = await readMarks(store.db, step, bucket);
   const keys = await keysInBucket(store.db, step, bucket);
@@ -221,7 +221,7 @@ async function rollDetails(store: Store, step: CoarseStep, bucket: number): Prom
 export const rollHourDetails = (store: Store, hour: number): Promise<boolean> =>
   rollDetails(store, 'hour', hour);
 
-/** For each kind, in one call of `rollUp`. */
+/** Maximum buckets of each kind in one call of `rollUp`. */
 const BUCKETS_MAX = 500;
 
 /** Wait after the end of a bucket: writers flush with a delay, and finer buckets are rolled up first. */
@@ -251,7 +251,7 @@ export async function isSomethingDue({ db }: Store, nowMs: number): Promise<bool
 }
 
 /**
- * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort.
+ * Rebuilds marked buckets that are complete. Safe to run concurrently and to abort.
  * @param shouldContinue - checked before each bucket.
  */
 export async function rollUp(
@@ -270,7 +270,7 @@ export async function rollUp(
   }
 }
 
-/** A late write whose sources were already pruned cannot be added: the stored totals stay. */
+/** Drops marks of late writes. Their sources are already pruned, so the stored totals cannot be updated. */
 async function dropMarks({ db }: Store, kind: MarkKind, bucket: number): Promise<void> {
   const seen = await readMarks(db, kind, bucket);
   if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearMarks(trx, seen));

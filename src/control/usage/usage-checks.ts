@@ -9,7 +9,7 @@ import { counterColumns } from './usage-sums.ts';
 
 const recordedColumns = ['requests', 'messages', 'credits'] as const;
 
-/** Records an hour's totals of each process run; a record never decreases. */
+/** Records the totals of each process run for an hour. Recorded values never decrease. */
 async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
   const greater = (name: string) =>
     sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
@@ -38,12 +38,12 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
 
 export type CheckResult = Readonly<Omit<UsageTables['usage_check'], 'ran_at'>>;
 
-/** One query per time slice that must return no row. */
+/** A query, run once per time slice, that must return no rows. */
 type Check = Readonly<{
   name: string;
   /** Checks days instead of hours. */
   isDaily?: true;
-  /** @param slice - hour or day since 1970. */
+  /** @param slice - hours or days since 1970. */
   contradictions(slice: number): RawBuilder<{ example: string }>;
 }>;
 
@@ -70,14 +70,14 @@ const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
 
-/** No mark: the parts are unchanged since they were summed up. */
+/** True if no mark exists, so the finer rows are unchanged since they were summed. */
 const unmarked = (kind: string, from: number, to: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_mark where kind = ${sql.lit(kind)} and bucket >= ${from} and bucket < ${to})`;
 
 const within = (column: string, from: number, to: number): RawBuilder<boolean> =>
   sql`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 
-/** Deleted minutes cannot be summed up again. */
+/** True if no row of the step has been deleted from `from` on. Deleted rows cannot be summed again. */
 const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_horizon where step = ${sql.lit(step)} and bucket > ${from})`;
 
@@ -155,7 +155,7 @@ async function runCheck(
   return { name: check.name, violations, example };
 }
 
-/** Checks the last day and stores the results. */
+/** Checks the most recent hours and days with usage and stores the results. */
 export async function runChecks(
   { db }: Store,
   nowMs: number,
@@ -171,7 +171,7 @@ export async function runChecks(
     results.push(result);
   }
   for (const hour of hours.slice(0, HOURS_CHECKED)) await recordHighWater(db, hour);
-  // Results of checks that another version had.
+  // Removes results of checks that this version does not have.
   const names = checks.map(({ name }) => name);
   await db.deleteFrom('usage_check').where('name', 'not in', names).execute();
   return results;

@@ -33,7 +33,7 @@ const rowFields = [
 ];
 
 /**
- * Line format: CRC-32 of the rest as 8 hex digits, a space, a row as a JSON array, a line feed. Example:
+ * Line format: CRC-32 of the JSON text as 8 hex digits, a space, the row as a JSON array, a line feed. Example:
  * 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
  */
 export function journalLine(row: StoredUsage): string {
@@ -69,12 +69,12 @@ function rowOf(values: unknown): StoredUsage | null {
   return isValid ? row : null;
 }
 
-/** Rows beyond this size stay in memory only. */
+/** Rows that would exceed this size stay in memory only. */
 export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
 
-/** File of rows that are not in the store yet. The last line of a row is its newest state. Calls must not overlap. */
+/** File of rows that are not in the store yet. The last line for a row is its newest state. Calls must not overlap. */
 export class UsageJournal {
   readonly #folder: string;
   readonly #epoch: string;
@@ -95,8 +95,8 @@ export class UsageJournal {
   }
 
   /**
-   * Durable when it resolves; after an error the file is unchanged.
-   * @param pendingRows - all rows missing in the store: a full file is rewritten with only these.
+   * Appends rows durably. After an error, the file is unchanged.
+   * @param pendingRows - all rows that the store lacks; a full file is rewritten with only these rows.
    * @returns number of rows that did not fit.
    */
   async append(rows: readonly StoredUsage[], pendingRows: Iterable<StoredUsage>): Promise<number> {
@@ -122,18 +122,18 @@ export class UsageJournal {
     this.#bytes = 0;
   }
 
-  /** Stops writing. A file with rows stays for the next start; an empty one is removed. */
+  /** Stops writing. A file with rows stays for the next start; an empty file is removed. */
   async close(): Promise<void> {
     const wasOpen = this.#file !== null;
     const isEmpty = this.#bytes === 0;
     await this.#closeFile();
     if (wasOpen && isEmpty) await rm(this.#path, { force: true });
-    // From now on, `recoverJournals` may take it.
+    // From now on, `recoverJournals` may process the file.
     releaseId(this.#epoch);
   }
 
   async #openFile(): Promise<FileHandle> {
-    // Another process mistook the file for an orphaned one and removed it.
+    // Another process mistook the file for an orphan and removed it.
     if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#closeFile();
     if (this.#file !== null) return this.#file;
     makeFolder(this.#folder, 0o700);
@@ -149,7 +149,7 @@ export class UsageJournal {
     await file?.close();
   }
 
-  /** Written to a draft first, so that a kill leaves a complete old or new file. */
+  /** Writes to a draft first, so that a crash leaves either the complete old file or the complete new file. */
   async #rewrite(pendingRows: Iterable<StoredUsage>): Promise<number> {
     const draft = this.#path + DRAFT_SUFFIX;
     await rm(draft, { force: true });
@@ -192,11 +192,11 @@ export class UsageJournal {
   }
 }
 
-/** No row is longer. A longer line counts as corrupt and must not fill the memory. */
+/** Longer than any row. A longer line counts as corrupt and must not fill the memory. */
 const LINE_MAX_BYTES = 65_536;
 
 export type JournalCorruption = {
-  /** Corrupt lines, except an incomplete last line. */
+  /** Corrupt lines, not counting an incomplete last line. */
   lines: number;
 };
 
@@ -238,7 +238,7 @@ export type RecoveredJournal = Readonly<{
   lateRows: number;
 }>;
 
-/** Stores journals of exited processes under their own epochs and removes them. Idempotent. */
+/** Stores the rows of exited processes' journals under their own epochs and removes the journals. Idempotent. */
 export async function recoverJournals(
   store: Store,
   folder: string,

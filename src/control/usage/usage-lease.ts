@@ -2,8 +2,8 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, selectRows } from '../database/rows.ts';
 
 /**
- * Acquires or renews a lease, so that only one gateway does a periodic task. Correctness must not depend on it:
- * clocks may differ, and a holder that stalled may still run.
+ * Acquires or renews a lease, so that only one gateway does a periodic task. Correctness must not depend on the lease:
+ * clocks may differ, and a stalled holder may still be running.
  * @returns whether the holder has the lease.
  */
 export async function acquireLease(

@@ -10,7 +10,7 @@ import { stepOfKind } from './usage-rows.ts';
 export const usageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
 export type UsageRetention = Readonly<typeof usageRetention>;
 
-/** Whole units of a step are deleted together, unless a roll-up of these kinds is pending in them. */
+/** Buckets of `step` are deleted one `unit` at a time, and only if no `blockedBy` roll-up is pending in the unit. */
 type Level = Readonly<{ step: UsageStep; unit: UsageStep; blockedBy: readonly MarkKind[] }>;
 
 const minutes: Level = { step: 'minute', unit: 'hour', blockedBy: ['minute', 'hour', 'total_hour'] };
@@ -21,10 +21,10 @@ const hours: Level = {
 };
 const days: Level = { step: 'day', unit: 'day', blockedBy: [] };
 
-/** Buckets of a step in a unit of the level. */
+/** Number of buckets of `step` in one unit of the level. */
 const perUnit = (level: Level, step: UsageStep): number => stepMs[level.unit] / stepMs[step];
 
-/** All three tables have a column with the name of the step. */
+/** Each of the three tables has a column named after its step. */
 const tableOf = (step: UsageStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 async function oldestBucket(db: Kysely<Schema>, step: UsageStep): Promise<number | null> {
@@ -51,13 +51,13 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
   return true;
 }
 
-/** Moves the start of retention past a rolled-up unit. Later writes before it are rejected: they would create a partial hour. */
+/** Moves the retention start past a rolled-up unit. Later writes before it are rejected, to avoid partial hours. */
 async function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * perUnit(level, level.step);
   try {
     await store.db.transaction().execute(async (trx) => {
       await upsertRow(trx, 'usage_horizon', { step: level.step }, { bucket });
-      // Rolls the transaction back.
+      // Rolls back the transaction.
       if (!(await isRolledUp(trx, level, unit))) throw new NotRolledUp();
     });
     return true;
@@ -100,9 +100,9 @@ async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs:
     .execute();
 }
 
-/** Deletes expired usage, oldest first. Buckets that are not rolled up stay, with everything newer. */
+/** Deletes expired usage, oldest first. For each step, stops at the first unit that is not rolled up. */
 export async function pruneUsage(store: Store, retention: UsageRetention, nowMs: number): Promise<void> {
-  // Coarser steps must live at least as long as finer ones, or they would be rebuilt.
+  // Coarser buckets must be retained at least as long as finer ones, or they would be rebuilt.
   const hoursDays = Math.max(retention.minutesDays, retention.hoursDays);
   const daysDays = Math.max(hoursDays, retention.daysDays);
   await pruneLevel(store, minutes, retention.minutesDays, nowMs);

@@ -12,7 +12,7 @@ const usageRollerOptions = {
   intervalMs: 5_000,
   /** Lease duration: how long other gateways wait after the holder crashes. */
   leaseMs: 30_000,
-  /** Interval of retention and consistency checks. */
+  /** Interval between runs of retention and consistency checks. */
   upkeepIntervalMs: 3_600_000,
   now: () => Date.now(),
   onState: (() => undefined) as OnState,
@@ -22,10 +22,10 @@ const usageRollerOptions = {
 type UsageRollerOptions = Readonly<typeof usageRollerOptions & { store: Store }>;
 
 const ROLL_UP_LEASE = 'roll-up';
-/** Never released, so upkeep runs at most once per interval in all gateways together. */
+/** Never released, so that upkeep runs at most once per interval across all gateways. */
 const UPKEEP_LEASE = 'upkeep';
 
-/** Rolls up, prunes and checks usage; one gateway at a time. */
+/** Rolls up, prunes and checks usage. Only one gateway does this at a time. */
 export class UsageRoller {
   readonly #holder = randomUUID();
   readonly #options: UsageRollerOptions;
@@ -75,13 +75,13 @@ export class UsageRoller {
     return isHolder;
   }
 
-  /** Also renews the lease when a third of it has passed. */
+  /** Also renews the lease once a third of its duration has passed. */
   async #shouldContinue(): Promise<boolean> {
     if (this.#stopped) return false;
     return performance.now() - this.#leasedAt < this.#options.leaseMs / 3 || this.#renewLease();
   }
 
-  /** Only reads, because usually there is nothing to do. */
+  /** Only reads the database, because usually there is nothing to do. */
   async #hasWork(): Promise<boolean> {
     const { store, now } = this.#options;
     return (await isSomethingDue(store, now())) || !(await isLeased(store, UPKEEP_LEASE, now()));

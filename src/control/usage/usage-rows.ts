@@ -24,7 +24,7 @@ export const stepOfKind: Readonly<Record<MarkKind, UsageStep>> = {
 /** Tokens are random and compared for equality only. */
 const TOKEN_END = 2 ** 47;
 
-/** Marks buckets as stale, in the transaction of the change by this epoch. */
+/** Marks buckets as stale on behalf of the writer `epoch`, in the transaction of its change. */
 export async function markStale(
   trx: Transaction<Schema>,
   epoch: string,
@@ -58,13 +58,13 @@ export async function listStaleBuckets(
   return rows.map(({ bucket }) => bucket);
 }
 
-/** Call it before reading the sources of the bucket. */
+/** Reads the marks of a bucket. Must be called before reading the sources of the bucket. */
 export async function readMarks(db: Kysely<Schema>, kind: MarkKind, bucket: number): Promise<MarkSnapshot> {
   const rows = await selectRows(db, 'usage_mark', { kind, bucket }).execute();
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
-/** Checks that the marks are unchanged and locks them, so that concurrent writers wait. */
+/** Locks the marks, so that concurrent writers wait, and returns whether they are unchanged. */
 export async function lockIfUnchanged(trx: Transaction<Schema>, seen: MarkSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
   await trx
@@ -80,7 +80,7 @@ export async function lockIfUnchanged(trx: Transaction<Schema>, seen: MarkSnapsh
   );
 }
 
-/** Deletes the locked marks, but none added since. */
+/** Deletes the locked marks, but not marks that were added later. */
 export async function clearMarks(
   trx: Transaction<Schema>,
   { kind, bucket, tokens }: MarkSnapshot,
@@ -93,7 +93,7 @@ export async function clearMarks(
     .execute();
 }
 
-/** A usage row of the meter or of a journal. */
+/** A usage row from the meter or from a journal. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
   Readonly<{ keyId: string | null; latency: string }>;
 
@@ -128,7 +128,7 @@ function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): Usage
   };
 }
 
-/** Counters never decrease within a process, so the sum orders two states of a row. */
+/** Counters never decrease within a process, so the larger sum belongs to the newer state of a row. */
 const extent = (table: 'excluded' | 'usage_minute') =>
   sql.raw(counterColumns.map((name) => `${table}.${name}`).join(' + '));
 
@@ -141,10 +141,10 @@ function maxOnConflict(): Record<string, RawBuilder<never>> {
   return Object.fromEntries([...counterColumns, 'latency'].map((column) => [column, pick(column)]));
 }
 
-/** Compiled SQL by dialect and row count: compiling takes as long as running it. */
+/** Compiled SQL by dialect and row count, because compiling takes as long as running. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
-/** `tableRow` fixes the order of columns. */
+/** Relies on the column order of `tableRow`. */
 function upsertOf(trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): CompiledQuery {
   const { adapter } = trx.getExecutor();
   const texts = upsertTexts.get(adapter) ?? new Map<number, string>();
@@ -184,7 +184,7 @@ async function accountsOf(
   return accounts;
 }
 
-/** The first buckets whose rows are not deleted. */
+/** First retained bucket of each step. */
 export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
   const rows = await selectRows(db, 'usage_horizon', {}).execute();
   return {

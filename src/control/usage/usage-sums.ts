@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
-/** All but the latency histogram, in the order of the columns of a CSV export. */
+/** All counters except the latency histogram, in the column order of a CSV export. */
 export const counterColumns = ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages'] as const;
 
-/** Sums of the counters under their own names. */
+/** SQL that sums each counter under its own name. */
 export const counterSums = sql.raw(
   counterColumns.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
 );
@@ -22,7 +22,7 @@ export function serializeHistogram(counts: ArrayLike<number>): string {
 /** Float64, because sums over many minutes exceed 32 bits. */
 export const emptyLatencyHistogram = (): Float64Array => new Float64Array(BUCKET_COUNT);
 
-/** Adds a stored histogram. Parses digit by digit, because it runs for every row of every chart. */
+/** Adds a stored histogram to `target`. Parses digit by digit, because it runs for every row of every chart. */
 export function addLatency(target: Float64Array, text: string): void {
   let number = 0;
   let bucket = 0;

@@ -11,7 +11,7 @@ import {
 import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
 export const usageWriterOptions = {
-  /** A kill loses at most this much. */
+  /** If the process is killed, at most this much usage is lost. */
   flushIntervalMs: 1_000,
   /** Beyond this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
@@ -32,8 +32,8 @@ export type UsageWriterOptions = Readonly<
 const RECOVERY_RETRY_MS = 60_000;
 
 /**
- * Flushes usage to the store. Failed writes are retried; failures never reach the request path. With
- * PostgreSQL, rows always go to the journal first; with SQLite only while a write fails or is slow.
+ * Flushes usage to the store. Failed writes are retried and never affect requests. With PostgreSQL, rows always go to
+ * the journal first; with SQLite, only while a write fails or is slow.
  */
 export class UsageWriter {
   readonly epoch: string = randomUUID();
@@ -46,11 +46,11 @@ export class UsageWriter {
   readonly #pending = new Map<string, StoredUsage>();
   /** Pending rows that are not in the journal either. */
   readonly #unjournaled = new Map<string, StoredUsage>();
-  /** Dropped because too many rows were pending. */
+  /** Rows dropped because too many were pending. */
   #lostRows = 0;
-  /** Rejected because their minutes are past retention. */
+  /** Rows rejected because their minutes are past retention. */
   #lateRows = 0;
-  /** Did not fit into the journal. */
+  /** Rows that did not fit into the journal. */
   #journalOverflowRows = 0;
   #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
@@ -88,8 +88,8 @@ export class UsageWriter {
   }
 
   /**
-   * Writes pending rows. If a write is in progress, only journals the new rows, which the next flush writes. Never
-   * rejects.
+   * Writes pending rows. If a write is already in progress, only adds the new rows to the journal; the next flush
+   * writes them to the store. Never rejects.
    */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();
@@ -102,7 +102,7 @@ export class UsageWriter {
     await this.#writing;
   }
 
-  /** Flushes once more; unstored rows stay in the journal. */
+  /** Flushes once more. Rows that could not be stored stay in the journal. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -126,7 +126,7 @@ export class UsageWriter {
     }
   }
 
-  /** Serialized; rows that arrive meanwhile are saved by the next call. */
+  /** Calls are serialized. Rows that arrive during a save are saved by the next call. */
   #save(): Promise<void> {
     this.#saving = this.#saving.then(() => this.#saveUnjournaled());
     return this.#saving;
@@ -140,7 +140,7 @@ export class UsageWriter {
       this.#journalOverflowRows += await this.#journal.append(rows, this.#pending.values());
       this.#journalState.report(null);
     } catch (error) {
-      // Retried by the next save, unless the row has a newer total.
+      // The next save retries the rows, except those that have a newer total by then.
       for (const row of rows)
         if (!this.#unjournaled.has(rowKeyOf(row))) this.#unjournaled.set(rowKeyOf(row), row);
       this.#journalState.report(error);
@@ -181,7 +181,7 @@ export class UsageWriter {
 
   #clearJournal(): Promise<void> {
     this.#saving = this.#saving.then(async () => {
-      // A flush may have journaled rows meanwhile.
+      // A flush may have added rows to the journal in the meantime.
       if (this.#pending.size === 0) await this.#journal?.clear().catch(() => undefined);
     });
     return this.#saving;
