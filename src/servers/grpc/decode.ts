@@ -130,7 +130,7 @@ export class RequestFrames {
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
-  /** @returns a message that is valid until the next call; null if it is incomplete. @throws GrpcError, Failure OVERLOADED */
+  /** @returns a message, valid until the next call; null if incomplete. @throws GrpcError, Failure OVERLOADED */
   next(): { message: Buffer; packedBytes: number } | null {
     if (this.#length === 0 && this.#unread.length > 0) {
       const size = this.#sizeOf(this.#unread, this.#unread.length);

@@ -2,7 +2,7 @@ import { noProxies } from '../client-address.ts';
 import { connectionCaps } from '../connection-caps.ts';
 import type { TlsIdentity } from '../tls.ts';
 
-/** Which responses to compress: none, those to clients that compress requests, or all that clients accept compressed. */
+/** Which responses to compress: none, those to clients that compress requests, or all that a client accepts. */
 export type GrpcCompression = 'never' | 'sender' | 'accepted';
 
 const MIB = 1024 * 1024;
