@@ -92,7 +92,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /** Checks the address limit first, so that a call it rejects does not use up the key's limit. */
+  /** Checks the address limit first, so that a call rejected by this limit does not count against the key's limit. */
   consumeRate(context: RequestContext, calls = 1): void {
     const { key } = context;
     if (key === null) return;
@@ -132,6 +132,6 @@ function recordDecision(context: RequestContext, decision: RateDecision | null, 
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
-/** A key that was once valid does not count; otherwise, one outdated client would block all others at its address. */
+/** A key that was once valid does not count; otherwise, one client with an old key would block its address. */
 const countsAsFailedAuth = (thrown: unknown): boolean =>
   thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_NO_LONGER_VALID;

@@ -107,7 +107,7 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
   bytes.copy(view, 0, start, start + length);
 }
 
-/** Parser of one connection. During `read`, the sink must not use another parser: all share one instance. */
+/** Parser of one connection. The sink must only record data during `read`, because all parsers share one instance. */
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;

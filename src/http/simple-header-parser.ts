@@ -40,7 +40,7 @@ export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint
   return at;
 }
 
-/** `tchar` of RFC 9110. */
+/** Characters of a header name: `tchar` in RFC 9110. */
 const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
 /** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);

@@ -30,7 +30,7 @@ export const networkRejection = (
 ): Failure | null =>
   named == null || served.some((network) => network === named) ? null : networkNotServed(named, served);
 
-/** Header that names a session for monotonic reads, in lower case. */
+/** Lower-case name of the header that identifies a session for monotonic reads. */
 export const SESSION_HEADER = 'x-solway-session';
 
 const NAME_LENGTH_MAX = 64;

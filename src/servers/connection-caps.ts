@@ -58,7 +58,7 @@ export class ConnectionCaps {
   }
 }
 
-/** Drops excess connections, which a Node.js cluster would otherwise pass on to other workers, maybe forever. */
+/** Limits connections. A Node.js cluster would otherwise pass excess connections between workers, maybe forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   // `dropMaxConnection` is missing from the type definitions.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

@@ -51,7 +51,7 @@ export abstract class OpenConnections<Connection> {
 
   protected abstract sweep(nowMs: number): void;
 
-  /** Call once at a time. @returns false if connections are still open after `withinMs`. */
+  /** Supports one waiter at a time. @returns false if connections are still open after `withinMs`. */
   protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export abstract class OpenConnections<Connection> {
 export type HeartbeatOptions = Readonly<{
   pingIntervalMs: number;
   pongTimeoutMs: number;
-  /** How long a connection may have no subscription, call, message or ping from the client. */
+  /** How long a connection may go without a subscription, a call, or a message or ping from the client. */
   idleTimeoutMs: number;
 }>;
 
@@ -99,7 +99,7 @@ export class Heartbeat {
     this.#usedAtMs = nowMs;
   }
 
-  /** @returns the action that is due; a ping then counts as sent. */
+  /** @returns the action that is due; a returned ping counts as sent. */
   check(pulse: Pulse, nowMs: number, options: HeartbeatOptions): HeartbeatAction {
     if (pulse.isBusy) this.#usedAtMs = nowMs;
     if (nowMs - this.#usedAtMs >= options.idleTimeoutMs) return 'IDLE';

@@ -43,7 +43,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Discards bytes from 232 (4 × 58) up to avoid modulo bias. */
+/** Avoids modulo bias by discarding bytes of 232 (4 × 58) and above. */
 function randomBase58(length: number): string {
   let text = '';
   while (text.length < length) {

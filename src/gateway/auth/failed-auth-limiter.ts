@@ -5,7 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export const failedAuthOptions = {
-  /** Invalid keys within a minute after which an address is blocked. */
+  /** Number of invalid keys in one minute that causes an address to be blocked. */
   failedAuthPerMinute: 120,
   /** How long the address is blocked, whatever key it sends. */
   blockMs: 60_000,

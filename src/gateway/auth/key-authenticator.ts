@@ -44,8 +44,8 @@ const DUMMY_PEPPER = Buffer.alloc(32);
 type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
- * Holds all keys except revoked ones in memory, so that requests never wait for the store; `apply` loads them. Revoked,
- * disabled, expired and unknown keys get the same response after the same amount of work.
+ * Holds all keys that are not revoked in memory, so that requests never wait for the store. `apply` loads the keys.
+ * Revoked, disabled, expired and unknown keys get the same response after the same amount of work.
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
@@ -86,7 +86,7 @@ export class KeyAuthenticator {
     return this.#dropped.size;
   }
 
-  /** While true, all keys are loaded: an unknown id belongs to no key. */
+  /** While false, an unknown id may belong to a key that has not been loaded yet. */
   get storeReachable(): boolean {
     return this.#storeReachable;
   }

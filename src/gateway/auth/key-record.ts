@@ -23,7 +23,7 @@ export const defaultPlanLimits = {
   grpcStreamsMax: 100,
   /** This limit and the next three apply to each request on a gRPC stream. */
   grpcFiltersMax: 1_000,
-  /** Block filters; each one adds a message per block. */
+  /** Maximum number of block filters; each block filter adds a message per block. */
   grpcBlocksMax: 10,
   /** Total number of addresses in all filters. */
   grpcPubkeysMax: 50_000,
@@ -43,7 +43,7 @@ export type PlanLimits = Readonly<typeof defaultPlanLimits>;
 /** Restrictions on a key. null: unrestricted. Lists are never empty. */
 export type KeyRules = Readonly<{
   networks: readonly Network[] | null;
-  /** Addresses and ranges: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
+  /** Addresses and ranges: `192.0.2.0/24`, `2001:db8::/32`, or a single address. */
   cidrs: readonly string[] | null;
   /** `https://app.example.com` or `https://*.example.com`. Requests without an origin are rejected. */
   origins: readonly string[] | null;
@@ -59,7 +59,7 @@ export type KeyRecord = Readonly<{
   /** A key and its rotations form a family, which shares limits, quota and usage. */
   familyId: string;
   name: string;
-  /** Digest of the full key, keyed with the pepper `pepperVersion`. */
+  /** Digest of the full key, keyed with the pepper of version `pepperVersion`. */
   digest: Buffer;
   pepperVersion: number;
   status: KeyStatus;

@@ -7,7 +7,7 @@ const IDLE_ROUNDS_MAX = 3;
 /** Limits connections or their resources per key family, including those reported by other gateways. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
-  /** Connections to other gateways, by tracked name; null if limits are not shared. */
+  /** Open connections at other gateways, by tracked name; null if limits are not shared. */
   readonly #others: Map<string, { connections: number; rounds: number }> | null;
   readonly #changed = new Set<string>();
   /** Names still to report in the current round; null: no round in progress. */

@@ -21,7 +21,7 @@ export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 /** Tokens taken by a key family, reported to the other gateways. */
 export type TokenReport = Readonly<{
   familyId: string;
-  /** Since the last acknowledged report. */
+  /** Tokens taken since the last acknowledged report. */
   taken: number;
   /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
@@ -37,7 +37,7 @@ export class RateBucket {
   limiter: RateLimiter | null;
   tokens = Number.POSITIVE_INFINITY;
   filledAtMs: number;
-  /** From the plan when the bucket was last used. */
+  /** Rate and capacity of the plan when the bucket was last used. */
   perSecond = 0;
   capacity = 0;
   /** Tokens taken that other gateways may not know about. */
@@ -170,7 +170,7 @@ export class RateLimiter {
 
 /**
  * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full.
- * Retry-After is never earlier (IETF draft ratelimit-headers §3.3). The window is rounded up.
+ * Retry-After is never less (IETF draft ratelimit-headers §3.3). The window is rounded up.
  */
 function toDecision(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -3,7 +3,7 @@ import type { RateDecision } from './rate-limiter.ts';
 import { TrackedSet } from './tracked-set.ts';
 
 type SlidingWindowOptions = Readonly<{
-  /** Per window. */
+  /** Maximum requests per window. */
   requestsMax: number;
   windowMs: number;
   /** Maximum number of tracked names; the least recently used is evicted first. */

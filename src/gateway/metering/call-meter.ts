@@ -10,7 +10,7 @@ import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
 import type { SentMessages, UsageMeter, UsageStatus } from './usage-meter.ts';
 
-/** State of one request. Times are milliseconds of `performance.now()`. */
+/** State of one request. Times are milliseconds on the `performance.now()` clock. */
 export class RequestContext {
   readonly client: ClientInfo;
   readonly startedAt = performance.now();

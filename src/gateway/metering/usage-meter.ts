@@ -6,7 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId } from '../auth/key-record.ts';
 
-/** A result, a JSON-RPC error from the node, a rejection by a limit, or a failure named after who caused it. */
+/** A result, a JSON-RPC error from the node, a rejection by a limit, or a failure named after its cause. */
 export const usageStatuses = [
   'ok',
   'rpcError',

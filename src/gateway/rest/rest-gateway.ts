@@ -48,7 +48,7 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/** Reserved even if the price is zero, or any number of concurrent requests could pass on the last credit. */
+/** Reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;

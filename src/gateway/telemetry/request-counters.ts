@@ -50,10 +50,10 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Counts for no valid key and for keys without a counter. Includes evicted counts, so totals never decrease. */
+  /** Requests without a valid key or of keys without a counter. Includes evicted keys, so that it never decreases. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
-  /** Replaced after an eviction, so that keys without a counter try again to get one. */
+  /** Replaced after an eviction, so that keys without a counter retry to get a counter. */
   #overflowMarker = createOverflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;

@@ -14,7 +14,7 @@ export const requestLogOptions = {
   perSecond: 20,
   /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
-  /** Failed and slow requests per second that are stored although not sampled; they have no steps. */
+  /** Unsampled requests stored per second because they failed or were slow. They have no steps. */
   lateMax: 20,
   /** Latency at which a request counts as slow. */
   slowMs: 1_000,

@@ -70,7 +70,7 @@ export class SubmissionLog {
   }
 }
 
-/** Forwards a call. If it submits a transaction with a key, the submission log tracks it. */
+/** Forwards a call. The submission log tracks transactions that are submitted with a key. */
 export function forwardCall(
   source: Pick<RpcDispatcher, 'dispatch'>,
   submissions: SubmissionLog | undefined,
@@ -85,7 +85,7 @@ export function forwardCall(
   return source.dispatch({ ...call, trace: tracked }, tracked);
 }
 
-/** Records one submission. Until the response, it also passes attempts to the call's trace. */
+/** Records one submission. Until the response, also passes attempts on to the call's trace. */
 class TrackedSubmission implements CallTrace, ResponseHandler {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;

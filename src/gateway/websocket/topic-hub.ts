@@ -49,7 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /** Buffers notifications until the result is started. @throws Failure OVERLOADED, or as in `Topic.open`. */
+  /** Buffers notifications until the result is started. @throws Failure OVERLOADED, or an error of `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);

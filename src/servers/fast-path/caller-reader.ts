@@ -6,7 +6,7 @@ import type { FastHead } from './decode.ts';
 
 const NONE = Buffer.alloc(0);
 
-/** Reads the caller from request headers. If they repeat those of the last request, `read` returns the same object. */
+/** Reads the caller from request headers. `read` returns the same object until the headers change. */
 export class CallerReader {
   readonly #socket: Socket;
   readonly #proxies: TrustedProxies;

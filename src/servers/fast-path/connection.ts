@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Also moves the `close` listeners. @param onRead - called with the number of bytes; returns false to pause reading. */
+/** Also moves the `close` listeners. @param onRead - called with the byte count; returns false to pause reading. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -42,7 +42,7 @@ export class FastHttpContext {
   readonly calls: RpcCalls;
   readonly log: Logger;
   readonly onConnectionEnd: OnConnectionEnd;
-  /** Its fields are valid until it reads the next head. */
+  /** Its fields are valid until the next head is read. */
   readonly head: FastHead;
   readonly writer: ResponseWriter;
   readonly hosts = new LastValueCache();
@@ -52,7 +52,7 @@ export class FastHttpContext {
   readonly pieces: Buffer[] = [];
   /** Last value of `performance.now()`, updated with each sweep. */
   now = 0;
-  /** Set before the first connection. */
+  /** Set before the first connection is accepted. */
   fallback!: FallbackListener;
   load!: ListenerLoad;
 

@@ -130,7 +130,7 @@ export class ResponseWriter {
   readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** Ends of the head, including the current date; null once the second is over. */
+  /** Variants of the end of the head, with the current date; null once the current second is over. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {

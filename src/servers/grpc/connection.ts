@@ -134,7 +134,7 @@ export class Connection {
     call.start(createHandler);
   }
 
-  /** Also handles node:http2's reset-flood protection. After a call, an HTTP/2 violation is considered deliberate. */
+  /** Covers node:http2's reset-flood protection. From a client that has made calls, an HTTP/2 error counts as abuse. */
   #onError(fault: Error): void {
     if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }

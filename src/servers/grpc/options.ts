@@ -2,7 +2,7 @@ import { noProxies } from '../client-address.ts';
 import { connectionCaps } from '../connection-caps.ts';
 import type { TlsIdentity } from '../tls.ts';
 
-/** Which responses to compress: none, those to clients that compress requests, or all that a client accepts. */
+/** Responses to compress: none, those to clients that compress requests, or those to clients that accept it. */
 export type GrpcCompression = 'never' | 'sender' | 'accepted';
 
 const MIB = 1024 * 1024;
@@ -40,7 +40,7 @@ export const grpcServerOptions = {
   /** Maximum queue of a call, in messages and in bytes; beyond it, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Bytes queued across all calls, counting shared bytes per call; beyond it, the largest queues end with LAGGING. */
+  /** Bytes queued by all calls; shared bytes count per call. Beyond this limit, the largest queues end with LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
   /** How long messages are collected for one write, since writes are most of the cost. 0: one event loop turn. */

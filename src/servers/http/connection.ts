@@ -16,7 +16,7 @@ type Connection = Duplex & {
   [untrusted]?: boolean;
 };
 
-/** Returns the open responses in request order, as a set to add to and delete from. */
+/** Returns the open responses in request order, as a set that callers may change. */
 export function openResponses(socket: Duplex): Set<ServerResponse> {
   const connection = socket as Connection;
   connection[openResponseSet] ??= new Set();
@@ -117,7 +117,7 @@ export class OpenRequests {
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Reports each request once that started before `before` (ms) and has an incomplete body. */
+  /** Reports, once each, requests that started before `before` (ms) and have incomplete bodies. */
   cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;

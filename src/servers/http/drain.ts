@@ -24,7 +24,7 @@ export class HttpDrain {
     this.#parts = parts;
   }
 
-  /** Stops accepting connections after `noticeMs`; requests then have `graceMs`. @returns whether all requests finished. */
+  /** Stops listening after `noticeMs`. Requests then have `graceMs` to finish. @returns whether all of them did. */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
     this.#parts.load.isDraining = true;
     this.#drained ??= this.#drain(graceMs, noticeMs);

@@ -4,7 +4,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 
-/** Any origin may read every response, because keys authorize requests and origins do not. */
+/** Any origin may read every response, because requests are authorized by key, not by origin. */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',

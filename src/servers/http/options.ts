@@ -19,7 +19,7 @@ export const httpOptions = {
   headersTimeoutMs: 10_000,
   /** Time for the body to arrive after the head. */
   requestTimeoutMs: 30_000,
-  /** Timeout for requests that are exempt from `requestTimeoutMs`, that is, uploads. */
+  /** Timeout for uploads, which are exempt from `requestTimeoutMs`. */
   exemptTimeoutMaxMs: 60 * 60_000,
   keepAliveTimeoutMs: 65_000,
   /** Maximum time without a byte in either direction during a request. */

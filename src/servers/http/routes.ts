@@ -67,7 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** For browsers only. Programs get the JSON failure, and so do paths that share their first segment with an API path. */
+/** For browsers only. Programs get the JSON failure, as do paths that share their first segment with an API path. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -158,7 +158,7 @@ export type ListenerLoad = { inFlight: number; isDraining: boolean };
 export interface FallbackListener {
   /** Called when a request ends while the listener is draining. */
   onRequestEnd(): void;
-  /** @param bytes - start of the next request. @param isPipelined - whether it was read before the last response ended. */
+  /** @param isPipelined - whether `bytes`, the start of the next request, arrived before the last response was sent. */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 

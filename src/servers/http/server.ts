@@ -205,8 +205,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * First finishes the responses to complete requests before the faulty request, because an executed call must not look
-   * rejected. After a partial response, the connection closes without a rejection.
+   * Finishes the responses to earlier, complete requests first, because an executed call must not look rejected. After
+   * a partial response, the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;

@@ -39,7 +39,7 @@ function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisf
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }
 
-/** Null if the whole file is to be sent: no, an invalid or several ranges, or an empty file. Source: RFC 9110 §14.2. */
+/** Null if the whole file must be sent: no range, no single valid range, or an empty file. Source: RFC 9110 §14.2. */
 export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
   if (bytes === 0 || (first === '' && last === '')) return null;

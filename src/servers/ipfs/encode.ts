@@ -58,7 +58,7 @@ export async function sendPaced(
       yield piece;
       clearTimeout(timer);
     }
-    // Wait for data that is still buffered in this process.
+    // Limit the time for data that is still buffered in this process.
     within(progressMs);
   };
   try {

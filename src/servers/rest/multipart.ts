@@ -14,7 +14,7 @@ export const uploadLimits = {
   partsMax: 100,
   partHeadersMax: 32,
   partHeadersMaxBytes: 8 * 1024,
-  /** An upload with less than `progressMinBytes` in this time is ended, unless backpressure slowed it down. */
+  /** An upload that receives less than `progressMinBytes` in this time is ended, unless backpressure slowed it down. */
   progressMs: 30_000,
   progressMinBytes: 64 * 1024,
   uploadMaxMs: 30 * 60_000,

@@ -182,7 +182,7 @@ export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id
   else pushFailure(pieces, failure, id);
 }
 
-/** Joins replies to a batch. If no member has a response, the result reports why all of them were rejected. */
+/** Joins replies into one batch reply. If no member has a response, reports why all of them were rejected. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };

@@ -46,7 +46,7 @@ export class SingleCallResponder implements Responder, StreamResponder {
   }
 }
 
-/** Writes a streamed result. An error closes the connection, so that the client notices the missing bytes or chunk. */
+/** Writes a streamed result. On error, closes the connection: the client detects the missing bytes or last chunk. */
 class ResponseStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #response: ServerResponse;

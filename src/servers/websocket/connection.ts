@@ -11,7 +11,7 @@ import { Conversation, type ConversationOptions, type Peer } from './conversatio
 import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
 
 /**
- * Reports the start of the closing handshake by either side, because nothing may follow a close frame (RFC 6455 §5.5.1).
+ * Reports when either side starts the closing handshake, because nothing may follow a close frame (RFC 6455 §5.5.1).
  * `ws` itself sends a close frame when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
@@ -192,7 +192,7 @@ export class Connection implements Peer, Backlog {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {
       this.end(new Failure('RATE_LIMITED'));
-      // Stop reading, even though the client's close frame is missing: the flood would arrive ahead of it.
+      // Stop reading without waiting for the client's close frame: the flood would arrive ahead of it.
       this.#socket.pause();
     } else if (pauseMs > 0 && this.#isOpen) this.#readPause.extend(performance.now() + pauseMs);
   }

@@ -47,7 +47,7 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/** Delay before notifications: @solana/kit loses those that it reads with the acknowledgement. Best effort. */
+/** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgement. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
 /** JSON-RPC over one connection. Responses are sent as calls finish, one message per request message. */
