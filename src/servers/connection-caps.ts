@@ -58,7 +58,7 @@ export class ConnectionCaps {
   }
 }
 
-/** Limits connections. A Node.js cluster would otherwise pass excess connections between workers, maybe forever. */
+/** Sets the limit. Without `dropMaxConnection`, a cluster might pass excess connections between workers forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   // `dropMaxConnection` is missing from the type definitions.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

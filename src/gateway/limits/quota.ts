@@ -39,9 +39,9 @@ export class LedgerAccount {
   limit = 0;
   /** Credits spent in this process. */
   local = 0;
-  /** Credits spent elsewhere, according to the store. */
+  /** Credits spent outside this process, according to the store. */
   stored = 0;
-  /** Credits spent elsewhere, according to the other gateways. */
+  /** Credits spent outside this process, according to the other gateways. */
   reported = 0;
   /** Credits reserved by calls in progress. */
   reserved = 0;
@@ -62,8 +62,8 @@ export class LedgerAccount {
 type Share = Readonly<{ base: number; allowance: number }>;
 
 /**
- * Monthly quotas (UTC) per customer and plan, checked in memory. Usage elsewhere arrives from the store and from
- * other gateways. Both report the same credits, so only the greater value counts.
+ * Monthly quotas (UTC) per customer and plan, checked in memory. Usage outside this process is reported by the store and
+ * by other gateways. Both report the same credits, so only the greater value counts.
  */
 export class QuotaLedger {
   readonly #accountsMax: number;

@@ -1,4 +1,4 @@
-/** How often a name is reported after its last use. Each report also fetches the counts of other gateways. */
+/** Number of times a name is reported after its last use. Each report also fetches the counts of other gateways. */
 const REPORT_COUNT = 10;
 
 /** Recently used names, reported round-robin. */

@@ -2,7 +2,7 @@ import { noProxies } from '../client-address.ts';
 import { connectionCaps } from '../connection-caps.ts';
 import type { TlsIdentity } from '../tls.ts';
 
-/** Responses to compress: none, those to clients that compress requests, or those to clients that accept it. */
+/** Clients that get compressed responses: none, those that compress requests, or all that accept compression. */
 export type GrpcCompression = 'never' | 'sender' | 'accepted';
 
 const MIB = 1024 * 1024;
