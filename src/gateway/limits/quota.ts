@@ -62,8 +62,8 @@ export class LedgerAccount {
 type Share = Readonly<{ base: number; allowance: number }>;
 
 /**
- * Monthly quotas (UTC) per customer and plan, checked in memory. Usage outside this process is reported by the store and
- * by other gateways. Both report the same credits, so only the greater value counts.
+ * Monthly quotas (UTC) per customer and plan, checked in memory. Usage outside this process is reported by the store
+ * and by other gateways. Both report the same credits, so only the greater value counts.
  */
 export class QuotaLedger {
   readonly #accountsMax: number;
