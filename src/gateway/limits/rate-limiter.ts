@@ -25,7 +25,7 @@ export type TokenReport = Readonly<{
   taken: number;
   /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
-  /** Tokens needed to fill the bucket, including those in `taken`. Tokens taken earlier and refilled since do not count. */
+  /** Tokens needed to fill the bucket, including `taken`. Tokens taken earlier and refilled since do not count. */
   missing: number;
   perSecond: number;
   capacity: number;
