@@ -16,13 +16,13 @@ export type AdmissionParts = Readonly<{
   limiter?: RateLimiter;
   quota?: QuotaLedger;
   failedAuthLimiter?: FailedAuthLimiter;
-  /** Rates per client address, for keys that set one. */
+  /** Rate limits per client address, for keys that set such a limit. */
   addressLimiter?: RateLimiter;
 }>;
 
 /**
  * Decides whether a request may proceed, in this order: `authenticate` (failed-authentication limit, key, product,
- * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
+ * network, address, origin), `authorize` (method, quota), `consumeRate` (rate limit of the address, then of the key).
  */
 export class Admission {
   readonly keys: KeyAuthenticator;
@@ -39,7 +39,7 @@ export class Admission {
     this.#addressLimiter = addressLimiter ?? new RateLimiter();
   }
 
-  /** Identifies the key and checks its use. @param network - null where the request names it later. */
+  /** Identifies the key and checks its use. @param network - null if the request names the network later. */
   authenticate(
     caller: Caller,
     product: Product | null,
@@ -63,7 +63,7 @@ export class Admission {
     return key;
   }
 
-  /** Authenticates a request on an open connection, by the current record of its key. */
+  /** Authenticates a request on an open connection against the current record of its key. */
   reauthenticate(id: KeyId, use: KeyUse, context: RequestContext): LoadedKey {
     const key = this.keys.find(id);
     if (key === undefined || !isUsable(key, Date.now())) throw new Failure('INVALID_KEY');
@@ -73,7 +73,7 @@ export class Admission {
     return key;
   }
 
-  /** @param method - null for opening a connection. @param meteredAs - charged under this name. */
+  /** @param method - null when a connection is opened. @param meteredAs - name under which the request is charged. */
   authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
@@ -83,7 +83,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /** Raises the reservation of an authorized request. Never rejects it: only later requests are affected. */
+  /** Raises the reservation of an authorized request. Never rejects the request; only later requests are affected. */
   reserveMore(context: RequestContext, meteredAs: string, credits: number): void {
     const { key } = context;
     const price = key === null ? 0 : creditsOf(key.limits, meteredAs, credits);
@@ -92,7 +92,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /** Rate of the address first: a call rejected by it takes none from the rate of the key. */
+  /** Checks the address limit first, so that a call rejected by this limit does not count against the key's limit. */
   consumeRate(context: RequestContext, calls = 1): void {
     const { key } = context;
     if (key === null) return;
@@ -132,6 +132,6 @@ function recordDecision(context: RequestContext, decision: RateDecision | null, 
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
-/** A key that was valid once does not count: one stale worker would block all clients behind its address. */
+/** A key that was once valid does not count; otherwise, a client with an old key could get a shared address blocked. */
 const countsAsFailedAuth = (thrown: unknown): boolean =>
   thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_NO_LONGER_VALID;

@@ -48,7 +48,7 @@ export type PipelineParts = Readonly<{
   sessions?: SessionMinSlots;
 }>;
 
-/** Sequence of steps for JSON-RPC calls: authenticate, authorize, limit, route, forward, meter. */
+/** Processes JSON-RPC calls: authenticate, authorize, limit, route, forward, meter. */
 export class CallPipeline implements RequestHandler {
   readonly #parts: PipelineParts;
   readonly #wire: Wire;
@@ -58,7 +58,7 @@ export class CallPipeline implements RequestHandler {
     this.#wire = wire;
   }
 
-  /** The returned context holds the key, or why the caller was rejected. */
+  /** The returned context holds the key or the reason for the rejection. */
   start(caller: Caller, product: Product, network: Network | null): RequestContext {
     const { admission, meter } = this.#parts;
     const context = meter.startRequest(caller.client, caller.traceparent);
@@ -70,7 +70,7 @@ export class CallPipeline implements RequestHandler {
     return context;
   }
 
-  /** Authenticates a caller before the body is read, and meters the request if it is rejected. */
+  /** Authenticates a caller before the body is read, and meters the request if the caller is rejected. */
   admit(caller: Caller, product: Product, network: Network | null): AdmittedRequest | Failure {
     const context = this.start(caller, product, network);
     const { rejection } = context;
@@ -117,8 +117,8 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * Parsing a malformed body or a notification took time: it counts against the rate, but costs no credits.
-   * @returns its fault, or why it was rejected; null for neither.
+   * Counts a malformed body or a notification against the rate limit, because parsing took time. Costs no credits.
+   * @returns the fault or the reason for the rejection; null if there is neither.
    */
   recordInvalidRequest(
     invalidRequest: InvalidRequest,
@@ -160,9 +160,9 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   readonly #request: RpcRequest;
   readonly #credits: number;
   readonly #responder: Responder;
-  /** Null if the responder takes whole responses only. */
+  /** Null if the responder accepts only whole responses. */
   readonly stream: StreamHandler | null;
-  /** The forwarded call; null before it is forwarded, and if it was rejected. */
+  /** The forwarded call; null until the call is forwarded, or if it was rejected. */
   pending: PendingCall | null = null;
 
   constructor(
@@ -190,7 +190,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     this.#responder.stream?.respondStream(new MeteredResponse(response, this), this.#limitStatus());
   }
 
-  /** @param bytes - of the result that were passed on. @param failure - why it was aborted. */
+  /** @param bytes - result bytes passed on. @param failure - why the stream was aborted; null: completed. */
   onStreamEnd(bytes: number, failure: Failure | null): void {
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
     this.#meter(null, failure, bytesOut, this.#credits);
@@ -198,7 +198,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
 
   onResponse(response: RpcResponse): void {
     this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#credits);
-    // Members are listed because a spread looks them up by name on each call.
+    // List the members: a spread would look them up by name on each call.
     const { rateLimit, quota = null } = this.#limitStatus();
     this.#responder.respond({ response, failure: null, rateLimit, quota });
   }
@@ -213,7 +213,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     this.#responder.respond({ response: null, failure, ...this.#limitStatus() });
   }
 
-  /** @param response - null for a failure, and for a streamed result. @param credits - null: not charged. */
+  /** @param response - null for a failure or a streamed result. @param credits - null: not charged. */
   #meter(
     response: RpcResponse | null,
     failure: Failure | null,
@@ -240,7 +240,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     });
   }
 
-  /** WebSocket messages have no headers: their failures carry the limits instead. */
+  /** WebSocket messages have no headers, so their failures carry the limits instead. */
   #limitStatus(): LimitStatus {
     return this.#wire === 'socket' ? noLimitStatus : this.#parts.admission.limitStatus(this.#context);
   }

@@ -3,23 +3,23 @@ import { MinSlot, type MinSlotStore } from '../protocol/min-slot.ts';
 import type { KeyRecord } from './auth/key-record.ts';
 
 export const sessionMinSlotsOptions = {
-  /** Sessions in all, least recently used evicted first. */
+  /** Maximum number of sessions in total; the least recently used is evicted first. */
   sessionsMax: 100_000,
-  /** Sessions per key family. */
+  /** Maximum number of sessions per key family. */
   keySessionsMax: 1_000,
-  /** An idle session expires after this time. */
+  /** Time after which an idle session expires. */
   idleMs: 600_000,
 };
 
 type SessionMinSlotsOptions = Readonly<typeof sessionMinSlotsOptions>;
 
-/** Name of the session of a key with monotonic reads. */
+/** Session name used for all calls of a key with monotonic reads. */
 const KEY_WIDE_SESSION = '';
 
 type SessionKey = Pick<KeyRecord, 'familyId' | 'monotonicReads'>;
 type Session = { readonly minSlot: MinSlot; usedAt: number };
 
-/** Gives each session monotonic reads. Keys and sessions are ordered by use. */
+/** Gives each session monotonic reads. Keys and sessions are ordered from least to most recently used. */
 export class SessionMinSlots {
   readonly #options: SessionMinSlotsOptions;
   readonly #exchange: MinSlotStore | null;
@@ -42,7 +42,7 @@ export class SessionMinSlots {
     return this.#sessions;
   }
 
-  /** Null for a call without a session. All calls of a key with monotonic reads form one session. */
+  /** All calls of a key with monotonic reads form one session. @returns null for a call without a session. */
   minSlotFor(key: SessionKey, network: Network, session: string | null | undefined): MinSlot | null {
     const { familyId, monotonicReads } = key;
     if (monotonicReads) return this.minSlotOf(familyId, network, KEY_WIDE_SESSION);

@@ -1,22 +1,22 @@
-/** Read from a node connection at a time: large enough that a 1 MiB response takes few reads. */
+/** Bytes read from a node connection at a time, so that a 1 MiB response takes only a few reads. */
 export const READ_MAX_BYTES = 256 * 1024;
-/** Smaller chunks are allocated, since they would leave a pooled buffer mostly empty. */
+/** Smaller chunks are allocated separately, because they would leave a pooled buffer mostly empty. */
 export const POOLED_MIN_BYTES = 16 * 1024;
 
-/** Free bytes before each chunk, for the withheld bytes of the chunk before. */
+/** Free bytes before each chunk, for bytes held back from the previous chunk. */
 const HEADROOM_BYTES = 64;
 
 type SizeClass = Readonly<{ bytes: number; freeMax: number; free: ArrayBufferLike[] }>;
 
-/** 20 MiB in all. */
+/** Up to 20 MiB of free buffers in total. */
 const createSizeClasses = (): readonly [SizeClass, SizeClass] => [
   { bytes: 64 * 1024, freeMax: 64, free: [] },
   { bytes: READ_MAX_BYTES, freeMax: 64, free: [] },
 ];
 
 /**
- * For chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a chunk
- * releases it; unreleased chunks are garbage collected.
+ * Reuses buffers for chunks of streamed bodies, to reduce garbage collection. The code that writes a chunk to a
+ * client releases it; chunks that are never released are garbage collected.
  */
 export class BufferPool {
   readonly #sizeClasses = createSizeClasses();
@@ -34,7 +34,7 @@ export class BufferPool {
     return this.#pooled.has(buffer);
   }
 
-  /** The reader owns the chunk until it releases it. */
+  /** The caller owns the copy until it releases it. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
     const sizeClass =
@@ -44,7 +44,7 @@ export class BufferPool {
     return piece.length === length ? piece : piece.subarray(0, length);
   }
 
-  /** Prepends withheld bytes to a chunk, in its headroom if they fit. Takes ownership of both. */
+  /** Prepends held-back bytes to a chunk, in its headroom if they fit. Takes ownership of both buffers. */
   prepend(prefix: Buffer, piece: Buffer): Buffer {
     const { length } = prefix;
     if (length === 0) return piece;
@@ -59,7 +59,7 @@ export class BufferPool {
     return combined;
   }
 
-  /** Takes a chunk or a part of it; memory that is not pooled is ignored. */
+  /** Accepts a whole chunk or part of a chunk; ignores memory that is not pooled. */
   release({ buffer }: Buffer): void {
     const sizeClass = this.#pooled.get(buffer);
     if (sizeClass === undefined) return;

@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 
 /**
- * llhttp, the HTTP parser of Node.js, as WebAssembly from undici (`lib/llhttp`, not a public path: the
- * version is pinned). One instance per process holds the parsers of all connections. Source: llhttp 9,
+ * llhttp, the HTTP parser of Node.js, as WebAssembly from undici. Its `lib/llhttp` is not a public path, so the
+ * version is pinned. One instance per process holds the parsers of all connections. Source: llhttp 9,
  * `llhttp_settings_t`; RFC 9112.
  */
 
-/** Receives parts of a message in order. Each text may arrive in several pieces. Must not throw. */
+/** Receives parts of a message in order. A URL, name or value may arrive in several pieces. Must not throw. */
 export interface HttpSink {
   onUrl(bytes: Buffer, start: number, end: number): void;
   onField(bytes: Buffer, start: number, end: number): void;
-  /** For the last name. */
+  /** Value of the last header name. */
   onValue(bytes: Buffer, start: number, end: number): void;
   /** @returns whether to stop after the head. */
   onHead(status: number, keepAlive: boolean, upgrade: boolean): boolean;
@@ -34,7 +34,7 @@ type Exports = Readonly<{
   llhttp_get_http_minor(parser: number): number;
 }>;
 
-/** The part used here; the types of Node.js lack it. */
+/** Declares only the part used here; the Node.js types lack WebAssembly. */
 declare const WebAssembly: Readonly<{
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => Readonly<{ exports: Exports }>;
@@ -42,10 +42,10 @@ declare const WebAssembly: Readonly<{
 
 const REQUEST = 1;
 const RESPONSE = 2;
-/** `llhttp_errno`. */
+/** Values of `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
 
-/** Copied to the instance at a time. */
+/** Bytes copied to the instance at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -91,27 +91,27 @@ const noSink: HttpSink = {
 
 const EMPTY = Buffer.alloc(0);
 
-/** State of the current `read`; `shift` converts addresses of the instance to offsets in `source`. */
+/** State of the current `read`; `shift` converts instance addresses to offsets in `source`. */
 let current: HttpSink = noSink;
 let source: Buffer = EMPTY;
 let shift = 0;
 
 const llhttp = load();
 const inputPointer = llhttp.malloc(PIECE_BYTES);
-/** Recreated when the WebAssembly memory has grown, which detaches it. */
+/** Recreated after the WebAssembly memory has grown, because growth detaches the view. */
 let view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
 
-/** Buffer.copy needs no view of the source. A detached view has length 0. */
+/** Uses Buffer.copy, which needs no view of the source. A detached view has length 0. */
 function copyIn(bytes: Buffer, start: number, length: number): void {
   if (view.length === 0) view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
   bytes.copy(view, 0, start, start + length);
 }
 
-/** Parser of one connection. Its sink only records within `read`: all parsers share one instance. */
+/** Parser of one connection. The sink must only record data during `read`, because all parsers share one instance. */
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;
-  /** Whether the bytes were invalid; nothing more can be read then. */
+  /** Whether invalid bytes were read; if so, the parser reads nothing more. */
   isFaulty = false;
   #isFree = false;
 
@@ -124,7 +124,7 @@ export class HttpParser {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /** Reads until the sink stops, the bytes are invalid, or the end. @returns the offset after them. */
+  /** Reads until the sink stops, a byte is invalid, or the input ends. @returns the offset where reading stopped. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.isFaulty) {
@@ -154,7 +154,7 @@ export class HttpParser {
     this.isFaulty = false;
   }
 
-  /** The end of the connection ends a body without a length. @returns whether the message may end there. */
+  /** Ends a body that extends to the end of the connection. @returns whether the message may end here. */
   finish(): boolean {
     if (this.isFaulty) return false;
     current = this.#sink;

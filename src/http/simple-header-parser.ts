@@ -1,11 +1,11 @@
 /**
- * Parser for ordinary headers that are complete in the buffer: cheaper than a call to llhttp in WebAssembly.
- * It reads them as llhttp does and leaves every doubtful head to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
+ * Parses ordinary headers that are complete in the buffer, which is cheaper than calling llhttp in WebAssembly.
+ * Results match those of llhttp; any doubtful head is left to llhttp. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
 /** Receives the headers in order. Must not throw. */
 export interface SimpleHeaderSink {
-  /** @param start - of the trimmed value. @returns false to leave the head to llhttp. */
+  /** @param start - offset of the trimmed value. @returns false to leave the head to llhttp. */
   onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;
 }
 
@@ -21,7 +21,7 @@ const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /**
  * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Only for header names and
- * values: the case bit maps no other of their bytes to a letter or hyphen.
+ * values: setting the case bit turns none of their other bytes into a letter, digit or hyphen.
  */
 export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
   if (end - start !== token.length) return false;
@@ -40,7 +40,7 @@ export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint
   return at;
 }
 
-/** `tchar` of RFC 9110. */
+/** Characters of a header name: `tchar` in RFC 9110. */
 const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
 /** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
@@ -69,7 +69,7 @@ export function parseSimpleHeaders(
   return at + 1 < end && bytes[at + 1] === LINE_FEED ? at + 2 : NOT_SIMPLE;
 }
 
-/** What a header says about the connection. `unsupported`: left to llhttp; `other`: another header. */
+/** What a header says about the connection. `unsupported`: left to llhttp; `other`: not a connection header. */
 export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';
 
 export function connectionDirective(

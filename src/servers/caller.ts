@@ -8,7 +8,7 @@ import type { TrustedProxies } from './client-address.ts';
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 
-/** `Authorization: Bearer`, else the query parameter `api-key`; null for none. */
+/** Returns the `Authorization: Bearer` token, else the query parameter `api-key`, else null. */
 export const credentialOf = ({ headers }: IncomingMessage, query: string): string | null =>
   credentialIn(headers.authorization, query);
 
@@ -23,19 +23,19 @@ const parameterIn = (query: string, name: string): string | null =>
 
 export const networkIn = (query: string): string | null => parameterIn(query, 'network');
 
-/** Null for a served network or none. */
+/** Returns null if the network is served or none is named. */
 export const networkRejection = (
   named: string | null | undefined,
   served: readonly Network[],
 ): Failure | null =>
   named == null || served.some((network) => network === named) ? null : networkNotServed(named, served);
 
-/** Header that names a session for monotonic reads. Lower case. */
+/** Lower-case name of the header that identifies a session for monotonic reads. */
 export const SESSION_HEADER = 'x-solway-session';
 
 const NAME_LENGTH_MAX = 64;
 
-/** Long names are replaced by their hash. Repeated headers are joined. */
+/** Joins repeated headers and replaces a long name with its hash. */
 export function sessionOf(header: string | readonly string[] | null | undefined): string | null {
   if (header == null) return null;
   const name = (typeof header === 'string' ? header : header.join(', ')).trim();

@@ -10,10 +10,10 @@ export type AddressHeaders = Readonly<{
 
 /** Only the last hops are read; longer proxy chains are loops or forged. */
 const HOPS_MAX = 32;
-/** Scheme, host and port. Source: RFC 1035 §2.3.4 for the longest name. */
+/** Enough for scheme, host and port. Source: RFC 1035 §2.3.4 for the longest host name. */
 const ORIGIN_MAX_CHARS = 300;
 
-/** Cached on the socket, for the headers of its last request. */
+/** Cached on the socket; valid for the headers of the connection's last request. */
 type ConnectionClient = {
   peer: IpAddress | null;
   isProxy: boolean;
@@ -26,22 +26,22 @@ const connectionClient = Symbol('client');
 type TaggedSocket = Pick<Socket, 'remoteAddress'> & { [connectionClient]?: ConnectionClient };
 
 /**
- * Client of a request: the peer, or behind a trusted proxy the rightmost address in `X-Forwarded-For` that is
- * no trusted proxy. Addresses left of it may be forged. `Forwarded` (RFC 7239) is not read.
+ * Determines the client of a request: the peer or, behind a trusted proxy, the rightmost address in `X-Forwarded-For`
+ * that is not a trusted proxy. Addresses further left may be forged. `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
   readonly #options: Readonly<{ trustedProxies: readonly string[] }>;
   #cidrs: readonly string[];
   #ranges: CidrSet;
 
-  /** @param options - read at each use: may change. */
+  /** @param options - read on each use, because the list may change. */
   constructor(options: Readonly<{ trustedProxies: readonly string[] }>) {
     this.#options = options;
     this.#cidrs = options.trustedProxies;
     this.#ranges = new CidrSet(this.#cidrs);
   }
 
-  /** A trusted proxy carries many clients. */
+  /** Whether the peer is a trusted proxy, which carries the requests of many clients. */
   isProxySocket(socket: TaggedSocket): boolean {
     return this.#lookUp(socket).isProxy;
   }
@@ -82,7 +82,7 @@ export class TrustedProxies {
     return { address: ip.text, ip, isProxy: isProxy && this.#ranges.has(ip), origin: page };
   }
 
-  /** From the right, while the hops are trusted and valid. */
+  /** Reads hops from the right, as long as they are valid and trusted. */
   #firstUntrusted(peer: IpAddress, forwarded: string): IpAddress {
     let nearest = peer;
     for (const hop of hopsOf(forwarded)) {
@@ -102,7 +102,7 @@ const textOf = (value: string | string[] | undefined): string =>
 
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;
 
-/** Addresses from right to left, without ports and brackets; null for an empty hop. */
+/** Yields addresses from right to left, without ports and brackets; null for an empty hop. */
 export function* hopsOf(forwarded: string): Generator<string | null, void> {
   let end = forwarded.length;
   for (let hops = 0; end > 0 && hops < HOPS_MAX; hops++) {

@@ -4,13 +4,13 @@ import type { TrustedProxies } from './client-address.ts';
 
 export const connectionCaps = {
   connectionsPerAddressMax: 1_000,
-  /** Trusted proxies have no limit either. Loopback may be an unconfigured local proxy. */
+  /** Trusted proxies are exempt too. Loopback may be a local proxy that is not configured as trusted. */
   connectionsExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
 export type ConnectionCapsOptions = Readonly<typeof connectionCaps>;
 
-/** Limits the open connections per client address. Excess connections are reset before they are read. */
+/** Limits open connections per client address. Excess connections are reset before any data is read. */
 export class ConnectionCaps {
   readonly #max: number;
   readonly #exempt: CidrSet;
@@ -28,7 +28,7 @@ export class ConnectionCaps {
     return this.#open.size;
   }
 
-  /** @returns false when the connection exceeds the limit and was reset. */
+  /** @returns false if the connection exceeded the limit and was reset. */
   accept(socket: Socket): boolean {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // A closed socket has no address.
@@ -44,10 +44,10 @@ export class ConnectionCaps {
     return true;
   }
 
-  /** Called for other reasons than the limit, too. */
+  /** Also called for reasons other than the limit. */
   reject(socket: Socket): void {
     this.rejected += 1;
-    // A reset leaves no state in the system.
+    // A reset leaves no state in the operating system.
     socket.resetAndDestroy();
   }
 
@@ -58,8 +58,8 @@ export class ConnectionCaps {
   }
 }
 
-/** In a cluster, Node.js would otherwise pass further connections on to other workers, maybe forever. */
+/** Sets the limit. Without `dropMaxConnection`, a cluster might pass excess connections between workers forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
-  // `dropMaxConnection` is missing in the types.
+  // `dropMaxConnection` is missing from the type definitions.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });
 }

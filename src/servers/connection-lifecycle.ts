@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.ts';
 
 type ListenAddress = Readonly<{ host: string; port: number }>;
 
-/** Later errors are logged as `failed`. @returns the bound address. */
+/** @param failed - log message for later errors. @returns the bound address. */
 export async function listen(
   server: Server,
   { host, port }: ListenAddress,
@@ -17,7 +17,7 @@ export async function listen(
   return server.address() as AddressInfo;
 }
 
-/** Open connections of a server. One sweep timer runs while there are any. */
+/** Open connections of a server. A single sweep timer runs while any connection is open. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
   readonly #sweepIntervalMs: number;
@@ -51,7 +51,7 @@ export abstract class OpenConnections<Connection> {
 
   protected abstract sweep(nowMs: number): void;
 
-  /** One call at a time. @returns false after `withinMs`. */
+  /** Supports one waiter at a time. @returns false if connections are still open after `withinMs`. */
   protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export abstract class OpenConnections<Connection> {
 export type HeartbeatOptions = Readonly<{
   pingIntervalMs: number;
   pongTimeoutMs: number;
-  /** Time a connection may have no subscription, call, message or ping of the client. */
+  /** How long a connection may go without a subscription, a call, or a message or ping from the client. */
   idleTimeoutMs: number;
 }>;
 
@@ -75,13 +75,13 @@ export type Pulse = Readonly<{
   isBusy: boolean;
   bytesIn: number;
   bytesOut: number;
-  /** Unsent bytes, which may be ahead of a ping. */
+  /** Whether there are unsent bytes, which may delay a ping. */
   hasBacklog: boolean;
 }>;
 
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** Ping and idle state of one connection. All times are of a monotonic clock. */
+/** Ping and idle state of one connection. All times are on a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;
@@ -99,7 +99,7 @@ export class Heartbeat {
     this.#usedAtMs = nowMs;
   }
 
-  /** @returns the action due; a due ping counts as sent. */
+  /** @returns the action that is due; a returned ping counts as sent. */
   check(pulse: Pulse, nowMs: number, options: HeartbeatOptions): HeartbeatAction {
     if (pulse.isBusy) this.#usedAtMs = nowMs;
     if (nowMs - this.#usedAtMs >= options.idleTimeoutMs) return 'IDLE';
@@ -125,7 +125,7 @@ export class Heartbeat {
 
 type Readable = Readonly<{ pause(): void; resume(): void }>;
 
-/** Pauses reading from a client that sends too fast; backpressure then acts through TCP. */
+/** Pauses reading from a client that sends too fast; TCP then applies backpressure. */
 export class ReadPause {
   readonly #socket: Readable;
   #untilMs = 0;
@@ -139,7 +139,7 @@ export class ReadPause {
     return this.#timer !== null;
   }
 
-  /** Pauses until a time of `performance.now()`, or longer if it is paused for longer already. */
+  /** Pauses until `untilMs` on the `performance.now()` clock. Never shortens the current pause. */
   extend(untilMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     if (this.#timer !== null) return;

@@ -5,11 +5,11 @@ import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
 export type ReadinessFacts = Readonly<{
-  /** State of the key store. It does not decide readiness: cached keys work without it. */
+  /** State of the key store. Does not affect readiness, because loaded keys work without the store. */
   store: 'up' | 'away';
   upstreams: Readonly<{ total: number; usable: number }>;
   draining: boolean;
-  /** In development mode the embedded ledger answers instead of a Solana network. */
+  /** In development mode, the embedded ledger replaces the Solana network. */
   mode: 'development' | 'production';
 }>;
 

@@ -15,7 +15,7 @@ function formatBoth(name: string, { rateLimit, quota = null }: LimitStatus, form
 
 const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean => rateLimit !== null || quota !== null;
 
-/** IETF draft ratelimit-headers-09. The quota is the policy `credits`, the rate limit the policy `name`. */
+/** Source: IETF draft ratelimit-headers-09. The quota has the policy name `credits`, the rate limit `name`. */
 export const rateLimitHeaderValues = (name: string, limits: LimitStatus): [string, string] | null =>
   hasLimits(limits) ? [formatBoth(name, limits, formatPolicy), formatBoth(name, limits, formatStatus)] : null;
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
 
-/** PEM: certificate chain (leaf first) and private key. */
+/** PEM-encoded certificate chain (leaf first) and private key. */
 export type TlsIdentity = Readonly<{ cert: string | Buffer; key: string | Buffer }>;
 
 export type TlsVersion = '1.2' | '1.3';
 
 /**
- * Forward secrecy and authenticated encryption only.
+ * Only suites with forward secrecy and authenticated encryption.
  * Source: Mozilla's server-side TLS guidelines 5.7, "intermediate", without finite-field key exchange.
  */
 const CIPHERS = [

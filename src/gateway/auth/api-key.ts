@@ -5,8 +5,8 @@ import type { KeyId } from './key-record.ts';
 
 /**
  * API key format: svc_rpc_live_ 7hQ2mKpZ 3vYx…(32) 2NEpo7 = product prefix, id (8), secret (32), checksum
- * (6). All but the prefix is base58. The id is public and names the key in logs and tables. The secret has
- * 187 bits of entropy. The checksum (CRC-32 of all before it) detects mistyped keys without a lookup.
+ * (6). Everything after the prefix is base58. The id is public and identifies the key in logs and tables. The secret
+ * has 187 bits of entropy. The checksum (CRC-32 of the text before it) detects mistyped keys without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ID_LENGTH = 8;
@@ -29,10 +29,10 @@ const productNames = Object.keys(products) as Product[];
 
 export type ParsedApiKey = Readonly<{ product: Product; id: KeyId }>;
 
-/** `pattern`: not the format of a key. `checksum`: the format, but with changed characters. */
+/** `pattern`: not in API key format. `checksum`: in API key format, but the checksum does not match. */
 export type ApiKeyFault = 'pattern' | 'checksum';
 
-/** Most significant digit first; 58^6 is more than 2^32. */
+/** CRC-32 in base58, most significant digit first. Six digits suffice, because 58^6 > 2^32. */
 function checksum(text: string): string {
   let remainder = crc32(text);
   let digits = '';
@@ -43,7 +43,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Uniform: bytes of 232 (4 × 58) and more are discarded to avoid modulo bias. */
+/** Avoids modulo bias by discarding bytes of 232 (4 × 58) and above. */
 function randomBase58(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -52,14 +52,14 @@ function randomBase58(length: number): string {
   return text;
 }
 
-/** Generates a credential in the format of API keys, with another prefix. */
+/** Generates a credential in API key format with the given prefix. */
 export function generateCredential(prefix: string): Readonly<{ text: string; id: string }> {
   const id = randomBase58(ID_LENGTH);
   const body = `${prefix}${id}${randomBase58(SECRET_LENGTH)}`;
   return { text: body + checksum(body), id };
 }
 
-/** Returns the id of a credential with this prefix; null if pattern or checksum do not match. */
+/** Returns the id of a credential with this prefix; null if the pattern or the checksum does not match. */
 export function credentialId(prefix: string, text: string): string | null {
   if (text.length !== prefix.length + TAIL_LENGTH || !text.startsWith(prefix)) return null;
   if (!TAIL_PATTERN.test(text.slice(prefix.length))) return null;
@@ -73,11 +73,11 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
   return { text, id: id as KeyId };
 }
 
-/** Not validated: the text may be no key. */
+/** Does not validate the text, which may not be a key. */
 export const uncheckedKeyId = (text: string): KeyId =>
   text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
 
-/** Checks pattern and checksum only. */
+/** Checks only the pattern and the checksum. */
 export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   if (text.length > API_KEY_LENGTH_MAX) return 'pattern';
   const match = KEY_PATTERN.exec(text);
@@ -90,7 +90,7 @@ export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
 export const findApiKeys = (text: string): readonly string[] =>
   (text.match(ANYWHERE_PATTERN) ?? []).filter((found) => typeof parseApiKey(found) !== 'string');
 
-/** Returns the id of a key given as its id, its prefix with id, or the whole key; else null. */
+/** Accepts a key id, with or without the prefix, or a whole key. @returns the id; null for any other text. */
 export function parseKeyId(text: string): KeyId | null {
   const id = NAME_PATTERN.exec(text)?.[1];
   if (id !== undefined) return id as KeyId;
@@ -98,6 +98,6 @@ export function parseKeyId(text: string): KeyId | null {
   return typeof parsed === 'string' ? null : parsed.id;
 }
 
-/** HMAC-SHA-256 under the pepper of the server. All that is stored of a key. */
+/** HMAC-SHA-256 keyed with the server's pepper. Only this digest is stored, never the key. */
 export const digestApiKey = (text: string, pepper: Buffer): Buffer =>
   createHmac('sha256', pepper).update(text).digest();

@@ -3,7 +3,7 @@ import { Failure } from '../../protocol/errors.ts';
 
 type AttemptState = { failures: number; inProgress: number; blockedUntil: number; updatedAt: number };
 
-/** The first call of a method settles the attempt. */
+/** The first method call settles the attempt; further calls have no effect. */
 export type Attempt = Readonly<{
   succeed(): void;
   fail(): void;
@@ -13,10 +13,10 @@ export type Attempt = Readonly<{
 export type AttemptLimits = Readonly<{
   /** Failed attempts before the first pause. */
   freeAttempts: number;
-  /** Pause after the last free attempt; doubled by each further failure. */
+  /** Pause after the last free attempt; doubles with each further failure. */
   firstPauseMs: number;
   pauseMaxMs: number;
-  /** How long failures count. */
+  /** Time after the last failure until failures are forgotten. */
   rememberMs: number;
   rememberedMax: number;
 }>;
@@ -24,8 +24,8 @@ export type AttemptLimits = Readonly<{
 const DOUBLINGS_MAX = 30;
 
 /**
- * Limits password attempts by name: after some free failures, pauses double. An early attempt is rejected before its
- * hash is computed. Concurrent attempts count as sequential ones.
+ * Limits password attempts by name. After `freeAttempts` failures, attempts are rejected during a pause, which doubles
+ * with each further failure. Rejection happens before any hashing. Attempts in progress count as failures.
  */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;

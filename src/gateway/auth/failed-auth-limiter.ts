@@ -5,13 +5,13 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export const failedAuthOptions = {
-  /** Invalid keys from one address within a minute that block it. */
+  /** Number of invalid keys in one minute that causes an address to be blocked. */
   failedAuthPerMinute: 120,
   /** How long the address is blocked, whatever key it sends. */
   blockMs: 60_000,
-  /** Addresses that are counted, least recently used evicted first. */
+  /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
-  /** Not counted because many clients share them: a proxy on the same host would block all for one. */
+  /** Never blocked: all clients of a proxy on the same host share these addresses. */
   exempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
@@ -19,10 +19,10 @@ export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
-/** Failures in the minute that started with the first of them. */
+/** Failures in the minute that started with the first failure. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/** Blocks an address before its key is read, so that a right guess reveals nothing. IPv6 counts per /64. */
+/** Rejects a blocked address before reading its key, so that a correct guess reveals nothing. IPv6 counts per /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;
@@ -40,7 +40,7 @@ export class FailedAuthLimiter {
     return this.#counts.size;
   }
 
-  /** @param nowMs - monotonic. */
+  /** @param nowMs - monotonic time. */
   check({ ip }: ClientInfo, nowMs: number): void {
     if (ip === null) return;
     const count = this.#counts.get(ip.site);

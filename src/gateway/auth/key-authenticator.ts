@@ -19,15 +19,15 @@ import {
 import { KeyState, type LoadedKey } from './key-state.ts';
 
 export const keyAuthenticatorOptions = {
-  /** Above it, expired keys are dropped; if there are none, new keys are not loaded. */
+  /** At this limit, expired keys are dropped; if none have expired, new keys are not loaded. */
   keysMax: 200_000,
-  /** Most recent first. While the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE. */
+  /** Revoked keys to remember. While the store is unreachable, a forgotten key gets KEYS_UNAVAILABLE. */
   revokedMax: 10_000,
 };
 
 type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
   Readonly<{
-    /** By version, several during a rotation. Each at least 16 bytes. */
+    /** Peppers by version; several during a rotation. Each has at least 16 bytes. */
     peppers: ReadonlyMap<number, Buffer>;
     /** Unix milliseconds. */
     now?: () => number;
@@ -36,32 +36,32 @@ type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
 const PEPPER_MIN_BYTES = 16;
 const RULES_MAX = 1_000;
 
-/** Used for unknown keys, so that their verification takes as long. */
+/** Used for unknown keys, so that verifying them takes as long as verifying known keys. */
 const DUMMY_DIGEST = Buffer.alloc(32);
 const DUMMY_PEPPER = Buffer.alloc(32);
 
-/** `verifiedHash`: SHA-256 of the credential that was verified. Both are null before the first use. */
+/** `verifiedHash`: SHA-256 of the verified credential. This and `cacheIndex` are null until the key is first used. */
 type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
- * All active keys in memory, fed from the store by `apply`; requests never wait for the store. Revoked,
- * disabled, expired and unknown keys get the same response after the same work.
+ * Holds all keys that are not revoked in memory, so that requests never wait for the store. `apply` loads the keys.
+ * Revoked, disabled, expired and unknown keys get the same response after the same amount of work.
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
-  /** An entry is replaced with every change of its key, so that its secret is verified again. */
+  /** Every change to a key replaces its entry, so that the secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
-  /** Holds valid keys only: an invalid one costs the same work each time. */
+  /** Holds valid credentials only; an invalid credential is verified in full each time. */
   readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
   readonly #limits = new Map<string, PlanLimits>();
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
-  /** Versions of revoked keys: an older record must not restore one. */
+  /** Versions of revoked keys, so that an older record cannot restore a revoked key. */
   readonly #revoked: Lru<KeyId, number>;
   readonly #keysMax: number;
   readonly #now: () => number;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
-  /** At most `keysMax` ids; beyond that `#hasOverflowed` is set. */
+  /** Ids of keys that were not loaded, at most `keysMax`; beyond that, `#hasOverflowed` is set. */
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
@@ -81,17 +81,17 @@ export class KeyAuthenticator {
     return this.#entries.size;
   }
 
-  /** Keys not loaded because the key limit is reached. They are loaded with their next change. */
+  /** Number of keys not loaded because of the key limit. Loading is retried when the key next changes. */
   get dropped(): number {
     return this.#dropped.size;
   }
 
-  /** Whether an unknown id certainly does not exist. */
+  /** While false, an unknown id may belong to a key that has not been loaded yet. */
   get storeReachable(): boolean {
     return this.#storeReachable;
   }
 
-  /** While not all keys are loaded, unknown keys get KEYS_UNAVAILABLE. */
+  /** @param reachable - while false, unknown keys get KEYS_UNAVAILABLE instead of INVALID_KEY. */
   setStoreReachable(reachable: boolean): void {
     this.#storeReachable = reachable;
   }
@@ -100,12 +100,12 @@ export class KeyAuthenticator {
     return this.#entries.get(id)?.record;
   }
 
-  /** A removed key is returned unchanged. */
+  /** Returns the latest version of a key, or the given record if the key was removed. */
   current(record: LoadedKey): LoadedKey {
     return this.find(record.id) ?? record;
   }
 
-  /** Skips records that are not newer: a late lookup must not undo a revocation. @returns those applied. */
+  /** Skips outdated records, so that a late lookup cannot undo a revocation. @returns the applied records. */
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
     for (const record of records) {
@@ -117,7 +117,7 @@ export class KeyAuthenticator {
     return applied;
   }
 
-  /** @param listener - called with applied records; must not throw. @returns a function that removes it. */
+  /** @param listener - called with each applied record; must not throw. @returns a function that removes it. */
   onChange(listener: (record: KeyRecord) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -164,7 +164,7 @@ export class KeyAuthenticator {
     const isInterned = existing !== undefined && areEqual(existing, record.limits);
     if (!isInterned) this.#limits.set(record.planId, record.limits);
     const limits = isInterned ? existing : record.limits;
-    // The runtime state of the given record belongs to its previous version.
+    // Drop the runtime state, which belongs to the previous version of the key.
     const { keyState: _, ...fresh } = record;
     return { ...fresh, limits, rules: this.#internRules(record.rules) };
   }
@@ -179,7 +179,7 @@ export class KeyAuthenticator {
   }
 
   #hasCapacity(): boolean {
-    // While keys are missing, scanning all keys for each further one would take too long.
+    // After a key was dropped, do not scan: scanning all keys again for each new key would take too long.
     if (this.#entries.size >= this.#keysMax && this.#dropped.size === 0) this.#dropExpired();
     return this.#entries.size < this.#keysMax;
   }
@@ -191,7 +191,7 @@ export class KeyAuthenticator {
     }
   }
 
-  /** @param nowMs - Unix time. @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE */
+  /** @param nowMs - Unix milliseconds. @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE */
   authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
@@ -224,7 +224,7 @@ export class KeyAuthenticator {
   #unknown({ id }: ParsedApiKey): Failure {
     if (this.#revoked.get(id) !== undefined)
       return new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    // After an overflow, any unknown key may be one that was not loaded.
+    // After an overflow, any unknown key may be a key that was not loaded.
     if (this.#dropped.has(id) || this.#hasOverflowed)
       return new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is not loaded: key limit reached` });
     return this.#storeReachable
@@ -233,7 +233,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Cause for a key that was valid once: it is no guess, so it does not count as failed authentication. */
+/** Cause for a key that was once valid. Such a key is not a guess, so it does not count as failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
@@ -243,7 +243,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/** Copied at first use, the fields of the request path first, so that keys in use are close together in memory. */
+/** Copies a record on first use, hot fields first, so that keys in use are close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();
@@ -254,7 +254,7 @@ function withKeyState(record: KeyRecord): LoadedKey {
   };
 }
 
-/** Allocates nothing: it runs for each key at startup. */
+/** Allocates nothing, because it runs for each key at startup. */
 function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   for (const name of limitNames) if (one[name] !== other[name]) return false;
   for (const method in one.prices) if (one.prices[method] !== other.prices[method]) return false;
@@ -262,15 +262,15 @@ function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   return true;
 }
 
-/** @param nowMs - Unix time. */
+/** @param nowMs - Unix milliseconds. */
 export function isUsable({ status, expiresAt }: KeyRecord, nowMs: number): boolean {
   if (status !== 'active' && status !== 'rotating') return false;
   return expiresAt === null || nowMs < expiresAt;
 }
 
-/** A power of two, more than keys are in use at once. An entry costs about 200 bytes. */
+/** A power of two, larger than the number of keys in use at once. An entry takes about 200 bytes. */
 const ENTRIES_MAX = 65_536;
-/** Associativity. With one way, every seventh of 10,000 keys in use would evict another. */
+/** Associativity. With one way, one in seven of 10,000 keys in use would evict another. */
 const WAYS = 4;
 /** Tag, credential and value, adjacent in memory. */
 const FIELDS_PER_ENTRY = 3;
@@ -278,7 +278,7 @@ const FIELDS_PER_SET = WAYS * FIELDS_PER_ENTRY;
 
 type Field<Found> = number | string | Found | null;
 
-/** Hashes the last characters, which are a checksum of the whole credential and so evenly distributed. */
+/** Hashes the last five characters: they belong to the checksum, so they are evenly distributed. */
 function tagOf(credential: string): number {
   let tag = 0;
   for (let i = credential.length - 5; i < credential.length; i++) tag = tag * 31 + credential.charCodeAt(i);
@@ -286,19 +286,19 @@ function tagOf(credential: string): number {
 }
 
 /**
- * Set-associative. The user removes an entry when it changes and checks expiry on each hit. The comparison
- * takes no constant time, but each wrong guess is fully verified and counts as a failed authentication.
+ * Set-associative cache. The caller removes an entry when its key changes and checks expiry on each hit. Comparison is
+ * not constant-time, but each wrong guess is verified in full and counts as a failed authentication.
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);
-  /** Rotates with each eviction. */
+  /** Way to evict next; advances with each eviction. */
   #nextVictim = 0;
 
   find(credential: string): Found | null {
     const tag = tagOf(credential);
     const first = (tag & (ENTRIES_MAX / WAYS - 1)) * FIELDS_PER_SET;
     for (let index = first; index < first + FIELDS_PER_SET; index += FIELDS_PER_ENTRY) {
-      // The tag is compared first, because the text is elsewhere in memory.
+      // Compare the tag first: the text of the credential is elsewhere in memory.
       if (this.#fields[index] !== tag || this.#fields[index + 1] !== credential) continue;
       return this.#fields[index + 2] as Found;
     }
@@ -315,7 +315,7 @@ export class VerifiedCredentialCache<Found> {
     return index;
   }
 
-  /** Removes an entry if its index still holds it. */
+  /** Removes an entry if it is still at this index. */
   remove(index: number, found: Found): void {
     if (this.#fields[index + 2] === found) this.#fields.fill(null, index, index + FIELDS_PER_ENTRY);
   }

@@ -5,7 +5,7 @@ import type { Product } from '../../protocol/product.ts';
 /** Public part of a key: 8 base58 characters, shown in logs, metrics and lists. */
 export type KeyId = Brand<string, 'KeyId'>;
 
-/** `expired` is not stored: it is `expiresAt` in the past. */
+/** `expired` is not stored; it follows from an `expiresAt` in the past. */
 export const keyStatuses = ['active', 'rotating', 'disabled', 'revoked'] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
 
@@ -14,23 +14,23 @@ export const defaultPlanLimits = {
   rpcPerSecond: 1_000,
   /** Capacity of the token bucket, in calls. */
   rpcBurst: 2_000,
-  /** Per key family, in one process or over all gateways that share limits. */
+  /** Per key family, in one process or across all gateways that share limits. */
   wsConnectionsMax: 100,
   /** Per WebSocket connection. */
   wsSubscriptionsMax: 1_000,
   wsMessageMaxBytes: 1_048_576,
-  /** Per key family, as for `wsConnectionsMax`. */
+  /** Per key family, like `wsConnectionsMax`. */
   grpcStreamsMax: 100,
-  /** This limit and the next three are per request of a gRPC stream. */
+  /** This limit and the next three apply to each request on a gRPC stream. */
   grpcFiltersMax: 1_000,
-  /** Block filters; each one adds a message per block. */
+  /** Maximum number of block filters; each block filter adds a message per block. */
   grpcBlocksMax: 10,
-  /** Addresses in all filters. */
+  /** Total number of addresses in all filters. */
   grpcPubkeysMax: 50_000,
   grpcCuckooMaxBytes: 2_097_152,
-  /** Credits per calendar month (UTC), shared by a customer's keys of this plan; 0 means no quota. */
+  /** Credits per calendar month (UTC), shared by a customer's keys on this plan; 0 means no quota. */
   monthlyCredits: 0,
-  /** Whether requests beyond the quota are rejected, or only reported. */
+  /** Whether requests beyond the quota are rejected instead of only reported. */
   quotaIsHard: true,
   /** Credits per 100,000 bytes of subscription and stream messages. */
   streamCredits: 0,
@@ -40,10 +40,10 @@ export const defaultPlanLimits = {
 
 export type PlanLimits = Readonly<typeof defaultPlanLimits>;
 
-/** Restrictions of a key; null for none. Lists are never empty. */
+/** Restrictions on a key. null: unrestricted. Lists are never empty. */
 export type KeyRules = Readonly<{
   networks: readonly Network[] | null;
-  /** Addresses and ranges: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
+  /** Addresses and ranges: `192.0.2.0/24`, `2001:db8::/32`, or a single address. */
   cidrs: readonly string[] | null;
   /** `https://app.example.com` or `https://*.example.com`. Requests without an origin are rejected. */
   origins: readonly string[] | null;
@@ -59,23 +59,23 @@ export type KeyRecord = Readonly<{
   /** A key and its rotations form a family, which shares limits, quota and usage. */
   familyId: string;
   name: string;
-  /** Digest of the full key under the pepper of `pepperVersion`. */
+  /** Digest of the full key, keyed with the pepper of version `pepperVersion`. */
   digest: Buffer;
   pepperVersion: number;
   status: KeyStatus;
-  /** Unix milliseconds. A rotating key always has one. */
+  /** Unix milliseconds; null: never expires. Always set for a rotating key. */
   expiresAt: number | null;
-  /** Limits of the plan, with the key's own rate if it has one. */
+  /** Plan limits, with the key's own rate limit if it has one. */
   limits: PlanLimits;
   customerId: string;
   planId: string;
   rules: KeyRules;
-  /** Calls per second per client address; null: no limit beside the key's. */
+  /** Calls per second per client address; null: only the key's own rate limit applies. */
   addressPerSecond: number | null;
   /** Whether the request log stores the start of parameters and results. */
   logsBodies: boolean;
   /** Whether all requests of the key form one session with monotonic reads. */
   monotonicReads: boolean;
-  /** Grows with every change of any key, so that a late lookup loses against a newer change. */
+  /** Grows with every change to any key, so that a late lookup cannot overwrite a newer change. */
   version: number;
 }>;

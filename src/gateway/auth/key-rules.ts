@@ -4,7 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { KeyRecord, KeyRules } from './key-record.ts';
 
-/** Client and network of a request. `network`: null if it is named later, or never. */
+/** Client and network of a request. `network`: null if the network is named later or not at all. */
 export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
 
 type KeyWithRules = Pick<KeyRecord, 'rules'> &
@@ -19,7 +19,7 @@ export type CompiledRules = Readonly<{
 type NameMatcher = Readonly<{ exact: ReadonlySet<string>; patterns: readonly NamePattern[] }>;
 type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
-/** @returns why the use is rejected by network, address or origin; null if it is allowed. */
+/** @returns why the network, address or origin is rejected; null if the use is allowed. */
 export function rejectionOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
   const { networks, cidrs, origins } = key.rules;
   if (networks === null && cidrs === null && origins === null) return null;
@@ -41,7 +41,7 @@ export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Net
   throw new Failure('NETWORK_FORBIDDEN', { facts: { network } });
 }
 
-/** Limits the method name in the error, which the client chose. */
+/** Truncates method names in errors, because clients choose them. */
 const METHOD_MAX_CHARS = 64;
 
 export function checkMethod(key: KeyWithRules, method: string): void {
@@ -51,7 +51,7 @@ export function checkMethod(key: KeyWithRules, method: string): void {
   throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, METHOD_MAX_CHARS) } });
 }
 
-/** Rules are immutable: a change creates new ones. Keys with the same rules share their compiled form. */
+/** Rules are immutable; a change creates a new object. Keys with the same rules share one compiled form. */
 const compiled = new WeakMap<KeyRules, CompiledRules>();
 
 function compiledRules({ rules, keyState }: KeyWithRules): CompiledRules {

@@ -7,8 +7,8 @@ import type { KeyRecord } from './key-record.ts';
 import type { CompiledRules } from './key-rules.ts';
 
 /**
- * Runtime state of a key in use: each field caches what its owner found for the key last, which saves a map
- * lookup per request. The owner checks that a cached entry is still its own and still valid.
+ * Runtime state of a key in use. Each field caches the last lookup by its owner, which saves a map lookup per
+ * request. The owner checks that a cached entry still belongs to it and is still valid.
  */
 export class KeyState {
   compiledRules: CompiledRules | null = null;
@@ -19,5 +19,5 @@ export class KeyState {
   requestCounts: KeyCounter | null = null;
 }
 
-/** A key in the directory, which gets a state with its first use. */
+/** A key held by the authenticator. Its `keyState` is created on first use. */
 export type LoadedKey = KeyRecord & Readonly<{ keyState?: KeyState }>;

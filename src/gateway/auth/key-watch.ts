@@ -7,18 +7,18 @@ const keyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
 export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 
-/** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
+/** @returns why a valid key may not be used, such as exhausted credits; null if it may. */
 export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
 type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 
-/** Called when the key or its use is no longer valid. Must not throw. */
+/** Called when the key is no longer valid or no longer allows this use. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
 
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Notifies long-lived connections when their key ends: at once when it is revoked or disabled, or its rules forbid this
- * use, within a sweep when it expires or its credits are spent. One timer for all watches.
+ * Notifies long-lived connections when their key becomes unusable: at once if it is revoked or disabled or new rules
+ * forbid the use, at the next sweep if it expires or runs out of credits. All watches share one timer.
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;
@@ -66,7 +66,7 @@ export class KeyWatch {
     for (const id of this.#watchers.keys()) this.#check(id, false);
   }
 
-  /** @param isChanged - whether its rules may have changed. */
+  /** @param isChanged - whether the key's rules may have changed. */
   #check(id: KeyId, isChanged: boolean): void {
     const watchers = this.#watchers.get(id);
     if (watchers === undefined) return;

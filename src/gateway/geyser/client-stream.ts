@@ -21,19 +21,19 @@ import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
-/** Blocks are megabytes each. */
+/** Extra calls charged per block filter, because each block is megabytes in size. */
 const CALLS_PER_BLOCK_FILTER = 1;
-/** A replay sends many slots at once. */
+/** Extra calls charged for a replay, which sends many slots at once. */
 const CALLS_PER_REPLAY = 10;
 
 const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
   Subscribe: 'SubscribeRequest',
   SubscribeDeshred: 'SubscribeDeshredRequest',
-  // Its one request opens the stream.
+  // Its only request opens the stream.
   SubscribeEntries: 'SubscribeEntries',
 };
 
-/** Error texts equal those of other Geyser servers. @throws Failure FILTER_LIMIT. */
+/** Error texts match those of other Geyser servers. @throws Failure FILTER_LIMIT. */
 export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   const rejectAbove = (count: number, max: number, of: string): void => {
     if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
@@ -51,7 +51,7 @@ export const extraCallsOf = (request: StreamRequest): number =>
 
 export type ClientStreamParts = Readonly<{
   gateway: GeyserGatewayParts;
-  /** The key when the stream was opened: its owner never changes, its plan may. */
+  /** The key as it was when the stream opened. Its owner never changes, but its plan may. */
   key: LoadedKey;
   client: ClientInfo;
   rpc: StreamRpc;
@@ -64,7 +64,7 @@ export type ClientStreamParts = Readonly<{
 export class ClientStream implements GeyserStream {
   readonly #parts: ClientStreamParts;
   readonly #unwatch: () => void;
-  /** Received and not included in a metered request yet. */
+  /** Bytes received but not yet included in a metered request. */
   #bytesIn = 0;
   readonly #live: LiveStream;
   readonly #unregister: (() => void) | undefined;
@@ -83,7 +83,7 @@ export class ClientStream implements GeyserStream {
     this.#unregister = gateway.connections?.add(this.#live);
   }
 
-  /** Streams of the shred stage are sold for their low latency. */
+  /** Shred stage streams are sold for their low latency. */
   get isUrgent(): boolean {
     return this.#parts.key.product === 'fs';
   }
@@ -144,7 +144,7 @@ export class ClientStream implements GeyserStream {
     this.#parts.release();
   }
 
-  /** The stream counts against the limit until `close`. */
+  /** Ends the stream, which still counts against the limit until `close`. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -15,17 +15,17 @@ import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { ClientStream, type ClientStreamParts } from './client-stream.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
-/** Product that a stream without a valid key is metered under. */
+/** Product under which a stream without a valid key is metered. */
 const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   Subscribe: 'grpc',
   SubscribeDeshred: 'fs',
   SubscribeEntries: 'fs',
 };
 
-/** All other calls are about the chain, whose state the shred stage does not have. */
+/** Calls that the shred stage supports. All other calls need chain state, which the shred stage lacks. */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
-/** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */
+/** Admits gRPC streams and unary calls. The key's product determines which stage serves them. */
 export class GeyserGateway implements GeyserHandler {
   readonly #parts: GeyserGatewayParts;
   readonly #streamLimit: ConnectionLimit;

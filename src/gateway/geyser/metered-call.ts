@@ -29,9 +29,9 @@ export type GeyserGatewayParts = Readonly<{
   streamLimit?: ConnectionLimit;
   messageLimiter: MessageRateLimiter;
   watch: KeyWatch;
-  /** Stage of executed transactions. */
+  /** Stage that serves executed transactions. */
   standard: StreamOpener;
-  /** Shred stage, before execution; null if none is configured. */
+  /** Shred stage, which serves transactions before execution; null if not configured. */
   shred: StreamOpener | null;
   network: Network;
   log: Logger;
@@ -59,7 +59,7 @@ export class MeteredCall {
     this.#record('ok', null, bytesOut, grpcCalls[this.#facts.method]);
   }
 
-  /** @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
+  /** @returns the error to throw: gRPC and protobuf errors unchanged, anything else as a Failure. */
   recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
       this.#record('rpcError', null, 0, grpcCalls[this.#facts.method]);

@@ -1,16 +1,16 @@
-/** Open connections of a name in this process, for the other gateways. */
+/** Open connections of a name in this process, as reported to the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
 /** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/** Limits connections, or their resources, per key family. Adds the counts that other gateways reported. */
+/** Limits connections or their resources per key family, including those reported by other gateways. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
-  /** Tracked names, with the counts of other gateways; null if not shared. */
+  /** Open connections at other gateways, by tracked name; null if limits are not shared. */
   readonly #others: Map<string, { connections: number; rounds: number }> | null;
   readonly #changed = new Set<string>();
-  /** Names still to report in the current round; null: no round. */
+  /** Names still to report in the current round; null: no round in progress. */
   #remainingNames: Iterator<string> | null = null;
   #gateways = 1;
 
@@ -22,7 +22,7 @@ export class ConnectionLimit {
     return this.#open.get(familyId) ?? 0;
   }
 
-  /** Acquires `count` of the family's `max` slots. @returns false, acquiring none, if fewer are free. */
+  /** Acquires `count` of the family's `max` slots. @returns false, without acquiring any, if fewer are free. */
   tryAcquire(familyId: string, max: number, count = 1): boolean {
     const open = this.openCount(familyId);
     this.#track(familyId);
@@ -39,9 +39,9 @@ export class ConnectionLimit {
   }
 
   /**
-   * Reports changed names first, then those of a round over all names.
-   * @param max - names; the rest follow in the next reports.
-   * @param round - `next`: start a round if the last one is complete. `restart`: start one at once.
+   * Reports changed names first, then the remaining names of the current round.
+   * @param max - maximum number of names; the rest follow in later reports.
+   * @param round - `next`: start a round if the last one is complete. `restart`: start a new round at once.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
     if (this.#others === null) return [];
@@ -73,14 +73,14 @@ export class ConnectionLimit {
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  /** @param gateways - number by which limits are divided while gateways cannot exchange reports; otherwise 1. */
   setGateways(gateways: number): void {
     this.#gateways = gateways;
   }
 
   #capacityFor(name: string, max: number): number {
     if (this.#others === null) return max;
-    // At least one slot if the plan has any: else nobody could connect to any gateway.
+    // Grant at least one slot if the plan has any; otherwise, clients could not connect to any gateway.
     if (this.#gateways > 1) return Math.max(Math.min(1, max), Math.floor(max / this.#gateways));
     return max - (this.#others.get(name)?.connections ?? 0);
   }

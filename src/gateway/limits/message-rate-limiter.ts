@@ -3,16 +3,16 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 
 export const messageRateOptions = {
-  /** Per key family. A plan with a higher call rate gets that; a plan without a call rate has no limit. */
+  /** Per key family. A plan's call rate applies instead if it is higher; a plan without a call rate has no limit. */
   messagesPerSecond: 5_000,
   familiesMax: 100_000,
 };
 
 export type MessageRateOptions = Readonly<typeof messageRateOptions>;
 
-/** Each further message of this many bytes counts as one more message, since parsing takes as long. */
+/** Bytes that count as one more message, because parsing them takes about as long. */
 const BYTES_PER_MESSAGE = 1_024;
-/** Capacity of the bucket in seconds, and the debt in seconds that ends a connection. */
+/** Bucket capacity in seconds. A connection whose debt exceeds the same number of seconds is ended. */
 const BURST_SECONDS = 2;
 
 type CallRate = Pick<PlanLimits, 'rpcPerSecond'>;
@@ -20,8 +20,8 @@ type CallRate = Pick<PlanLimits, 'rpcPerSecond'>;
 type Bucket = { tokens: number; filledAtMs: number };
 
 /**
- * Limits the rate at which messages of long-lived connections are read. Unlike the rate limit of calls, it
- * counts everything that takes time to parse, including pings and unsubscribes, by number and size.
+ * Limits the rate at which messages from long-lived connections are read. Unlike the call rate limit, it counts
+ * everything that takes time to parse, including pings and unsubscribes, by number and size.
  */
 export class MessageRateLimiter {
   readonly #options: MessageRateOptions;
@@ -33,9 +33,9 @@ export class MessageRateLimiter {
   }
 
   /**
-   * @param messages - calls and faults in the message; 1 for a control frame.
-   * @returns milliseconds to pause reading; Infinity to end the connection. A single message within the plan
-   * never ends it, whatever its size.
+   * @param messages - number of calls in the message, valid or not; 1 for a control frame.
+   * @returns milliseconds to pause reading; Infinity to end the connection. A message never ends a connection
+   * that was not in debt, whatever the size of the message.
    */
   consume(familyId: string, plan: CallRate, messages: number, bytes: number, nowMs: number): number {
     const { rpcPerSecond } = plan;

@@ -8,7 +8,7 @@ export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
 
 /**
  * Credits that a plan charges for a method.
- * @param credits - by the method table, used if the plan sets no price.
+ * @param credits - price from the method table, used if the plan sets none.
  */
 export function creditsOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, credits: number): number {
   return Object.hasOwn(prices, method) ? (prices[method] as number) : credits;
@@ -17,39 +17,39 @@ export function creditsOf({ prices }: Pick<PlanLimits, 'prices'>, method: string
 /** Usage of one customer and plan in the current month. */
 export type QuotaAccount = Readonly<
   Pick<LedgerAccount, 'customerId' | 'planId' | 'limit' | 'local'> & {
-    /** Credits spent in all, as far as known here. */
+    /** Total credits spent, as far as this process knows. */
     used: number;
   }
 >;
 
-/** Usage of earlier runs and other gateways in the month. */
+/** Credits spent this month by earlier runs of this process and by other gateways. */
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
 
 export const quotaLedgerOptions = {
-  /** Accounts (customer and plan) that are counted; further ones have no quota. */
+  /** Maximum number of accounts (customer and plan); further accounts have no quota. */
   accountsMax: 1_000_000,
 };
 
 export class LedgerAccount {
-  /** Marks the account as stale once the ledger has moved on. */
+  /** The account is stale once the ledger has moved to another month. */
   readonly month: Month;
   readonly customerId: string;
   readonly planId: string;
-  /** Credits per month as of the plan when last used; 0: no quota. */
+  /** Monthly credits of the plan when the account was last used; 0: no quota. */
   limit = 0;
   /** Credits spent in this process. */
   local = 0;
-  /** Credits known to the store. */
+  /** Credits spent outside this process, according to the store. */
   stored = 0;
-  /** Credits reported by the other gateways. */
+  /** Credits spent outside this process, according to the other gateways. */
   reported = 0;
-  /** Credits of calls in progress. */
+  /** Credits reserved by calls in progress. */
   reserved = 0;
-  /** Bytes times credits below one whole credit. */
+  /** Stream usage below one whole credit, in bytes times `streamCredits`. */
   remainder = 0;
-  /** What this gateway may spend while it has no contact to the others; `base` is `local` at that moment. */
+  /** What this gateway may spend while it cannot reach the others. `base`: value of `local` when the share was set. */
   share: Share | null = null;
-  /** One bit for each change listener that has not seen the change. */
+  /** One bit for each change listener that has not yet taken the latest change. */
   dirtyListeners = 0;
 
   constructor(month: Month, customerId: string, planId: string) {
@@ -62,8 +62,8 @@ export class LedgerAccount {
 type Share = Readonly<{ base: number; allowance: number }>;
 
 /**
- * Monthly quotas (UTC) per customer and plan. Decides in memory. Usage elsewhere arrives from the store and
- * from other gateways; both report the same credits, so the greater of the two counts.
+ * Monthly quotas (UTC) per customer and plan, checked in memory. Usage outside this process is reported by the store
+ * and by other gateways. Both report the same credits, so only the greater value counts.
  */
 export class QuotaLedger {
   readonly #accountsMax: number;
@@ -83,7 +83,7 @@ export class QuotaLedger {
     return this.#month.start;
   }
 
-  /** Counts credits of calls in progress. @param price - credits to reserve, released by `spend`. */
+  /** Reserves credits for a call in progress. @param price - credits to reserve; `spend` releases them. */
   reserve(key: QuotaKey, nowMs: number, price = 0): void {
     const account = this.#accountFor(key, nowMs);
     if (account === null) return;
@@ -96,24 +96,24 @@ export class QuotaLedger {
     if (account !== null) account.reserved += credits;
   }
 
-  /** Why a connection may not receive more messages; null while credits are left. */
+  /** @returns why a connection may not receive more messages; null while credits are left. */
   exceeded(key: QuotaKey, nowMs: number): Failure | null {
     if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
     return account !== null && isExhausted(account) ? this.#exceeded(account, nowMs) : null;
   }
 
-  /** @param reserved - credits reserved for the call, now released. */
+  /** @param reserved - credits reserved for the call, which are released. */
   spend(key: QuotaKey, credits: number, nowMs: number, reserved = 0): void {
     if (credits <= 0 && reserved <= 0) return;
     const account = this.#accountFor(key, nowMs);
     if (account === null) return;
-    // Reservations of the last month are void.
+    // A reservation made last month is gone, so the difference may be negative.
     account.reserved = Math.max(0, account.reserved - reserved);
     this.#add(account, credits);
   }
 
-  /** The remainder below one credit is carried over. @returns whole credits. */
+  /** Carries over the remainder below one credit. @returns the whole credits spent. */
   spendBytes(key: QuotaKey, bytes: number, nowMs: number): number {
     const { streamCredits } = key.limits;
     if (streamCredits <= 0) return 0;
@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Usage never decreases. @param monthStart - as of `monthStart`. */
+  /** Usage never decreases. @param monthStart - start of the month of the usage; other months are ignored. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;
@@ -151,7 +151,7 @@ export class QuotaLedger {
     this.#recomputeShares();
   }
 
-  /** As `applyStored`. */
+  /** Like `applyStored`. */
   applyReported({ customerId, planId, credits }: RemoteUsage, monthStart: number): void {
     if (monthStart !== this.#month.start) return;
     const account = this.#findOrCreate(customerId, planId);
@@ -160,13 +160,13 @@ export class QuotaLedger {
     this.#markChanged(account);
   }
 
-  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  /** @param gateways - number by which limits are divided while gateways cannot exchange reports; otherwise 1. */
   setGateways(gateways: number): void {
     this.#gateways = gateways;
     this.#recomputeShares();
   }
 
-  /** @returns a function that takes the accounts changed since its last call. */
+  /** @returns a function that lists the accounts changed since it was last called. */
   trackChanges(): () => QuotaAccount[] {
     const list: LedgerAccount[] = [];
     const bit = 1 << this.#changeLists.length;
@@ -182,7 +182,7 @@ export class QuotaLedger {
     return [...this.each()];
   }
 
-  /** Includes accounts added meanwhile. */
+  /** Includes accounts added during iteration. */
   *each(): Generator<QuotaAccount> {
     for (const account of this.#all()) yield viewOf(account);
   }
@@ -212,7 +212,7 @@ export class QuotaLedger {
   }
 
   #markChanged(account: LedgerAccount): void {
-    // Runs for each charged call: allocates nothing.
+    // Allocate nothing: this runs for each charged call.
     for (let index = 0; index < this.#changeLists.length; index++) {
       const bit = 1 << index;
       if ((account.dirtyListeners & bit) !== 0) continue;
@@ -221,7 +221,7 @@ export class QuotaLedger {
     }
   }
 
-  /** Null for a key without a quota and message prices, or beyond `accountsMax`. */
+  /** @returns null if the key has neither a quota nor stream prices, or if `accountsMax` is reached. */
   #accountFor(key: QuotaKey, nowMs: number): LedgerAccount | null {
     const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
@@ -256,7 +256,7 @@ export class QuotaLedger {
     return account;
   }
 
-  /** A clock set back stays in the month reached. */
+  /** If the clock is set back, the current month is kept. */
   #rollOver(nowMs: number): void {
     if (nowMs < this.#month.end && !this.#isNew) return;
     this.#month = monthOf(nowMs);
@@ -293,7 +293,7 @@ function isExhausted(account: LedgerAccount): boolean {
 
 type Month = Readonly<{ start: number; end: number }>;
 
-/** In UTC. */
+/** Start and end of the calendar month in UTC. */
 export function monthOf(nowMs: number): Month {
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];

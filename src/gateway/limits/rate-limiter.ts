@@ -3,10 +3,10 @@ import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import { TrackedSet } from './tracked-set.ts';
 
-/** Addresses that cost as much as one call. */
+/** Number of addresses that cost as much as one call. */
 const ADDRESSES_PER_CALL = 1_000;
 
-/** Calls charged for addresses, besides the call that names them. */
+/** Calls charged for the addresses in a call, in addition to the call itself. */
 export const extraCallsFor = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
 export type RateDecision = Readonly<{
@@ -21,11 +21,11 @@ export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 /** Tokens taken by a key family, reported to the other gateways. */
 export type TokenReport = Readonly<{
   familyId: string;
-  /** Since the last acknowledged report. */
+  /** Tokens taken since the last acknowledged report. */
   taken: number;
   /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
-  /** Tokens needed to fill the bucket, including those in `taken`. Tokens taken earlier and refilled since do not count. */
+  /** Tokens needed to fill the bucket, including `taken`. Tokens taken earlier and refilled since do not count. */
   missing: number;
   perSecond: number;
   capacity: number;
@@ -37,14 +37,14 @@ export class RateBucket {
   limiter: RateLimiter | null;
   tokens = Number.POSITIVE_INFINITY;
   filledAtMs: number;
-  /** From the plan when the bucket was last used. */
+  /** Rate and capacity of the plan when the bucket was last used. */
   perSecond = 0;
   capacity = 0;
-  /** Tokens taken that other gateways may not know of. */
+  /** Tokens taken that other gateways may not know about. */
   unreported = 0;
   /** Tokens in the report that awaits acknowledgment. */
   tokensInReport = 0;
-  /** Id of that report, or of the next one. */
+  /** Id of the report that awaits acknowledgment, or else of the next report. */
   reportId: number;
   /** Tokens left in this gateway's share; used while gateways cannot exchange reports. */
   share = 0;
@@ -64,7 +64,7 @@ type RateLimiterOptions = Readonly<{ familiesMax?: number; isShared?: boolean }>
 
 /**
  * Token buckets per key family: capacity `rpcBurst`, refilled at `rpcPerSecond`; an evicted bucket starts full again.
- * Gateways that share a limit each decide from their own bucket, which the total of all gateways corrects.
+ * Gateways that share a limit each decide from their own bucket, which is corrected by the total of all gateways.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;
@@ -117,7 +117,7 @@ export class RateLimiter {
     });
   }
 
-  /** Acknowledges the last report. @param missing - over all gateways; may exceed the capacity. */
+  /** Acknowledges the last report. @param missing - tokens missing across all gateways; may exceed the capacity. */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
     if (bucket === undefined) return;
@@ -129,7 +129,7 @@ export class RateLimiter {
     bucket.shareGateways = 1;
   }
 
-  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  /** @param gateways - number by which limits are divided while gateways cannot exchange reports; otherwise 1. */
   setGateways(gateways: number): void {
     this.#gateways = gateways;
   }
@@ -169,8 +169,8 @@ export class RateLimiter {
 }
 
 /**
- * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full. Retry-After is
- * never earlier (IETF draft ratelimit-headers §3.3). The window is rounded up.
+ * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full.
+ * Retry-After is never less (IETF draft ratelimit-headers §3.3). The window is rounded up.
  */
 function toDecision(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

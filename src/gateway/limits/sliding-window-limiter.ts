@@ -3,46 +3,46 @@ import type { RateDecision } from './rate-limiter.ts';
 import { TrackedSet } from './tracked-set.ts';
 
 type SlidingWindowOptions = Readonly<{
-  /** Per window. */
+  /** Maximum requests per window. */
   requestsMax: number;
   windowMs: number;
-  /** Names that are counted, least recently used evicted first. */
+  /** Maximum number of tracked names; the least recently used is evicted first. */
   namesMax: number;
   isShared?: boolean;
 }>;
 
-/** Requests of a name per bucket, for the other gateways. */
+/** Requests of a name per bucket, as reported to the other gateways. */
 export type WindowReport = Readonly<{
   name: string;
-  /** Bucket numbers since the clock's zero and their requests, of those changed since the last report. */
+  /** Buckets changed since the last report, numbered from the clock's zero, and their requests. */
   buckets: readonly (readonly [part: number, requests: number])[];
 }>;
 
-/** Per window; each expires as a whole. One second each for a window of a minute. */
+/** Buckets per window; each expires as a whole. A bucket of a one-minute window spans one second. */
 const BUCKETS = 60;
 
-/** Requests per bucket of the window that ends with bucket `newest`, and their total. */
+/** Requests in each bucket of the window that ends with bucket `newest`, and their total. */
 type WindowCount = {
   newest: number;
   total: number;
   readonly buckets: Uint32Array;
-  /** Counts of the other gateways, as last reported; null: none. */
+  /** Counts that the other gateways last reported; null: none. */
   remote: Uint32Array | null;
   remoteTotal: number;
-  /** First bucket not contained in the last report. */
+  /** First bucket to include in the next report. */
   unreportedFrom: number;
   reportRound: number;
 };
 
 /**
- * Sliding window per name with one counter per bucket. It admits `requestsMax` in any span one bucket shorter
- * than `windowMs`. Gateways that share a limit add the counts that the others last reported.
+ * Sliding window per name with one counter per bucket. Admits `requestsMax` requests in any span that is one bucket
+ * shorter than `windowMs`. Gateways that share a limit add the counts that the others last reported.
  */
 export class SlidingWindowLimiter {
   readonly #options: Pick<SlidingWindowOptions, 'requestsMax'>;
   readonly #windowMs: number;
   readonly #counts: Lru<string, WindowCount>;
-  /** Names used lately; null if not shared. */
+  /** Names used recently; null if not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #reportRound = 0;
@@ -63,7 +63,7 @@ export class SlidingWindowLimiter {
     return BUCKETS;
   }
 
-  /** Counts a request if the window has capacity. @param nowMs - monotonic. */
+  /** Counts a request if the window has capacity. @param nowMs - monotonic time. */
   consume(name: string, nowMs: number): RateDecision {
     const count = this.#countFor(name, this.#bucketAt(nowMs));
     const requestsMax = Math.max(1, Math.floor(this.#options.requestsMax / this.#gateways));
@@ -71,7 +71,7 @@ export class SlidingWindowLimiter {
     if (allowed) this.#add(count);
     this.#tracked?.add(name);
     const remaining = Math.max(0, requestsMax - this.#totalOf(count));
-    // Reset: when all buckets expire; without capacity, when the oldest used one does.
+    // With capacity left, the reset is when all buckets have expired; otherwise, when the oldest used bucket expires.
     const forgotten = remaining > 0 ? count.newest : this.#oldestBucket(count);
     const resetSeconds = Math.ceil(((forgotten + BUCKETS) * this.bucketMs - nowMs) / 1_000);
     const windowSeconds = Math.ceil(this.#windowMs / 1_000);
@@ -90,7 +90,7 @@ export class SlidingWindowLimiter {
     });
   }
 
-  /** Makes the next reports complete, because earlier ones may be lost. */
+  /** Makes the next reports complete, because earlier reports may have been lost. */
   resetReports(): void {
     this.#reportRound += 1;
   }
@@ -104,7 +104,7 @@ export class SlidingWindowLimiter {
     remote.fill(0);
     count.remoteTotal = 0;
     for (const [bucket, requests] of buckets) {
-      // Buckets in the future, by another gateway's clock, count as current.
+      // A bucket in the future, due to another gateway's clock, counts as current.
       const clamped = Math.min(bucket, count.newest);
       if (clamped <= count.newest - BUCKETS) continue;
       const at = clamped % BUCKETS;
@@ -114,7 +114,7 @@ export class SlidingWindowLimiter {
     count.remote = remote;
   }
 
-  /** @param gateways - divides each limit while they cannot exchange reports; 1 while they can. */
+  /** @param gateways - number by which limits are divided while gateways cannot exchange reports; otherwise 1. */
   setGateways(gateways: number): void {
     this.#gateways = gateways;
   }

@@ -1,12 +1,12 @@
-/** Number of reports of a name after its last use. Each report also fetches the counts of others. */
+/** Number of times a name is reported after its last use. Each report also fetches the counts of other gateways. */
 const REPORT_COUNT = 10;
 
-/** Names used lately, reported round-robin. */
+/** Recently used names, reported round-robin. */
 export class TrackedSet {
   readonly #namesMax: number;
   readonly #remainingReports = new Map<string, number>();
 
-  /** @param namesMax - further names are not tracked. */
+  /** @param namesMax - names beyond this limit are not tracked. */
   constructor(namesMax: number) {
     this.#namesMax = namesMax;
   }

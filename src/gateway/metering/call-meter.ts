@@ -10,11 +10,11 @@ import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
 import type { SentMessages, UsageMeter, UsageStatus } from './usage-meter.ts';
 
-/** State of one request. Times are milliseconds of `performance.now()`. */
+/** State of one request. Times are milliseconds on the `performance.now()` clock. */
 export class RequestContext {
   readonly client: ClientInfo;
   readonly startedAt = performance.now();
-  /** Set as soon as the key is identified, also when its use is then rejected. */
+  /** Set as soon as the key is identified, even if its use is then rejected. */
   key: LoadedKey | null = null;
   /** Why authentication failed. */
   rejection: Failure | null = null;
@@ -22,7 +22,7 @@ export class RequestContext {
   /** When the request passed the rate limits. */
   limitedAt: number | null = null;
   rateDecision: RateDecision | null = null;
-  /** Credits reserved of the key's quota until the request ends. */
+  /** Credits reserved from the key's quota until the request ends. */
   reservedCredits = 0;
   /** Null for a request that is not sampled. */
   trace: RequestTrace | null = null;
@@ -33,12 +33,12 @@ export class RequestContext {
 }
 
 /**
- * `product` is that of the server; the product of the key, once known, takes precedence. `network` is null if
- * none was named before the end, `method` is empty if only the key was checked.
+ * `product` is the server's product; the key's product, once known, takes precedence. `network` is null if the request
+ * ended without naming a network. `method` is empty if only the key was checked.
  */
 export type MeteredResult = RequestResult &
   Readonly<{
-    /** Credits by the method table; null: not charged. */
+    /** Credits from the method table; null: not charged. */
     credits: number | null;
   }>;
 
@@ -53,13 +53,13 @@ export const emptyRequest = {
   credits: null,
 } as const;
 
-/** Anything but a Failure becomes INTERNAL, whose cause is never sent. */
+/** Converts anything but a Failure to INTERNAL, whose cause is never sent to clients. */
 export const toFailure = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown });
 
 export const statusOfFailure = ({ row }: Failure): UsageStatus => (row.limits ? 'limited' : row.owner);
 
-/** Other failures are expected. */
+/** Logs INTERNAL failures only; other failures are expected. */
 export function logInternalError(
   log: Logger,
   failure: Failure,
@@ -77,7 +77,7 @@ export type CallMeterParts = Readonly<{
   counters?: RequestCounters;
 }>;
 
-/** Start and end of every request: usage, quota, last use, log, traces and metrics. */
+/** Records every request in usage, quota, last use, log, traces and metrics. */
 export class CallMeter {
   readonly #parts: CallMeterParts;
 

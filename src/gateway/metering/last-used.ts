@@ -21,11 +21,11 @@ type UseCache = { lastUse: UseEntry | null };
 export const lastUsedOptions = {
   /** Further keys are ignored until some are evicted. */
   keysMax: 200_000,
-  /** Between saves of a key whose address does not change. */
+  /** Minimum time between saves of a key whose client address does not change. */
   minIntervalMs: 20_000,
 };
 
-/** Tracks the last use of each key until it is saved. Allocates only with a key's first use. */
+/** Tracks the last use of each key until it is saved. Allocates only on a key's first use. */
 export class LastUsedTracker {
   readonly #uses = new Map<KeyId, UseEntry>();
   readonly #keysMax: number;
@@ -41,7 +41,7 @@ export class LastUsedTracker {
     return this.#uses.size;
   }
 
-  /** @param from - null: address unchanged. @param nowMs - Unix time. */
+  /** @param from - client address; null: unchanged. @param nowMs - Unix milliseconds. */
   record(id: KeyId, from: string | null, nowMs: number, keyState: UseCache | null = null): void {
     const cached = keyState === null ? null : keyState.lastUse;
     const use = cached !== null && cached.tracker === this ? cached : this.#findOrCreate(id, keyState);
@@ -63,7 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /** Uses from another address than saved, an interval after the last save, or of a key that became idle. */
+  /** Lists uses to save: the address changed, `minIntervalMs` passed since the last save, or the key became idle. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {

@@ -6,7 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId } from '../auth/key-record.ts';
 
-/** A result, a JSON-RPC error of the node, a rejection by a limit, or a failure, named by the responsible party. */
+/** A result, a JSON-RPC error from the node, a rejection by a limit, or a failure named after its cause. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -18,12 +18,12 @@ export const usageStatuses = [
 ] as const;
 export type UsageStatus = (typeof usageStatuses)[number];
 
-/** Method of calls that are not in the method table. */
+/** Method name for calls that are not in the method table. */
 export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
-/** Totals of this process in one minute so far. If a row is stored twice, the one with larger totals counts. */
+/** Totals of this process in one minute, so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
   /** Null without a valid key. */
   keyId: KeyId | null;
@@ -36,9 +36,9 @@ export type UsageRow = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
-  /** Notifications, in rows of NOTIFICATIONS; stream messages, in the rows of their calls. */
+  /** Notifications in NOTIFICATIONS rows; stream messages in the rows of the call that opened the stream. */
   messages: number;
-  /** Counts by bucket of base/histogram.ts. */
+  /** Counts per bucket, as defined in base/histogram.ts. */
   latency: Readonly<Uint32Array>;
 }>;
 
@@ -50,11 +50,11 @@ export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 export type CompletedCall = Omit<UsageRow, 'keyId' | 'minute' | 'requests' | 'messages' | 'latency'> &
   Readonly<{
     key: MeteredKey | null;
-    /** From authentication to response. */
+    /** From the start of authentication to the response. */
     latencyMicros: number;
   }>;
 
-/** The method is NOTIFICATIONS, or the one that opened the stream. */
+/** `method` is NOTIFICATIONS or the method that opened the stream. */
 export type SentMessages = Pick<UsageRow, 'product' | 'method' | 'messages' | 'bytesOut' | 'credits'> &
   Readonly<{ key: MeteredKey }>;
 
@@ -63,13 +63,13 @@ type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'statu
 type CounterCache = { usageCounter: UsageCounter | null };
 
 export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /** Row in the histograms of the minute: a counter of an idle key must hold no histogram itself. */
+  /** Row in the minute's histograms. Counters hold no histogram, so that an idle key does not retain memory. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
-  /** State that may cache this counter. */
+  /** Key state that may cache this counter. */
   readonly keyState: CounterCache | null;
-  /** Null after its minute has ended. */
+  /** Null once the minute has ended. */
   meter: UsageMeter | null;
 };
 
@@ -92,28 +92,28 @@ const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [stat
 
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
-/** Initial capacity in histogram rows; later minutes start with at least the rows of the previous one. */
+/** Initial capacity in histogram rows; each later minute starts with at least as many as the previous minute. */
 const INITIAL_ROWS = 64;
 
 /** Counts usage per key in memory. A writer drains and stores the rows about once a second. */
 export class UsageMeter {
   readonly #rowsMax: number;
-  /** Counters of the current minute by product, key, and method and status. */
+  /** Counters of the current minute by product, by key, and by method and status. */
   #current: Record<Product, Map<KeyId | null, Map<number, UsageCounter>>> = emptyTables();
   #latencies = new Histograms(INITIAL_ROWS);
-  /** Rows of past minutes that are not drained yet. */
+  /** Past minutes that have not been drained yet. */
   #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
-  /** Calls and message records without a row, because `rowsMax` was reached. */
+  /** Calls and message records that were not counted because `rowsMax` was reached. */
   uncounted = 0;
 
-  /** @param options.rowsMax - rows between two drains; further calls are only counted as `uncounted`. */
+  /** @param options.rowsMax - maximum rows between two drains; further calls only increment `uncounted`. */
   constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
   }
 
-  /** @param nowMs - Unix milliseconds. If the clock is set back, calls count in the latest minute. */
+  /** @param nowMs - Unix milliseconds. If the clock is set back, calls are added to the latest minute. */
   record(call: CompletedCall, nowMs: number): void {
     const counter = this.#counterAt(call, nowMs);
     if (counter === null) return;
@@ -134,7 +134,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** Rows changed since the last drain. Past minutes are returned once: the caller retains them until stored. */
+  /** Returns rows changed since the last drain. Past minutes are returned once; the caller keeps them until stored. */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
     this.#rows -= closed.length;
@@ -198,7 +198,7 @@ export class UsageMeter {
   }
 }
 
-/** An idle key must not retain past minutes. */
+/** Detaches a counter from its key, so that an idle key does not retain past minutes. */
 function detachCounter(counter: UsageCounter): void {
   counter.meter = null;
   if (counter.keyState?.usageCounter === counter) counter.keyState.usageCounter = null;

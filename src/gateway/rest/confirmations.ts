@@ -14,7 +14,7 @@ import {
 
 export const confirmationLimits = {
   waitMaxMs: 90_000,
-  /** Concurrent waits; further transactions are not waited for. */
+  /** Maximum number of concurrent waits; further waits end at once, unconfirmed. */
   waitersMax: 10_000,
   pollMs: 500,
   subscribedPollMs: 5_000,
@@ -38,7 +38,7 @@ export type SentTransaction = Readonly<{
   network: Network;
   signature: Signature;
   commitment: Commitment;
-  /** Null for a transaction without expiry by block height, such as one with a durable nonce. */
+  /** Null for a transaction that does not expire by block height, such as one with a durable nonce. */
   blockhash: Blockhash | null;
   /** Block height after which the blockhash may have expired and is checked. */
   lastValidBlockHeight: bigint | null;
@@ -53,8 +53,8 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
 }
 
 /**
- * Waits until transactions reach a commitment, by subscription if possible and by shared polls. A wait ends early when
- * the blockhash has expired and no node knows the transaction.
+ * Waits until transactions reach a commitment, using shared polls and, if possible, subscriptions. A wait ends early
+ * if the blockhash has expired and no node knows the transaction.
  */
 export class Confirmations {
   readonly #parts: ConfirmationParts;
@@ -75,7 +75,7 @@ export class Confirmations {
     return this.#waiters;
   }
 
-  /** @throws Failure when the signal is aborted: its reason, or CLIENT_GONE. */
+  /** @throws Failure if the signal is aborted: the abort reason if it is a Failure, otherwise CLIENT_GONE. */
   async wait(sent: SentTransaction, signal: AbortSignal): Promise<Confirmation> {
     if (this.#isClosed) return unconfirmed(null, 'DRAINING');
     if (this.#waiters >= this.#limits.waitersMax) return unconfirmed(null, 'OVERLOADED');
@@ -98,7 +98,7 @@ export class Confirmations {
     }
   }
 
-  /** Ends all waits, present and future. */
+  /** Ends all waits; further waits end at once. */
   close(): void {
     this.#isClosed = true;
     for (const watched of this.#watched.values()) watched.settle(unconfirmed(watched.status, 'DRAINING'));
@@ -130,10 +130,10 @@ export class Confirmations {
     const { signature, commitment } = watched;
     try {
       const end = await feed.open({ kind: 'signature', signature, commitment, received: false }, watched);
-      // The next poll still runs: the commitment may have been reached before the subscription was open.
+      // The next poll still runs: the commitment may have been reached before the subscription opened.
       watched.onSubscribed(end);
     } catch {
-      // Polling alone works too.
+      // Polling continues without the subscription.
     }
   }
 }

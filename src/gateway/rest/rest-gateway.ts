@@ -21,18 +21,18 @@ import type { PipelineParts } from '../pipeline.ts';
 import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
 
 export const restLimits = {
-  /** Per key family and endpoint group. Spec, "Limits". */
+  /** Per key family and endpoint group. Source: spec, "Limits". */
   requestsPerMinute: 600,
   /** Concurrent requests per key family. */
   keyInFlightMax: 100,
-  /** Concurrent upstream calls per network; further ones are queued. */
+  /** Concurrent upstream calls per network; further calls are queued. */
   callsInFlightMax: 256,
-  /** Per network and key family. */
+  /** Concurrent upstream calls per network and key family. */
   keyCallsInFlightMax: 32,
   answerMaxBytes: 8 * 1024 * 1024,
   answersMaxBytes: 64 * 1024 * 1024,
   timeoutMs: 120_000,
-  /** For a request with an upload, which may be slow. */
+  /** Timeout of a request with an upload, which may be slow. */
   uploadTimeoutMs: 40 * 60_000,
   familiesMax: 100_000,
 };
@@ -48,12 +48,12 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/** Reserved even without a price: else any number of concurrent requests would pass on the last credit. */
+/** Reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
-/** Upstream calls are charged to the request, but do not count against the JSON-RPC rate. */
+/** Serves REST requests. Their upstream calls cost credits but do not count against the JSON-RPC rate limit. */
 export class RestGateway implements RestHandler {
   readonly #parts: PipelineParts;
   readonly #limits: RestLimits;
@@ -93,7 +93,7 @@ export class RestGateway implements RestHandler {
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  /** The endpoint names the network later: the key's rules are checked with each upstream call. */
+  /** The endpoint names the network later, so each upstream call checks the key's network rule. */
   #admit(request: RestRequest, context: RequestContext): KeyRecord {
     const { admission } = this.#parts;
     const { group, name } = request.route;
@@ -119,9 +119,9 @@ export class RestGateway implements RestHandler {
       status: failure === null ? 'ok' : statusOfFailure(failure),
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
-      // Private keys of a wallet must not reach the request log.
+      // Keep wallet private keys out of the request log.
       result: route.holdsSecrets === true ? null : body,
-      // The endpoint's own price is not charged for a rejected request.
+      // A failed request that used no credits upstream is not charged the endpoint's own price either.
       credits: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }
@@ -154,7 +154,7 @@ export class RestGateway implements RestHandler {
   }
 }
 
-/** Aborts a request when the client disconnects, on timeout, and when it is disposed of. */
+/** Aborts a request on disconnect, on timeout and on disposal. */
 class RequestDeadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

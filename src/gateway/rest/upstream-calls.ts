@@ -14,13 +14,13 @@ import { forwardCall } from '../telemetry/submission-log.ts';
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
-/** Neither one customer nor one slow network delays the others. The limit on requests bounds the queue. */
+/** Prevents one customer or one slow network from delaying others. The limit on requests bounds the queue. */
 export class CallConcurrencyLimiter {
   readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
   readonly #keyMax: number;
   readonly #keySemaphores = new Map<string, KeySemaphore>();
 
-  /** @param keyMax - per key family and network. */
+  /** @param keyMax - maximum concurrent calls per key family and network. */
   constructor(networkMax: number, keyMax: number) {
     const semaphores = networks.map((network) => [network, new Semaphore(networkMax)] as const);
     this.#networkSemaphores = Object.fromEntries(semaphores) as Record<Network, Semaphore>;
@@ -40,10 +40,10 @@ export class CallConcurrencyLimiter {
   }
 }
 
-/** Bytes of upstream responses per REST request: parsing them blocks the event loop. */
+/** Limits on upstream response bytes per REST request, because parsing blocks the event loop. */
 type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
-/** Upstream calls of one REST request, and their credits. */
+/** The upstream calls of one REST request and their credits. */
 export class UpstreamCalls {
   readonly #parts: PipelineParts;
   readonly #dispatcher: Pick<RpcDispatcher, 'dispatch'>;
@@ -57,7 +57,7 @@ export class UpstreamCalls {
   #bytes = 0;
   #network: Network | null = null;
 
-  /** @param endpoint - charged with the calls. */
+  /** @param endpoint - name under which the calls are charged. */
   constructor(
     parts: PipelineParts,
     concurrency: CallConcurrencyLimiter,
@@ -80,17 +80,17 @@ export class UpstreamCalls {
     return this.#count;
   }
 
-  /** Credits of the calls that got a response. */
+  /** Credits of the calls that received a response. */
   get credits(): number {
     return this.#credits;
   }
 
-  /** Null before the request has named one. */
+  /** Null until the request names a network. */
   get network(): Network | null {
     return this.#network;
   }
 
-  /** @param signal - aborted with a Failure as its reason. */
+  /** @param signal - must be aborted with a Failure as the reason. */
   createCaller(key: KeyRecord, signal: AbortSignal): RestCaller {
     const { familyId: ownerId } = key;
     const useNetwork = (network: Network): void => {
@@ -143,7 +143,7 @@ export class UpstreamCalls {
   }
 }
 
-/** A malformed call is a fault of the endpoint, not of the client, and its Failure would be sent with HTTP 200. */
+/** A malformed call is the endpoint's fault, not the client's, and its Failure would be sent with HTTP 200. */
 function rethrowAsUpstreamFailure(thrown: unknown): never {
   if (thrown instanceof Failure && thrown.row.http === 200) {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });

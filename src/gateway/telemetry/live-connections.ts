@@ -10,11 +10,11 @@ export interface LiveConnection extends Backlog {
   readonly rpc: string | null;
   readonly key: Pick<KeyRecord, 'id' | 'customerId'>;
   readonly address: string;
-  /** Subscriptions of a WebSocket, filters of a stream. */
+  /** Number of WebSocket subscriptions or of stream filters. */
   readonly subscriptions: number;
   readonly messages: number;
   readonly bytes: number;
-  /** At most `max` subscriptions or filters as text. */
+  /** Describes at most `max` subscriptions or filters as text. */
   describe(max: number): string[];
   /** Closes the connection with the code and text of the failure. */
   end(failure: Failure): void;
@@ -32,7 +32,7 @@ export type ConnectionInfo = Omit<LiveConnection, 'key' | 'describe' | 'end'> &
     bytesPerSecond: number;
   }>;
 
-/** Connections of a customer closed in one minute because the client read too slowly. */
+/** Connections of a customer that were closed in one minute because the client read too slowly. */
 export type LaggedMinute = Readonly<{
   customerId: string;
   /** Unix minutes. */
@@ -41,14 +41,14 @@ export type LaggedMinute = Readonly<{
 }>;
 
 const DESCRIPTIONS_MAX = 10;
-/** Rows (customer and minute) that are stored. */
+/** Maximum number of rows (customer and minute). */
 const LAGGED_MAX = 10_000;
 const LAGGED_MINUTES = 60;
 
 type ConnectionEntry = {
   readonly connection: LiveConnection;
   readonly since: number;
-  /** As of the last snapshot, for the rates. */
+  /** Totals at the last snapshot, from which rates are computed. */
   messages: number;
   bytes: number;
 };
@@ -57,11 +57,11 @@ const rounded = (value: number): number => Math.round(value * 100) / 100;
 
 export class LiveConnections {
   readonly #entries = new Map<string, ConnectionEntry>();
-  /** Unique per process and not guessable. */
+  /** Prefix of connection ids, unique per process and not guessable. */
   readonly #prefix = randomBytes(8).toString('hex');
   #count = 0;
   #snapshotAt = performance.now();
-  /** By minute, oldest first, and customer. */
+  /** Connection counts by minute (oldest first) and customer. */
   readonly #lagged = new Map<number, Map<string, number>>();
   #laggedRows = 0;
   #laggedTotal = 0;
@@ -70,12 +70,12 @@ export class LiveConnections {
     return this.#entries.size;
   }
 
-  /** Connections closed since start because they lagged. */
+  /** Connections closed since process start because the client read too slowly. */
   get lagged(): number {
     return this.#laggedTotal;
   }
 
-  /** Open connections of a kind, and their backlog. */
+  /** Returns the number of open connections of a kind and their total backlog. */
   totalOf(kind: LiveConnection['kind']): Readonly<{ open: number }> & Backlog {
     let open = 0;
     let queuedMessages = 0;
@@ -96,7 +96,7 @@ export class LiveConnections {
     return () => void this.#entries.delete(id);
   }
 
-  /** Closes a connection. @returns whether it exists. */
+  /** Closes a connection. @returns whether it existed. */
   close(id: string, failure: Failure): boolean {
     const entry = this.#entries.get(id);
     entry?.connection.end(failure);

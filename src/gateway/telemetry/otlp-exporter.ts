@@ -7,7 +7,7 @@ export const otlpOptions = {
   flushIntervalMs: 1_000,
   /** Spans per export request. */
   batchMax: 512,
-  /** Queued spans; further ones are dropped. */
+  /** Maximum number of queued spans; further spans are dropped. */
   queueMax: 4_096,
   timeoutMs: 5_000,
 };
@@ -30,7 +30,7 @@ export function tracesUrl(url: string): string {
   return parsed.href;
 }
 
-/** Exports spans over OTLP/HTTP in JSON. If the collector is unavailable, spans are dropped and requests continue. */
+/** Exports spans over OTLP/HTTP as JSON. If the collector is unavailable, spans are dropped and requests continue. */
 export class OtlpExporter implements SpanSink {
   readonly #parts: OtlpParts;
   readonly #url: string;
@@ -149,7 +149,7 @@ const attribute = (key: string, value: string | number): Attribute => ({
 const attributes = (values: Readonly<Record<string, string | number | null>>): Attribute[] =>
   Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [attribute(key, value)]));
 
-/** @param ms - offset from `atMs`. */
+/** @param ms - milliseconds after `atMs`. */
 const nanos = (atMs: number, ms: number): string =>
   String(BigInt(Math.round(atMs)) * 1_000_000n + BigInt(Math.round(ms * 1_000_000)));
 

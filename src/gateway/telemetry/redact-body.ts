@@ -1,18 +1,18 @@
 import { redact } from '../../base/log.ts';
 
-/** Parts of member names whose values are secrets. */
+/** Substrings of JSON member names whose values are secrets. */
 const SECRET_PARTS = [
   'secret|passw|pwd|passphrase|passcode|credential|mnemonic|keypair|authorization|bearer|cookie',
   '(?:api|private|signing|access)[_-]?key|seed[_-]?phrase',
 ].join('|');
-/** `token` only at the end: tokenAccount, token_program and tokenAmount are no secrets. */
+/** Matches `token` only at the end, because tokenAccount, token_program and tokenAmount are not secrets. */
 const SECRET_NAME = new RegExp(`${SECRET_PARTS}|token$|^(?:seed|pass)$`, 'i');
 /**
- * A string, with the colon after it if it is a name. Its closing quote may open the next string, since a
- * quote may be missing. A truncated string extends to the end, so that no part is scanned twice.
+ * A string, followed by a colon if it is a member name. The closing quote may also open the next string, because a
+ * quote may be missing. A truncated string extends to the end of the text, so that no part is scanned twice.
  */
 const TEXT = /"((?:[^"\\]|\\[\s\S])*)(?:(?="(\s*:\s*)?)|\\?$)/g;
-/** A string, array or number, to its end or the truncation. */
+/** A string, array or number, up to its end or the end of the truncated text. */
 const VALUE = /"(?:[^"\\]|\\[\s\S])*\\?"?|\[(?:[^\]"]|"(?:[^"\\]|\\[\s\S])*\\?"?)*\]?|-?\d[\d.eE+-]*/y;
 const ESCAPED = /\\u([0-9a-f]{4})/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
@@ -40,10 +40,10 @@ const isSecret = (name: string): boolean =>
     name.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
   );
 
-/** Shortens and redacts a text that the client chose. */
+/** Truncates and redacts text chosen by the client. */
 export const redactText = (text: string, max: number): string => withoutSecrets(text.slice(0, max));
 
-/** Start of a body for the log, redacted. A character split by the truncation is dropped. */
+/** Returns the redacted start of a body for the log. Drops a character that was split by the truncation. */
 export function redactBody(body: Uint8Array, maxBytes: number): string {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxBytes)).toString(
     'utf8',

@@ -3,7 +3,7 @@ import type { KeyId } from '../auth/key-record.ts';
 import { type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
 
 export const requestCounterOptions = {
-  /** Keys with counters of their own; the rest are counted together. */
+  /** Maximum number of keys with their own counters; all other keys are counted together. */
   keysMax: 1_000,
   /** Idle time in milliseconds after which a key may be evicted. */
   idleMs: 600_000,
@@ -21,7 +21,7 @@ class ProductCount {
   latencySeconds = 0;
   bytesIn = 0;
   bytesOut = 0;
-  /** Subscription and stream messages, and their bytes. */
+  /** Subscription and stream messages; `messageBytes` is their total size. */
   messages = 0;
   messageBytes = 0;
 }
@@ -33,7 +33,7 @@ const emptyKeyCounts = () => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 export type KeyCounts = ReturnType<typeof emptyKeyCounts>;
 const countNames = Object.keys(emptyKeyCounts()) as (keyof KeyCounts)[];
 
-/** `owner` is null once the entry was evicted. */
+/** `owner` is null once the entry has been evicted. */
 export type KeyCounter = KeyCounts & { owner: RequestCounters | null; usedAt: number };
 
 export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCounter | null } }>;
@@ -50,10 +50,10 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Requests without a valid key, and of keys without a counter. Evicted counts are added, so the total never decreases. */
+  /** Requests without a valid key or of keys without a counter. Includes evicted keys, so that it never decreases. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
-  /** Replaced after an eviction, so that keys without a counter try again to get one. */
+  /** Replaced after an eviction, so that keys without a counter retry to get a counter. */
   #overflowMarker = createOverflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;

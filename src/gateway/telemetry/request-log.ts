@@ -12,25 +12,25 @@ import { redactBody, redactText } from './redact-body.ts';
 export const requestLogOptions = {
   /** Requests per second sampled with all steps. */
   perSecond: 20,
-  /** Share of further requests that is sampled, 0 to 1. */
+  /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
-  /** Failed and slow requests per second stored without steps, if they were not sampled. */
+  /** Unsampled requests stored per second because they failed or were slow. They have no steps. */
   lateMax: 20,
-  /** Latency from which a request is slow. */
+  /** Latency at which a request counts as slow. */
   slowMs: 1_000,
-  /** Entries waiting to be written; above it, the oldest are dropped. */
+  /** Maximum number of entries waiting to be written; beyond it, the oldest are dropped. */
   entriesMax: 5_000,
-  /** Bytes of parameters and results, for keys that allow logging them. */
+  /** Bytes of parameters and of results to log, for keys that allow logging them. */
   bodyMaxBytes: 2_048,
   stepsMax: 64,
 };
 
 export type RequestLogOptions = Readonly<typeof requestLogOptions>;
 
-/** Transport of a request; it decides which status codes apply. */
+/** Transport of a request, which determines the status codes that apply. */
 export type Wire = 'rpc' | 'socket' | 'rest' | 'grpc';
 
-/** The part of a request's context that is logged. Times are `performance.now()`. */
+/** The part of a request's context that is logged. Times are on the `performance.now()` clock. */
 export type ObservedRequest = Readonly<{
   client: ClientInfo;
   startedAt: number;
@@ -47,7 +47,7 @@ export type RequestResult = Readonly<{
   method: string;
   status: UsageStatus;
   failure: Failure | null;
-  /** JSON-RPC error code of the node or of an RpcError; 0 for none. */
+  /** JSON-RPC error code from the node or an RpcError; 0: none. */
   rpcCode: number;
   bytesIn: number;
   bytesOut: number;
@@ -90,7 +90,7 @@ const httpStatus = ({ wire, failure }: RequestResult): number =>
 const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
-/** Samples requests at their start, so that others cost nothing. Failed and slow ones are stored anyway. */
+/** Samples requests when they start, so that the rest cost nothing. Failed and slow requests are stored anyway. */
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #spans: Spans | null;
@@ -110,7 +110,7 @@ export class RequestLog {
     return this.#entries.length;
   }
 
-  /** Null for a request that is not sampled. @param startedAt - `performance.now()`. */
+  /** @param startedAt - on the `performance.now()` clock. @returns null if the request is not sampled. */
   start(startedAt: number, traceparent: string | null = null): RequestTrace | null {
     const { perSecond, sampleRatio } = this.#options;
     const second = Math.floor(startedAt / 1_000);
@@ -127,7 +127,7 @@ export class RequestLog {
     return new RequestTrace(startedAt, this.#options.stepsMax, isSampled, link);
   }
 
-  /** @param endedAt - `performance.now()`. */
+  /** @param endedAt - on the `performance.now()` clock. */
   end(request: ObservedRequest, result: RequestResult, endedAt: number): void {
     const { trace } = request;
     if (trace === null && !this.#shouldKeepUnsampled(request, result, endedAt)) return;
@@ -202,22 +202,22 @@ export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled
   return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** Upper bound for the last 48 bits of a trace id, which are random. */
+/** Upper bound for the last 48 bits of a trace id, which are random. Trace ids below it are sampled. */
 const boundOf = (share: number): number => share * 2 ** 48;
 
 /**
- * Decides which requests emit spans: the given share of new traces; of traces that a client samples, the same
- * share by trace id, so that all parties pick the same ones.
+ * Decides which requests emit spans: the given share of new traces, and the same share of traces that clients sample.
+ * Client traces are selected by trace id, so that all parties select the same traces.
  */
 export class TraceSampler {
   readonly #share: number;
 
-  /** @param share - 0 to 1. */
+  /** @param share - fraction of traces, 0 to 1. */
   constructor(share: number) {
     this.#share = share;
   }
 
-  /** @returns null for a request without spans. */
+  /** @returns null if the request emits no spans. */
   linkOf(traceparent: string | null): TraceLink | null {
     const parent = traceparent === null ? null : readTraceparent(traceparent);
     if (parent === null) {

@@ -14,7 +14,7 @@ import type { SubmissionResult } from '../../protocol/submission-result.ts';
 import { signatureOfParams } from '../../upstream/transaction-signature.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 
-/** Later results are set on the same object. */
+/** `result` is set later, on the same object. */
 export type Submission = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -22,23 +22,23 @@ export type Submission = {
   readonly customerId: string;
   readonly keyId: string;
   readonly network: Network;
-  /** `accepted`, or the failure. */
+  /** `accepted`, the JSON-RPC error, or the failure code. */
   readonly outcome: string;
-  /** Attempts before the response. Rebroadcasts are in `result`. */
+  /** Attempts made before the response. `result` contains the rebroadcasts. */
   readonly attempts: readonly SubmissionAttempt[];
-  /** Null until known, which may be never. */
+  /** Null until known; may stay null. */
   result: SubmissionResult | null;
 };
 
 export type SubmissionAttempt = Readonly<ReturnType<typeof submissionAttempt>>;
 
 export const submissionLogOptions = {
-  /** Submissions waiting to be written; above it, the oldest are dropped. */
+  /** Maximum number of submissions waiting to be written; beyond it, the oldest are dropped. */
   entriesMax: 5_000,
   attemptsMax: 100,
 } as const;
 
-/** @param nowMs - Unix milliseconds now, to convert from `performance.now()`. */
+/** @param nowMs - current Unix milliseconds, to convert `performance.now()` times. */
 export function submissionAttempt(attempt: CallAttempt, nowMs: number) {
   const { node, startedAt, endedAt, outcome } = attempt;
   const at = Math.round(nowMs - (performance.now() - startedAt));
@@ -48,14 +48,14 @@ export function submissionAttempt(attempt: CallAttempt, nowMs: number) {
 export class SubmissionLog {
   readonly #entriesMax: number;
   readonly #entries = new Set<Submission>();
-  /** Before they were written. */
+  /** Submissions dropped before they were written. */
   dropped = 0;
 
   constructor({ entriesMax }: Readonly<{ entriesMax: number }> = submissionLogOptions) {
     this.#entriesMax = entriesMax;
   }
 
-  /** Queues a submission to be written, or written again. */
+  /** Queues a submission for writing, or for writing again after an update. */
   add(submission: Submission): void {
     this.#entries.add(submission);
     if (this.#entries.size <= this.#entriesMax) return;
@@ -70,7 +70,7 @@ export class SubmissionLog {
   }
 }
 
-/** Forwards a call. Transaction submissions of a key are tracked in the submission log. */
+/** Forwards a call. The submission log tracks transactions that are submitted with a key. */
 export function forwardCall(
   source: Pick<RpcDispatcher, 'dispatch'>,
   submissions: SubmissionLog | undefined,
@@ -85,13 +85,13 @@ export function forwardCall(
   return source.dispatch({ ...call, trace: tracked }, tracked);
 }
 
-/** Records one submission. Attempts are also passed to the trace of the call until its response. */
+/** Records one submission. Until the response, also passes attempts on to the call's trace. */
 class TrackedSubmission implements CallTrace, ResponseHandler {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;
   readonly #at = Date.now();
   readonly #attempts: SubmissionAttempt[] = [];
-  /** Null after the response: tracking lasts minutes and must not hold the request and its connection. */
+  /** Null after the response, because tracking lasts minutes and must not retain the request and its connection. */
   #call: Call | null;
   #handler: ResponseHandler | null;
   #submission: Submission | null = null;
@@ -128,7 +128,7 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
     const [call, handler] = [this.#call, this.#handler];
     this.#call = null;
     this.#handler = null;
-    // Params without a signature hold no transaction.
+    // Params without a signature contain no transaction.
     const signature = call === null ? null : signatureOfParams(call.params);
     if (call !== null && signature !== null) this.#record(signature, call.network, outcome);
     return handler;

@@ -8,7 +8,7 @@ type OpenSubscriptions = ReadonlySet<Readonly<{ subscription: Subscription | nul
 
 const emptyBacklog: Backlog = { queuedMessages: 0, queuedBytes: 0 };
 
-/** Method, and the first address or signature of the filter. */
+/** Returns the method and the first address or signature of the filter. */
 export function describeSubscription(subscription: Subscription): string {
   const { subscribe } = subscriptions[subscription.kind];
   const target = targetOf(subscription);

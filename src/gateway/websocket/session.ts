@@ -35,10 +35,10 @@ import { CallPipeline, type PipelineParts } from '../pipeline.ts';
 import { LiveSession } from './live-session.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
 
-/** Limits of a key family over all its connections, in addition to those of its plan. */
+/** Limits of a key family across all its connections, in addition to its plan's limits. */
 export const subscriptionLimits = {
   keySubscriptionsMax: 5_000,
-  /** Addresses in open subscriptions. */
+  /** Total number of addresses in open subscriptions. */
   keyAddressesMax: 200_000,
 };
 
@@ -49,7 +49,7 @@ export type WebSocketGatewayParts = PipelineParts &
     feed: Feed;
     /** Absent: connections are counted in this process only. */
     connectionLimit?: ConnectionLimit;
-    /** Reason to end a connection whose key is valid. */
+    /** Returns a reason to end a connection although its key is valid. */
     rejection: UseRejection;
   }>;
 export type WebSocketGatewayOptions = Readonly<{
@@ -105,14 +105,14 @@ export class WebSocketGateway implements WebSocketHandler {
     } catch (thrown) {
       const failure = toFailure(thrown);
       logInternalError(log, failure, { wire: 'socket' });
-      // The rejection is sent as the HTTP response to the upgrade request.
+      // Metered as `rest`: the rejection is sent as the HTTP response to the upgrade request.
       const rejected = { status: statusOfFailure(failure), failure };
       meter.endRequest(context, { ...emptyRequest, ...rejected, wire: 'rest', product, network });
       throw failure;
     }
   }
 
-  /** Sessions must be closed before. */
+  /** All sessions must be closed first. */
   close(): void {
     this.#shared.topics.close();
     this.#shared.watch.close();
@@ -136,7 +136,7 @@ type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: st
 
 class WebSocketSession implements Session {
   readonly #shared: SharedParts;
-  /** The key when the connection was opened: its owner never changes, its plan may. */
+  /** The key as it was when the connection opened. Its owner never changes, but its plan may. */
   readonly #key: LoadedKey;
   readonly #scope: SessionScope;
   readonly #unwatch: () => void;
@@ -204,7 +204,7 @@ class WebSocketSession implements Session {
       entry.subscription = subscription;
       this.#reserveAddresses(entry, countAddresses(subscription), context);
       entry.opened = await this.#shared.topics.join(subscription, entry);
-      // The connection may have ended meanwhile.
+      // The connection may have ended while the topic was being joined.
       if (this.#ended) throw new Failure('CLIENT_GONE');
       this.#meter(request, 'ok', null, 0, subscriptions[subscription.kind].credits);
       return { opened: entry, error: null };
@@ -250,7 +250,7 @@ class WebSocketSession implements Session {
     this.#shared.connectionLimit.release(this.#key.familyId);
   }
 
-  /** By the current record of the key: plan and rules may have changed. */
+  /** Uses the current record of the key, because its plan and rules may have changed. */
   #startRequest(): RequestContext {
     const { admission, meter } = this.#shared;
     const context = meter.startRequest(this.#scope.client);
@@ -263,7 +263,7 @@ class WebSocketSession implements Session {
     return context;
   }
 
-  /** @throws Failure SUBSCRIPTION_LIMIT, and as of a call. */
+  /** @throws Failure SUBSCRIPTION_LIMIT, or a failure that can also reject a call. */
   #admit(entry: SessionSubscription, { method, context }: SubscribeRequest): void {
     const { admission, subscriptions: open, subscriptionLimits: familyLimits } = this.#shared;
     if (context.rejection !== null) throw context.rejection;
@@ -323,12 +323,12 @@ class WebSocketSession implements Session {
   }
 }
 
-/** Subscription of a session, which counts against its limits until it ends. */
+/** Subscription of a session. Counts against the subscription limits until it ends. */
 export class SessionSubscription implements OpenSubscription, Subscriber {
   opened: OpenSubscription | null = null;
   readonly #subscriber: Subscriber;
   readonly #release: (entry: SessionSubscription) => void;
-  /** Null until its parameters are parsed. */
+  /** Null until the parameters are parsed. */
   subscription: Subscription | null = null;
   addresses = 0;
 

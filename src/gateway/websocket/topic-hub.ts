@@ -6,25 +6,25 @@ import { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
 
 export const topicHubOptions = {
-  /** Open topics; above it, a new one gets OVERLOADED. */
+  /** Maximum number of open topics; further topics get OVERLOADED. */
   topicsMax: 100_000,
-  /** Addresses in open topics; above it, a new one gets OVERLOADED. */
+  /** Maximum number of addresses in open topics; further topics with several addresses get OVERLOADED. */
   addressesMax: 1_000_000,
-  /** Open topics without a subscriber; above it, the longest idle are closed. */
+  /** Maximum number of open topics without a subscriber; beyond it, the longest idle are closed. */
   idleMax: 1_000,
   /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
   graceMs: 5_000,
   openTimeoutMs: 15_000,
-  /** Notifications buffered for a subscriber whose subscription is not acknowledged yet. */
+  /** Maximum number of notifications buffered per subscriber until its subscription is acknowledged. */
   bufferedMax: 1_024,
 };
 
 export type TopicHubOptions = Readonly<typeof topicHubOptions>;
 
-/** Closed per attempt to free capacity. */
+/** Number of idle topics closed per attempt to free capacity. */
 const IDLE_EVICTION_BATCH = 16;
 
-/** At least 1. The lists of `transaction` may be long. */
+/** Returns at least 1. The address lists of a `transaction` subscription may be long. */
 export function countAddresses(subscription: Subscription): number {
   if (subscription.kind !== 'transaction') return 1;
   const { include, exclude, required } = subscription.filter;
@@ -49,7 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /** Buffers notifications until `start` of the result. @throws Failure OVERLOADED, and as `Topic.open`. */
+  /** Buffers notifications until the result is started. @throws Failure OVERLOADED, or an error of `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);
@@ -65,7 +65,7 @@ export class TopicHub {
     if (this.#idle.size > this.#options.idleMax) this.#closeIdle();
   }
 
-  /** Closes idle topics because the feed is at its limit. @returns whether there were any. */
+  /** Closes idle topics when the feed is at its limit. @returns whether any were closed. */
   freeCapacity(): boolean {
     let closed = 0;
     while (closed < IDLE_EVICTION_BATCH && this.#closeIdle()) closed += 1;
@@ -80,7 +80,7 @@ export class TopicHub {
     this.#addresses -= topic.addresses;
   }
 
-  /** Without notifying subscribers. */
+  /** Closes all topics without notifying subscribers. */
   close(): void {
     for (const topic of [...this.#topics.values()]) topic.close();
   }
@@ -98,7 +98,7 @@ export class TopicHub {
 
   #hasCapacityFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    // Limited only by `topicsMax`: long address lists of others must not block a topic of one address.
+    // A topic with one address is limited only by `topicsMax`, so that long address lists cannot block it.
     const fits = addresses <= 1 || this.#addresses + addresses <= addressesMax;
     return this.#topics.size < topicsMax && fits;
   }
@@ -116,7 +116,7 @@ export class TopicHub {
   }
 }
 
-/** One feed subscription and its subscribers. Each notification is encoded once for all of them. */
+/** One feed subscription and its subscribers. Each notification is encoded once for all subscribers. */
 export class Topic implements FeedListener {
   readonly key: string;
   readonly #subscription: Subscription;
@@ -126,7 +126,7 @@ export class Topic implements FeedListener {
   #opened: Promise<void> | null = null;
   #closeFeed: (() => void) | null = null;
   #isEnded = false;
-  /** "receivedSignature", for subscribers that join after it. */
+  /** The "receivedSignature" notification, for subscribers that join later. */
   #receivedSignature: Notification | null = null;
 
   constructor(key: string, subscription: Subscription, hub: TopicHub, options: TopicHubOptions) {
@@ -152,7 +152,7 @@ export class Topic implements FeedListener {
       this.#hub.onIdle(this);
   }
 
-  /** @throws Failure UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending join. */
+  /** A failure rejects every pending join. @throws Failure UPSTREAM_TIMEOUT, or the error from `Feed.open`. */
   open(feed: Feed): Promise<void> {
     this.#opened ??= this.#open(feed);
     return this.#opened;
@@ -216,7 +216,7 @@ export class Topic implements FeedListener {
 
 type BufferedNotification = Readonly<{ notification: Notification; isLast: boolean }>;
 
-/** Buffers notifications until its subscription is acknowledged. */
+/** Buffers notifications until the subscription is acknowledged. */
 export class TopicSubscriber implements OpenSubscription {
   readonly #topic: Topic;
   readonly #subscriber: Subscriber;

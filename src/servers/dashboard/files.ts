@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** Encodings of the build, smallest first. */
+/** Encodings that the build produces, smallest first. */
 const encodings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -44,7 +44,7 @@ function readFile(folder: string, name: string): DashboardFile | null {
   return { type, bytes, encoded, tag, isImmutable: HASHED.test(name) };
 }
 
-/** Loads the output of `npm run build:web`. @returns null when it is missing or incomplete. */
+/** Loads the output of `npm run build:web`. @returns null if the output is missing or incomplete. */
 export function readDashboard(folder: string): DashboardFiles | null {
   try {
     const page = readFile(folder, PAGE);
@@ -61,7 +61,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
   }
 }
 
-/** Null for plain bytes. */
+/** Returns null for uncompressed bytes. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
   const zeroQuality = /^(?:0|0\.0{1,3})$/;
   const acceptedEncodings = new Set(

@@ -66,7 +66,7 @@ function sendNotBuilt(response: ServerResponse): void {
   response.writeHead(503, headers).end(notBuiltPage);
 }
 
-/** Without a key: the pages use the control API. Files are loaded again for as long as they are missing. */
+/** Needs no key, because the pages use the control API. While files are missing, each request tries to load them. */
 export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
   const files = (): DashboardFiles | null => {
@@ -90,7 +90,7 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   return new Map([
     ...pages,
     ['/assets/*', new PageVerbs([['GET', asset]])],
-    // The same page: its router shows "not found".
+    // Serve the same page, whose router shows "not found".
     [NOT_FOUND_PAGE, new PageVerbs([['GET', pageWith(404)]])],
   ]);
 }

@@ -6,7 +6,7 @@ import type { FastHead } from './decode.ts';
 
 const NONE = Buffer.alloc(0);
 
-/** Consecutive requests mostly carry the same headers; then `read` returns the same object. */
+/** Reads the caller from request headers. `read` returns the same object until the headers change. */
 export class CallerReader {
   readonly #socket: Socket;
   readonly #proxies: TrustedProxies;
@@ -57,16 +57,16 @@ export class CallerReader {
   }
 }
 
-/** A loop: a native comparison of so few bytes costs more. */
+/** Uses a loop, because a native comparison costs more for so few bytes. */
 function isSame(cached: Buffer, length: number, bytes: Buffer, start: number): boolean {
   for (let i = 0; i < length; i++) if (bytes[start + i] !== cached[i]) return false;
   return true;
 }
 
-/** A longer text is not held: it would live as long as its connection. */
+/** Longer texts are not cached, because they would live as long as their connection. */
 const LAST_VALUE_MAX_BYTES = 512;
 
-/** Caches the latin1 text of the last bytes, so that equal bytes return the same string. */
+/** Caches the latin1 text of the most recent bytes, so that equal bytes return the same string. */
 export class LastValueCache {
   #bytes: Buffer = NONE;
   #length = 0;
@@ -93,19 +93,19 @@ const CREDENTIAL_MAX_BYTES = 256;
 
 export type CachedAuthorization = Readonly<{ bytes: Buffer; credential: string | null }>;
 
-/** A copy of its own: V8 compares a slice of another string more slowly. */
+/** Copies the text, because V8 compares a slice of another string more slowly. */
 const flatten = (text: string | null): string | null =>
   text === null ? null : Buffer.from(text, 'latin1').toString('latin1');
 
 /**
- * Direct-mapped cache of recent credentials by the bytes of their `Authorization` header. A hit returns the
+ * Direct-mapped cache of recent credentials, keyed by the bytes of the `Authorization` header. A hit returns the
  * same string, which later comparisons match by identity. Credentials are not validated.
  */
 export class CredentialCache {
   readonly #entries: (CachedAuthorization | null)[] = new Array<null>(CREDENTIALS_MAX).fill(null);
 
   of(bytes: Buffer, start: number, end: number): CachedAuthorization {
-    // The last characters of a key are its checksum, hence evenly distributed.
+    // The last characters of a key are its checksum, so they are evenly distributed.
     let index = 0;
     for (let at = Math.max(start, end - 4); at < end; at++) index = index * 31 + (bytes[at] as number);
     index &= CREDENTIALS_MAX - 1;

@@ -31,7 +31,7 @@ import { FastStreamWriter, type HeadPrefix, streamBodyBytes } from './encode.ts'
  */
 const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
-/** Later than the Keep-Alive header says, as in node:http: a request may be underway. */
+/** Added to the timeout in the Keep-Alive header, as in node:http, because a request may be in transit. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -41,12 +41,12 @@ const NOTHING = Buffer.alloc(0);
 type Handle = Readonly<{ readStart(): number; useUserBuffer(buffer: Uint8Array): void }>;
 type SocketInternals = { _handle?: Handle | null; _server?: object | null; server?: object | null };
 
-/** Read buffer of all connections, which copy what they keep. */
+/** Read buffer shared by all connections, which copy the bytes they need later. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
  * Handles one request at a time and is itself the responder, so that no object is allocated per request.
- * Reads into the shared buffer if the runtime supports it, else from `data` events, which cost more.
+ * Reads into the shared buffer if the runtime supports it, otherwise from `data` events, which cost more.
  */
 export class FastConnection implements OpenConnection, Responder, StreamResponder {
   readonly stream: StreamResponder = this;
@@ -58,22 +58,22 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   #wasUsed = false;
   #keepAlive = true;
   #buffered: Buffer | null = null;
-  /** `#read` is on the stack; it continues with the bytes that remain. */
+  /** Whether `#read` is on the stack; if so, it continues with the remaining bytes. */
   #isReading = false;
 
   readonly #callers: CallerReader;
   readonly #body: IncomingBody;
   #caller: Caller | null = null;
-  /** Valid only in the synchronous run in which the head was read. */
+  /** Valid only in the synchronous run that read the head. */
   #admitted: AdmittedRequest | null = null;
   #id: Buffer = NULL_ID;
   #isCounted = false;
-  /** The request is complete, its response outstanding. */
+  /** Whether the request is complete and its response is outstanding. */
   #isPending = false;
   #pending: PendingCall | null = null;
   #reservation: ResponseMemoryReservation | null = null;
 
-  /** @param from - not read before, and not to be used afterwards. */
+  /** @param from - must be unread, and must not be used afterwards. */
   constructor(context: FastHttpContext, from: Socket) {
     const { calls, credentials, options } = context;
     this.#context = context;
@@ -98,13 +98,13 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   ];
   readonly #onData = (bytes: Buffer): void => this.#read(bytes, bytes.length, false);
 
-  /** @returns an ordinary socket without listeners of this class. */
+  /** @returns an ordinary socket without this class's listeners. */
   #detach(): Socket {
     const socket = this.#socket;
     for (const [name, listener] of this.#listeners) socket.off(name, listener);
     socket.off('data', this.#onData);
     if (!this.#isShared) return socket;
-    // The handle keeps reading into a user buffer, so data is pushed by hand.
+    // The handle still reads into the user buffer, so push the data to the socket manually.
     const to: Socket = moveHandle(socket, (end) => to.push(Buffer.from(shared.subarray(0, end))));
     return to;
   }
@@ -142,14 +142,14 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     if (this.#buffered.length > BUFFERED_MAX_BYTES) this.#socket.pause();
   }
 
-  /** @returns the offset of the first unread byte, as do the other readers. */
+  /** @returns the offset of the first unread byte, like the other read methods. */
   #readHead(bytes: Buffer, at: number, end: number, isPipelined: boolean): number {
     const { calls, head, hosts, options } = this.#context;
     const headEnd = head.read(bytes, at, end);
     const maxBytes = Math.min(options.bodyMaxBytes, calls.options.bodyMaxBytes);
     const isFast = headEnd !== NOT_FAST && head.contentLength <= maxBytes;
     const host = isFast ? hosts.of(bytes, head.host.start, head.host.end) : null;
-    // The last valid value is not checked again.
+    // Do not check the last valid value again.
     if (host === null || (host !== this.#context.validHost && !isValidHost(host))) {
       const rest = Buffer.from(bytes.subarray(at, end));
       this.#state = DETACHED;
@@ -200,7 +200,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
       else if (item.kind === 'call') {
         this.#id = item.id;
         const pending = calls.dispatch(item, caller, this, admitted);
-        // The response, or its first part, may have come before `dispatch` returned.
+        // The response, or its first part, may have arrived before `dispatch` returned.
         if (this.#isPending) this.#pending ??= pending;
       } else this.#sendReply(calls.replyToSingle(item, caller, admitted));
     } catch (thrown) {
@@ -249,7 +249,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     this.#state = FLUSHING;
     this.dueAt = NEVER;
     socket.setTimeout(options.idleTimeoutMs);
-    // Head and first part leave in one write.
+    // Send the head and the first part in one write.
     socket.cork();
     writer.writeStreamHead(socket, limits, streamBodyBytes(response, this.#id), closes);
     new FastStreamWriter(response, socket, this.#id, () => {
@@ -300,7 +300,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     } else if (socket.writableLength === 0) {
       this.#onFlushed();
     } else {
-      // The socket's own timeout sees progress within a write; the sweep does not.
+      // Use the socket's own timeout: unlike the sweep, it notices progress within a write.
       this.dueAt = NEVER;
       socket.setTimeout(this.#context.options.idleTimeoutMs);
       socket.write(NOTHING, () => {
@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Takes the `close` listeners along. @param onRead - gets the number of bytes; false pauses reading. */
+/** Also moves the `close` listeners. @param onRead - called with the byte count; returns false to pause reading. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -9,7 +9,7 @@ import { ResponseWriter } from './encode.ts';
 const fastPathOptions = {
   headMaxBytes: 8 * 1024,
   bodyMaxBytes: 64 * 1024,
-  /** All connections read into one shared buffer, if the runtime supports it. */
+  /** Whether all connections read into one shared buffer, if the runtime supports this. */
   sharesReads: true,
 };
 
@@ -27,7 +27,7 @@ export type FastHttpOptions = Pick<
 export const fastHttpOptions: FastHttpOptions = { ...httpOptions, ...fastPathOptions };
 
 export interface OpenConnection {
-  /** Milliseconds of `performance.now()`. */
+  /** When `onTimeout` is due, in milliseconds on the `performance.now()` clock. */
   readonly dueAt: number;
   readonly isIdle: boolean;
   onTimeout(): void;
@@ -42,7 +42,7 @@ export class FastHttpContext {
   readonly calls: RpcCalls;
   readonly log: Logger;
   readonly onConnectionEnd: OnConnectionEnd;
-  /** Its result is valid until it reads the next head. */
+  /** Its fields are valid until the next head is read. */
   readonly head: FastHead;
   readonly writer: ResponseWriter;
   readonly hosts = new LastValueCache();
@@ -50,9 +50,9 @@ export class FastHttpContext {
   readonly credentials = new CredentialCache();
   readonly contentTypes = new LastValueCache();
   readonly pieces: Buffer[] = [];
-  /** Milliseconds of `performance.now()`, updated with each sweep. */
+  /** Last value of `performance.now()`, updated with each sweep. */
   now = 0;
-  /** Set before the first connection. */
+  /** Set before the first connection is accepted. */
   fallback!: FallbackListener;
   load!: ListenerLoad;
 

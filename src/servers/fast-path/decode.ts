@@ -26,16 +26,16 @@ const FIELDS_MAX = 64;
 const [SPACE, TAB, QUESTION] = [0x20, 0x09, 0x3f];
 const VERSION = Buffer.from(' HTTP/1.1\r\n');
 
-/** Characters of a query that need no validation by llhttp. */
+/** Query characters that do not need validation by llhttp. */
 const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
 
 /** Result of `FastHead.read` for a request that the fast path does not handle. Differs from NOT_SIMPLE. */
 export const NOT_FAST = -2;
 
 /**
- * Request heads of the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes, with a
- * content length. Every other request goes to node:http, which also sends all rejections. llhttp parses heads
- * that the simple parser leaves to it. The spans are valid until the next `read`.
+ * Reads request heads for the fast path: `POST` to one path over HTTP/1.1, with a content length, complete in the given
+ * bytes. Every other request goes to node:http, which also sends all rejections. llhttp parses heads that the simple
+ * parser leaves to it. The spans are valid until the next `read`.
  */
 export class FastHead implements HttpSink, SimpleHeaderSink {
   readonly query = span();
@@ -86,7 +86,7 @@ export class FastHead implements HttpSink, SimpleHeaderSink {
 
   read(bytes: Buffer, start: number, end: number): number {
     const target = this.#requestTarget;
-    // The buffer is reused: bytes from `end` on belong to an earlier message.
+    // The buffer is reused, so bytes from `end` on belong to an earlier message.
     if (!matchesAt(bytes, start, target, end - 1)) return NOT_FAST;
     const next = bytes[start + target.length];
     if (next !== SPACE && next !== QUESTION) return NOT_FAST;
@@ -111,7 +111,7 @@ export class FastHead implements HttpSink, SimpleHeaderSink {
     return this.contentLength >= 0;
   }
 
-  /** @param start - after the path. */
+  /** @param start - offset after the path. */
   #readSimple(bytes: Buffer, start: number, end: number): number {
     this.#clear();
     let at = start;

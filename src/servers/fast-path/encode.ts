@@ -14,7 +14,7 @@ import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 const LOW_DIGITS = 9;
 const LOW_BOUND = 10 ** LOW_DIGITS;
 
-/** Latin-1 text in a reused byte buffer. The caller ensures that it fits. */
+/** Latin-1 text in a reused byte buffer. The caller must ensure that the text fits. */
 export class ByteText {
   readonly bytes: Buffer;
   length = 0;
@@ -52,7 +52,7 @@ const NONE = -1;
 const CACHED_POLICIES_MAX = 8;
 const LINE_END = Buffer.from('\r\n');
 
-/** Limits of a plan. `line`: its RateLimit-Policy header, and the RateLimit header up to its value. */
+/** Limits of a plan. `line`: the RateLimit-Policy header, and the RateLimit header up to its value. */
 type Policy = Readonly<{
   rate: number;
   rateWindow: number;
@@ -61,7 +61,7 @@ type Policy = Readonly<{
   line: Buffer;
 }>;
 
-/** Caches the RateLimit-Policy line, which is the same for all calls of a plan. */
+/** Caches the RateLimit-Policy line, which is the same for all calls under a plan. */
 export class LimitHeaderWriter {
   readonly #policies: (Policy | undefined)[] = new Array<undefined>(CACHED_POLICIES_MAX).fill(undefined);
   #next = 0;
@@ -123,14 +123,14 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
   return Buffer.from(text, 'latin1');
 }
 
-/** Writes responses with the headers of node:http. Small ones are sent with one write from a reused buffer. */
+/** Writes responses with the same headers as node:http. Small responses take one write from a reused buffer. */
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
   readonly #prefixes = new Map<number, HeadPrefix>();
   readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** Ends of the head with the current date; null when the second is over. */
+  /** Variants of the end of the head, with the current date; null once the current second is over. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {
@@ -178,14 +178,14 @@ export class ResponseWriter {
     const text = this.#text;
     for (const piece of pieces) text.copy(piece);
     socket.write(text.bytes.subarray(0, text.length));
-    // A pending write still reads the buffer.
+    // A pending write still reads the buffer, so use a new one.
     if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 
   writeStreamHead(socket: Socket, limits: LimitStatus, bytes: number | null, closes: boolean): void {
     this.#writeHead(this.prefixFor(null), limits, undefined, bytes, closes);
     const { bytes: text, length } = this.#text;
-    // Copied, because the buffer is reused.
+    // Copy the head, because the buffer is reused.
     socket.write(Buffer.from(text.subarray(0, length)));
   }
 
@@ -284,7 +284,7 @@ export class FastStreamWriter implements ResponseReader {
     this.#write(last);
     this.#write(this.#suffix);
     const isChunked = this.#source.bytes === null;
-    // An empty write only has its callback called.
+    // An empty write only calls its callback.
     socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
       // After a failed write, the kernel may still read the buffers.
       if (error == null) this.#releaseWritten();

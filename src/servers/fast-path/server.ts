@@ -11,8 +11,8 @@ const TIMEOUT_CHECKS = 4;
 const SWEEP_MAX_MS = 1_000;
 
 /**
- * Serves JSON-RPC calls on bare sockets: node:http costs more per request than everything else together. At
- * the first request of any other kind the connection moves to node:http for good.
+ * Serves JSON-RPC calls on bare sockets, because node:http costs more per request than everything else combined. On
+ * the first request of any other kind, the connection moves to node:http permanently.
  */
 export class FastHttpServer extends OpenConnections<OpenConnection> implements Listener {
   readonly #context: FastHttpContext;
@@ -32,7 +32,7 @@ export class FastHttpServer extends OpenConnections<OpenConnection> implements L
   }
 
   accept(socket: Socket): void {
-    // No sweep updates it while no connection is open.
+    // No sweep updates `now` while no connection is open.
     this.#context.now = performance.now();
     this.add(new FastConnection(this.#context, socket));
   }

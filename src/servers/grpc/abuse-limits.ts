@@ -1,18 +1,18 @@
 import { Lru } from '../../base/cache/lru.ts';
 import { parseIpAddress } from '../../base/ip-address.ts';
 
-/** A loopback client may be a local proxy with other clients behind it. */
+/** Loopback addresses are blocked only briefly, because a local proxy may serve other clients. */
 const LOOPBACK_MAX_MS = 1_000;
 const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
 const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
-/** Addresses that may not reconnect for a while after flooding. */
+/** Addresses that may not reconnect for a while after they flooded the server. */
 export class AbuseBlocklist {
   readonly #blockMs: number;
   readonly #untilMs: Lru<string, number>;
 
-  /** @param blockMs - 0 blocks nothing. */
+  /** @param blockMs - 0: never block. */
   constructor(blockMs: number, max: number) {
     this.#blockMs = blockMs;
     this.#untilMs = new Lru(max);
@@ -46,7 +46,7 @@ export class LeakyBucket {
     this.#burstMax = burstMax;
   }
 
-  /** @returns whether the burst is exceeded. */
+  /** @returns whether the burst limit is exceeded. */
   add(count: number, nowMs: number): boolean {
     const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
     this.level = Math.max(0, this.level - leaked) + count;

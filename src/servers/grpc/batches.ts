@@ -6,31 +6,31 @@ export const BATCH_MAX_BYTES = 64 * 1024;
 
 const FREE_SLABS_MAX = 64;
 
-/** Below this size a loop is faster than `set`. */
+/** Below this size, a copy loop is faster than `set`. */
 const SHORT_BYTES = 24;
 
-/** Memory of batches; `readers` is the number of pending writes that read it. */
+/** Memory for batches; `readers` is the number of pending writes that read from it. */
 export class Slab {
   readonly bytes = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
   readers = 0;
 }
 
 /**
- * Joins messages with their frame heads into one buffer. Many streams mostly send the same messages in the
- * same order, so they share the last batch. Slabs are reused when their last write has finished.
+ * Joins messages and their frame headers into one buffer. Many streams send mostly the same messages in the same
+ * order, so they share the last batch. A slab is reused once its last write has finished.
  */
 export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];
-  /** Memory of the last batch; its writer increments `readers`. */
+  /** Slab of the last batch; the code that writes the batch increments `readers`. */
   slab = new Slab();
   #end = 0;
   readonly #last: Uint8Array[] = [];
   #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
-   * @param parts - alternating names and tails, joined from `from` to before `to`.
-   * @param bytes - of these messages with their heads, at most BATCH_MAX_BYTES.
-   * @returns the batch, valid until the next `join` or as long as its slab has readers. Not to be modified.
+   * @param parts - alternating names and tails; joined from `from` up to, but not including, `to`.
+   * @param bytes - total size of these messages and their headers, at most BATCH_MAX_BYTES.
+   * @returns the batch, valid until the next `join` or while its slab has readers. Must not be modified.
    */
   join(parts: readonly Uint8Array[], from: number, to: number, bytes: number): Buffer {
     if (this.#isLast(parts, from, to)) return this.#joined;
@@ -91,7 +91,7 @@ export type CompressionOptions = Readonly<{ compressionMinBytes: number; compres
 const gzipOptions = { level: 1 };
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Consecutive equal batches are compressed once. */
+/** Compresses equal consecutive batches only once. */
 export class CompressedBatches {
   readonly #options: CompressionOptions;
   readonly #compress: (message: Buffer) => Buffer;
@@ -106,7 +106,7 @@ export class CompressedBatches {
         : (message) => zstdCompressSync(message, zstdOptions);
   }
 
-  /** As FrameBatches.join. Messages are compressed one by one, and only if that makes them smaller. */
+  /** Like FrameBatches.join. Compresses each message separately, and only if that makes it smaller. */
   join(parts: readonly Uint8Array[], from: number, to: number): Buffer {
     const batch = parts.slice(from, to);
     if (isSame(batch, this.#last)) return this.#joined;

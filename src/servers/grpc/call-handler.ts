@@ -3,26 +3,26 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Handler of one call. What it throws ends the call. */
+/** Handles one call. An exception thrown by a method ends the call. */
 export interface GrpcCallHandler {
   readonly needsRequest: boolean;
   readonly isEndless: boolean;
-  /** Messages are valid until it returns. @param bytes - received, or added by decompression. */
+  /** Messages are valid until the method returns. @param bytes - bytes received, or added by decompression. */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
   onLagging?(): void;
   onClose(): void;
-  /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
+  /** Called once, after `onClose`, when the stream is closed and no more queued messages are sent. */
   onStreamClose?(): void;
   tick?(nowMs: number): void;
 }
 
 export interface CallPeer extends Caller {
-  /** The same object for all calls of a connection. */
+  /** The same object for all calls on a connection. */
   readonly connection: object;
   readonly outbox: Outbox;
   open(): void;
-  /** Exceptions other than GrpcError and Failure are logged and become INTERNAL. */
+  /** Exceptions other than Failure, GrpcError and InvalidProtobuf are logged and become INTERNAL. */
   fail(thrown: unknown): void;
   onLagging(behind: StreamBacklog): void;
   complete(): void;
@@ -33,7 +33,7 @@ export interface CallPeer extends Caller {
 /** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
-/** First part of messages that have only one. */
+/** First part of messages that have only a tail. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
 /** Calls `release` when the call ends. */
@@ -72,11 +72,11 @@ export class UnaryCall implements GrpcCallHandler {
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
     const message = messages[0] as Buffer;
     this.#peer.reserve(message.length);
-    // A copy: the message may be a small part of a large buffer.
+    // Copy the message, which may be a small part of a large buffer.
     this.#request = Buffer.from(message);
   }
 
-  /** Only now the number of requests is known. */
+  /** Starts the call, because only now is the number of requests known. */
   onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
     this.#isStarted = true;

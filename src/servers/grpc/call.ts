@@ -30,7 +30,7 @@ export type CallContext = Readonly<{
   flushSchedulers: FlushSchedulers;
   compressors: Compressors;
   log: Logger;
-  /** Reports DATA frames that are tiny and complete no message. */
+  /** Reports tiny DATA frames that do not complete a message. */
   onTinyFrames: (frames: number) => void;
 }>;
 
@@ -40,7 +40,7 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 
-// Supported by node:http2, missing in its types: omits the date header.
+// Omits the date header. Supported by node:http2 but missing from its types.
 const withoutDate = { sendDate: false };
 
 /** Ends a stream with headers only, even if the client is still sending. */
@@ -50,7 +50,7 @@ export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, 
   stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** Resets a stream whose client has not half-closed. Before the trailers are sent, the reset would replace them. */
+/** Resets a stream whose client has not half-closed. Call after sending the trailers, which a reset would replace. */
 function closeHalfOpen(stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
 }
@@ -68,18 +68,18 @@ export class Call implements CallPeer, OutboxListener {
   readonly #rest: ReadPause;
   #isQueued = false;
   #isPaused = false;
-  /** Tiny frames since the last complete message, minus one: the message head may come alone. */
+  /** Tiny frames since the last complete message, minus one, because a message header may arrive separately. */
   #tinyFrames = -1;
-  /** The client has half-closed; the handler was not notified yet. */
+  /** Whether the client has half-closed but the handler has not been notified yet. */
   #isHalfClosed = false;
   #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: GrpcCallHandler | null = null;
-  /** Kept after the end of the call while queued messages are being sent. */
+  /** Retained after the call ends, while queued messages are still being sent. */
   #lastHandler: GrpcCallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
-  /** Since when a request is expected. */
+  /** When the wait for a request started; null: no request is expected. */
   #waitingSinceMs: number | null = performance.now();
 
   constructor(
@@ -157,7 +157,7 @@ export class Call implements CallPeer, OutboxListener {
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
-  /** Frees memory: the call ends with LAGGING, or an ended one is reset. */
+  /** Frees memory: ends the call with LAGGING or, if it has already ended, resets its stream. */
   cut(): void {
     const behind = this.outbox.cut();
     if (this.#ending === null) this.onLagging(behind);
@@ -211,7 +211,7 @@ export class Call implements CallPeer, OutboxListener {
     if (this.#isHalfClosed) this.#notifyHalfClose();
   }
 
-  /** Messages that are slow to read go through the read queue, one at a time. */
+  /** Passes messages that are slow to read through the read queue, one at a time. */
   #deliver(isScheduled: boolean): void {
     let mayReadHeavy = isScheduled;
     while (this.#ending === null && !this.#rest.isPaused) {
@@ -314,7 +314,7 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** In a microtask, since the handler itself may have ended the call. */
+  /** Runs the callback in a microtask, because the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {

@@ -36,7 +36,7 @@ export class Connection {
   readonly #tinyFrames: LeakyBucket;
   readonly #cancels: LeakyBucket;
   #bytesOut = 0;
-  /** At the last tick the session was destroyed but the socket open: the client has not closed its half. */
+  /** Whether the last tick found the session destroyed but the socket open, because the client keeps its half open. */
   #isHalfOpen = false;
 
   constructor(
@@ -134,7 +134,7 @@ export class Connection {
     call.start(createHandler);
   }
 
-  /** Includes node:http2's own reset-flood protection. A client that has made calls violates HTTP/2 on purpose. */
+  /** Covers node:http2's reset-flood protection. From a client that has made calls, an HTTP/2 error counts as abuse. */
   #onError(fault: Error): void {
     if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }
@@ -144,12 +144,12 @@ export class Connection {
     this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  /** node:http2 counts resets too, but checks its count only after processing everything received at once. */
+  /** node:http2 counts resets too, but checks the count only after processing all the data received at once. */
   #onCancel(): void {
     if (this.#cancels.add(1, performance.now())) this.#calm();
   }
 
-  /** PING and SETTINGS floods: every frame costs a reply. Clients that also receive data are exempt. */
+  /** Detects PING and SETTINGS floods, where every frame costs a reply. Clients that also receive data are exempt. */
   #onControlFrame(): void {
     if (!this.#controlFrames.add(1, performance.now())) return;
     const { bytesWritten } = this.#socket;
@@ -176,7 +176,7 @@ export class Connection {
   }
 }
 
-/** Upper bound of the reply to a PING or SETTINGS frame, with its share of TCP overhead. */
+/** Upper bound on the size of the reply to a PING or SETTINGS frame, including its share of TCP overhead. */
 const CONTROL_FRAME_MAX_BYTES = 64;
 
 const ignore = (): void => {};
@@ -190,7 +190,7 @@ function sizeOf(raw: readonly string[]): number {
   return bytes;
 }
 
-/** Null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Returns null for a gRPC request. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

@@ -15,7 +15,7 @@ export type Encoding = 'identity' | 'gzip' | 'zstd';
 
 export type CallHead = Readonly<{
   path: string;
-  /** API key as sent; null for none. Never logged. */
+  /** API key as sent; null: none. Never logged. */
   credential: string | null;
   traceparent: string | null;
   encoding: Encoding;
@@ -58,7 +58,7 @@ export function decodeHead(headers: IncomingHttpHeaders): CallHead {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-/** `x-token`, as Yellowstone clients send it, else `authorization: Bearer`. */
+/** Returns `x-token`, which Yellowstone clients send, else the `authorization: Bearer` token. */
 function credentialOf(headers: IncomingHttpHeaders): string | null {
   const token = single(headers['x-token']);
   if (token !== undefined && token !== '') return token;
@@ -79,7 +79,7 @@ function timeoutOf(text: string | undefined): number | null {
 }
 
 const INITIAL_BYTES = 256;
-/** A larger message, or a compressed one, is heavy. */
+/** Larger messages and compressed messages are heavy, that is, slow to read. */
 const LIGHT_BYTES = 16 * 1024;
 const NONE = Buffer.alloc(0);
 
@@ -90,8 +90,8 @@ const tooLarge = (found: number | string, limit: number): GrpcError =>
   );
 
 /**
- * Splits request bytes into messages, decompressed one at a time on demand. An incomplete message is copied
- * into a buffer of its own, since a chunk would keep its whole read buffer alive.
+ * Splits request bytes into messages and decompresses them one at a time, on demand. An incomplete message is copied
+ * into its own buffer, because a chunk would keep its whole read buffer alive.
  */
 export class RequestFrames {
   readonly #encoding: Encoding;
@@ -130,7 +130,7 @@ export class RequestFrames {
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
-  /** Valid until the next call; null when incomplete. @throws GrpcError, Failure OVERLOADED */
+  /** @returns a message, valid until the next call; null if incomplete. @throws GrpcError, Failure OVERLOADED */
   next(): { message: Buffer; packedBytes: number } | null {
     if (this.#length === 0 && this.#unread.length > 0) {
       const size = this.#sizeOf(this.#unread, this.#unread.length);

@@ -17,7 +17,7 @@ export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   return headers;
 }
 
-/** "Trailers-Only": without messages. */
+/** Headers of a "Trailers-Only" response, which has no messages. */
 export const trailersOnlyHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...responseHeaders('identity'),
   ...trailersOf(ending),
@@ -35,7 +35,7 @@ export type Ending = Readonly<{
   metadata: Readonly<Record<string, string>>;
 }>;
 
-/** Keeps the trailers within the header limits of clients. */
+/** Keeps the trailers within clients' header limits. */
 const MESSAGE_MAX_CHARS = 1_000;
 
 export const okay: Ending = { code: 0, message: '', metadata: {} };
@@ -53,12 +53,12 @@ export function endingOfFailure(failure: Failure): Ending {
   return { code: row.grpc, message: grpcText, metadata };
 }
 
-/** Null for an exception whose message clients must not see. */
+/** Returns null for an exception whose message clients must not see. */
 export function endingOf(thrown: unknown): Ending | null {
   if (thrown instanceof Failure) return endingOfFailure(thrown);
   if (thrown instanceof GrpcError)
     return { ...endingOfStatus(thrown), metadata: factsMetadata(thrown.facts) };
-  // tonic's text for it.
+  // The text that tonic sends.
   if (thrown instanceof InvalidProtobuf)
     return endingOfStatus({ code: 'INTERNAL', message: 'failed to decode Protobuf message' });
   return null;

@@ -6,24 +6,24 @@ import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, write
 
 export type OutboxOptions = Readonly<{
   queueMaxMessages: number;
-  /** More bytes may be queued only by the last message. */
+  /** Only the last queued message may exceed this limit. */
   queueMaxBytes: number;
 }>;
 
 export interface OutboxListener {
-  /** A queue limit was exceeded; the queue was dropped. Called once. */
+  /** Called once, when a queue limit is exceeded and the queue has been dropped. */
   onLagging(behind: StreamBacklog): void;
 }
 
-/** Larger messages are written uncopied. */
+/** Larger messages are written without copying. */
 const LARGE_BYTES = 16 * 1024;
 
-/** One being sent and one to follow at once. Everything else stays in shared memory. */
+/** One write in progress and one ready to follow. All other messages stay in shared memory. */
 const WRITES_MAX = 2;
 
 const COMPACT_PARTS = 8_192;
 
-/** `joined` flushes after a short time, `urgent` in the same event loop turn. */
+/** `joined` flushes after a short delay, `urgent` in the same event loop turn. */
 export type FlushSchedulers = Readonly<{ joined: FlushScheduler; urgent: FlushScheduler }>;
 
 export type OutboxParts = Readonly<{
@@ -35,7 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/** Bounded queue of a call. Messages are held by reference, in two parts that many queues share: names and tail. */
+/** Bounded queue of a call. Holds messages by reference, as two parts that many queues share: names and tail. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
@@ -94,7 +94,7 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Disables joining with messages of later event loop turns. */
+  /** Disables joining with messages from later event loop turns. */
   setUrgent(): void {
     this.#scheduler = this.#schedulers.urgent;
   }
@@ -115,7 +115,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** @returns what was dropped, with the bytes being written. */
+  /** Drops the queue. @returns the dropped messages and bytes, plus the bytes being written. */
   cut(moreMessages = 0, moreBytes = 0): StreamBacklog {
     const messages = ((this.#parts.length - this.#from) >> 1) + moreMessages;
     const behind = { messages, bytes: this.waitingBytes + moreBytes };
@@ -130,7 +130,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
+  /** Returns the messages passed to HTTP/2 since the last call and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;
@@ -201,7 +201,7 @@ export class Outbox {
     return bytes;
   }
 
-  /** Moves the messages before `to` to a pending write of `bytes`. */
+  /** Moves the messages before `to` into a pending write of `bytes` bytes. */
   #recordWrite(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
     this.#sentMessages += (to - this.#from) >> 1;
     this.#sentBytes += queuedBytes;
@@ -220,7 +220,7 @@ export class Outbox {
     }
   }
 
-  /** If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
+  /** If the stream was destroyed, the slab is not reused, because HTTP/2 may still read it. */
   readonly #onWritten = (fault?: Error | null): void => {
     const bytes = this.#writing.shift() as number;
     const slab = this.#slabs.shift() as Slab | null;
@@ -240,7 +240,7 @@ export class QueueBudget {
   #bytes = 0;
   #isScheduled = false;
 
-  /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
+  /** @param onOverflow - called at the end of an event loop turn with the number of excess bytes. */
   constructor(maxBytes: number, onOverflow: (bytes: number) => void) {
     this.#maxBytes = maxBytes;
     this.#onOverflow = onOverflow;

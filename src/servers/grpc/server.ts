@@ -71,7 +71,7 @@ export class GrpcServer {
     return this.#connections.size;
   }
 
-  /** Too many for their address, or from a blocked one. */
+  /** Connections refused because their address had too many open connections or was blocked. */
   get connectionsRefused(): number {
     return this.#caps.rejected;
   }
@@ -88,15 +88,15 @@ export class GrpcServer {
     return listen(this.#server, this.#options, this.#log, 'gRPC listener failed');
   }
 
-  /** For new connections. @throws Error when it is invalid or the server has no TLS. */
+  /** Applies to new connections. @throws Error if the identity is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('Cannot reload the certificate: the gRPC server has no TLS');
     this.#tls.reload(identity);
   }
 
   /**
-   * Reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY and ends
-   * streams with UNAVAILABLE. Calls then have `graceMs`. @returns whether nothing had to be cut.
+   * Reports unhealthy. After `noticeMs`, which gives load balancers time to react, stops listening, sends GOAWAY and
+   * ends streams with UNAVAILABLE. Other calls have `graceMs` to finish. @returns whether all of them did.
    */
   drain(graceMs = this.#options.drainGraceMs, noticeMs = this.#options.drainNoticeMs): Promise<boolean> {
     this.#drained ??= this.#drain(graceMs, noticeMs);
@@ -137,7 +137,7 @@ export class GrpcServer {
 
   #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
-    // A proxy is not blocked for one of its clients.
+    // Do not block a proxy because of one of its clients.
     if (this.#blocklist.has(address, performance.now()) && !this.#options.proxies.isProxySocket(socket)) {
       this.#caps.reject(socket);
       return;
@@ -164,10 +164,10 @@ export class GrpcServer {
 
 const ignore = (): void => {};
 
-/** In MB; above it, a connection may open no more calls. Our own queues are limited elsewhere. */
+/** In MB; beyond it, a connection may not open more calls. Solway limits its own queues separately. */
 const SESSION_MEMORY_MB = 64;
 
-/** A call has about ten headers; each costs more than its bytes. */
+/** A call has about ten headers, and each header costs more than its bytes. */
 const HEADER_PAIRS_MAX = 64;
 
 const http2Options = (options: GrpcServerOptions) => ({
@@ -193,7 +193,7 @@ function sweepIntervalOf(options: GrpcServerOptions): number {
 
 const SWEEP_INTERVAL_MS = 1_000;
 
-/** Share of the queued bytes that is freed at least when the budget is exceeded. */
+/** Minimum share of the queued bytes to free when the budget is exceeded. */
 const FREED_SHARE = 0.1;
 
 export class Connections extends OpenConnections<Connection> {
@@ -215,7 +215,7 @@ export class Connections extends OpenConnections<Connection> {
     for (const connection of this.open) connection.destroy();
   }
 
-  /** Ends the calls with the largest queues until `bytes` are free. */
+  /** Ends the calls with the largest queues until `bytes` bytes are freed. */
   freeBytes(bytes: number): void {
     const lagging: Call[] = [];
     let queued = 0;

@@ -32,7 +32,7 @@ export class Services {
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
   readonly #unary: Permits = { inUse: 0 };
-  /** Health checks need no key and have a limit of their own. */
+  /** Health checks need no key and have their own limit. */
   readonly #checks: Permits = { inUse: 0 };
   readonly #streams: Permits = { inUse: 0 };
 
@@ -72,7 +72,7 @@ export class Services {
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
-  /** Authorizes the call before its request is read. */
+  /** Admits the caller before the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
     this.#factories.set(`/geyser.Geyser/${rpc}`, (peer) => {
       this.#handler.admit(peer, rpc);
@@ -103,7 +103,7 @@ export class Services {
 
 type Permits = { inUse: number };
 
-/** @throws Failure OVERLOADED, and what `createHandler` throws. */
+/** @throws Failure OVERLOADED, or whatever `createHandler` throws. */
 function startLimited(permits: Permits, max: number, createHandler: () => GrpcCallHandler): GrpcCallHandler {
   if (permits.inUse >= max) throw new Failure('OVERLOADED');
   const handler = createHandler();
@@ -118,7 +118,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/** Streams without a key have their own small limit and a maximum age: they cannot exhaust the streams of customers. */
+/** Gives streams without a key a small limit and a maximum age, so that they cannot exhaust customers' streams. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();

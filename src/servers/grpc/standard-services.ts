@@ -6,7 +6,7 @@ import { handleReflection } from '../../protocol/grpc/reflection.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
 
-/** The whole server is `''`. Source: grpc.health.v1, health.proto. */
+/** `''` stands for the whole server. Source: grpc.health.v1, health.proto. */
 export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
 export type ServedService = (typeof servedServices)[number];
 
@@ -80,12 +80,12 @@ export class HealthWatch implements GrpcCallHandler {
   }
 }
 
-/** Streams without a key end when more response bytes are unsent. */
+/** A reflection stream ends if more response bytes than this are unsent. */
 const WAITING_MAX_BYTES = 1024 * 1024;
 
 export class ReflectionCall implements GrpcCallHandler {
   readonly isEndless = true;
-  /** Subject to the request timeout. */
+  /** Always true, so that the request timeout applies between requests. */
   readonly needsRequest = true;
   readonly #peer: CallPeer;
 

@@ -14,14 +14,14 @@ import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
-/** Request decoding and pings, which differ between streams. */
+/** Request decoding and pings, which differ between stream methods. */
 type Dialect = Readonly<{
   decode: (bytes: Uint8Array, bounds: RequestBounds) => StreamRequest;
   ping: (createdAt: Uint8Array) => Uint8Array;
   pong: (id: number, createdAt: Uint8Array) => Uint8Array;
 }>;
 
-/** null: one empty request, no pings. */
+/** null: the client sends one empty request, and there are no pings. */
 const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
   Subscribe: { decode: decodeSubscribeRequest, ping: pingTail, pong: pongTail },
   SubscribeDeshred: { decode: decodeSubscribeDeshredRequest, ping: deshredPingTail, pong: deshredPongTail },
@@ -30,7 +30,7 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
-/** Stays open when the client half-closes. Of several waiting requests only the newest is applied. */
+/** Stays open when the client half-closes. If several requests are waiting, only the newest is applied. */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
   readonly #peer: CallPeer;
@@ -50,7 +50,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#stream = handler.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
     if (this.#stream.isUrgent) peer.outbox.setUrgent();
     this.#pingAtMs = performance.now() + pings.intervalMs;
-    // Clients wait for the headers.
+    // Send the headers now, because clients wait for them.
     peer.open();
     if (this.#dialect !== null) peer.outbox.push(NO_NAMES, this.#dialect.ping(now()));
   }
@@ -120,7 +120,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#meter();
   }
 
-  /** A request with a ping is only a ping. */
+  /** A request that contains a ping is treated only as a ping. */
   #receive({ decode, pong }: Dialect, message: Buffer): void {
     const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;
@@ -150,7 +150,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
 
 type Encode = (createdAt: Uint8Array) => Uint8Array;
 
-/** Pings that are due in the same tick share their bytes. */
+/** Encodes pings that are due in the same tick only once. */
 export class PingTails {
   readonly intervalMs: number;
   readonly #tails = new Map<Encode, Uint8Array>();

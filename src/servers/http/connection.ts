@@ -6,9 +6,9 @@ import type { ListenerLoad } from './routes.ts';
 /** Per-connection HTTP state, stored on the socket. */
 
 const openResponseSet = Symbol('open responses');
-/** The first bytes arrived while the fast path answered the request before them. */
+/** Whether the first bytes arrived while the fast path was handling the previous request. */
 const pipelined = Symbol('pipelined');
-/** A request was rejected as malformed; nothing behind it is trustworthy. */
+/** Whether a request was rejected as malformed, so that nothing after it can be trusted. */
 const untrusted = Symbol('untrusted');
 type Connection = Duplex & {
   [openResponseSet]?: Set<ServerResponse>;
@@ -16,7 +16,7 @@ type Connection = Duplex & {
   [untrusted]?: boolean;
 };
 
-/** In the order of their requests, to add to and delete from. */
+/** Returns the open responses in request order, as a set that callers may change. */
 export function openResponses(socket: Duplex): Set<ServerResponse> {
   const connection = socket as Connection;
   connection[openResponseSet] ??= new Set();
@@ -31,7 +31,7 @@ export function setPipelined(socket: Duplex, value: boolean): void {
   (socket as Connection)[pipelined] = value;
 }
 
-/** Whether node:http has read nothing but bytes pipelined behind a request of the fast path. */
+/** Whether node:http has read only bytes that were pipelined after a request on the fast path. */
 export function isPipelined(socket: Duplex): boolean {
   const connection = socket as Connection;
   return connection[openResponseSet] === undefined && connection[pipelined] === true;
@@ -43,7 +43,7 @@ export function markUntrusted(socket: Duplex): void {
 
 export const isUntrusted = (socket: Duplex): boolean => (socket as Connection)[untrusted] === true;
 
-/** Closes the connection after the responses to complete requests. @returns whether there are any. */
+/** Closes the connection after the responses to complete requests. @returns whether there are such responses. */
 export function closeAfterResponses(socket: Duplex): boolean {
   const last = responsesOf(socket).findLast(({ req }) => req.complete);
   if (last === undefined || socket.destroyed) return false;
@@ -55,7 +55,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Aborted when the connection closes: a controller per request costs more than authentication. */
+/** Aborts when the connection closes. One per connection: a controller per request costs more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;
@@ -68,23 +68,23 @@ export function disconnectSignal(socket: TaggedSocket): AbortSignal {
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/** For uploads, up to `exemptTimeoutMaxMs`; the reader of the request enforces progress itself. */
+/** For uploads, which have up to `exemptTimeoutMaxMs`. The upload reader enforces progress itself. */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }
 
 export const isExemptFromTimeout = (request: IncomingMessage): boolean => exemptRequests.has(request);
 
-/** Reading pauses with more queued requests. Until then the socket reports when the client disconnects. */
+/** Reading pauses if more requests are queued. Until then, the socket reports when the client disconnects. */
 const WAITING_MAX = 16;
 
 export type StartRequest = (response: ServerResponse) => void;
 
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
-/** One request at a time per connection: a client that does not read causes at most one buffered response. */
+/** Runs one request at a time per connection, so that a client that does not read has at most one response buffered. */
 export class OpenRequests {
-  /** Open responses and the start times of their requests, in ms of `performance.now()`. */
+  /** Open responses and the start times of their requests, on the `performance.now()` clock. */
   readonly #startedAt = new Map<ServerResponse, number>();
   readonly #waiting = new Map<ServerResponse, Waiting>();
   readonly #load: ListenerLoad;
@@ -95,7 +95,7 @@ export class OpenRequests {
     this.#onEnd = onEnd;
   }
 
-  /** Starts the request after all earlier ones on its connection. It is open until its response closes. */
+  /** Starts the request after all earlier requests on its connection. It stays open until its response closes. */
   enqueue(response: ServerResponse, start: StartRequest): void {
     const { socket } = response.req;
     const ofConnection = openResponses(socket);
@@ -117,12 +117,12 @@ export class OpenRequests {
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Reports requests that started before `before` (ms) and have incomplete bodies, each once. */
+  /** Reports, once each, requests that started before `before` (ms) and have incomplete bodies. */
   cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;
       if (startedAt > before || req.complete || isExemptFromTimeout(req)) continue;
-      // Earlier requests on the connection may still be waiting for their responses.
+      // Prevent a second report: the connection may stay open for the responses to earlier requests.
       this.#startedAt.set(response, Number.POSITIVE_INFINITY);
       onOverdue(req);
     }

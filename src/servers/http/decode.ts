@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { Failure, type FailureCode } from '../../protocol/errors.ts';
 
-/** Path and query of a request target, without scheme and authority of an absolute one (RFC 9112 §3.2.2). */
+/** Splits a request target into path and query. Drops the scheme and authority, if present (RFC 9112 §3.2.2). */
 export function splitUrl(url: string): { path: string; query: string } {
   const start = url.startsWith('/') ? 0 : Math.max(0, url.indexOf('/', url.indexOf('://') + 3));
   const mark = url.indexOf('?', start);
@@ -14,17 +14,17 @@ export function splitUrl(url: string): { path: string; query: string } {
 /** Host and optional port; may be empty. Source: RFC 9112 §3.2, RFC 3986 §3.2.2. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]{0,255}|\[[0-9A-Za-z:.%~_-]{2,64}\])(?::\d{0,5})?$/;
 
-/** Finds what an intermediary may read differently (request smuggling), and compressed bodies. */
+/** Detects heads that an intermediary may read differently (request smuggling), and compressed bodies. */
 export function faultOfHead(request: IncomingMessage): FailureCode | null {
   const { headers, httpVersionMajor } = request;
-  // The parser accepts HTTP/0.9, which has no headers, and 2.0.
+  // The parser also accepts HTTP/0.9, which has no headers, and HTTP/2.0.
   if (httpVersionMajor !== 1 || !hasValidHost(request) || !hasValidTransferCoding(request))
     return 'MALFORMED_HTTP';
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   return encoding === 'identity' ? null : 'ENCODED_BODY';
 }
 
-/** Only `chunked`, and only in HTTP/1.1: proxies disagree on everything else. Source: RFC 9112 §6.1. */
+/** Allows only `chunked`, and only in HTTP/1.1, because proxies disagree on everything else. Source: RFC 9112 §6.1. */
 function hasValidTransferCoding({ headers, httpVersionMinor }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersionMinor > 0);
@@ -32,7 +32,7 @@ function hasValidTransferCoding({ headers, httpVersionMinor }: IncomingMessage):
 
 export const isValidHost = (host: string): boolean => HOST.test(host);
 
-/** Exactly one valid Host; HTTP/1.0 may omit it. Source: RFC 9112 §3.2. */
+/** Requires exactly one valid Host header, which HTTP/1.0 may omit. Source: RFC 9112 §3.2. */
 function hasValidHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -48,7 +48,7 @@ export type ClientError = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPa
 
 const LINE_MAX_BYTES = 2_048;
 
-/** Null when the packet starts with no request line. */
+/** Returns null if the packet does not start with a request line. */
 export function targetIn(packet: Buffer | undefined): string | null {
   const text = packet?.toString('latin1', 0, LINE_MAX_BYTES) ?? '';
   return /^[A-Z]{1,20} (\S+)/.exec(text)?.[1] ?? null;
@@ -70,7 +70,7 @@ const INITIAL_CAPACITY_BYTES = 16 * 1024;
 
 /**
  * Body in one growing buffer whose whole capacity is reserved from the budget, so that small chunks cannot
- * hold unaccounted memory. Capacity doubles as it fills: an announced length alone reserves nothing.
+ * hold unaccounted memory. Capacity doubles as the buffer fills, so an announced length alone reserves nothing.
  */
 export class GrowingBody {
   readonly #maxBytes: number;
@@ -94,7 +94,7 @@ export class GrowingBody {
     this.#bytes += chunk.copy(this.#buffer, this.#bytes);
   }
 
-  /** A body that arrives in one chunk is not copied. */
+  /** Takes over a body that arrives in one chunk, without copying it. */
   #adopt(body: Buffer): void {
     if (!this.#budget.tryReserve(body.length)) throw new Failure('OVERLOADED');
     this.#buffer = body;
@@ -106,7 +106,7 @@ export class GrowingBody {
     const capacity = Math.min(target, this.#maxBytes);
     if (!this.#budget.tryReserve(capacity - this.#buffer.length)) throw new Failure('OVERLOADED');
     const previous = this.#buffer;
-    // Not from the shared pool, which a small slice would keep alive.
+    // Do not allocate from the shared pool, which a small slice would keep alive.
     this.#buffer = Buffer.allocUnsafeSlow(capacity);
     previous.copy(this.#buffer, 0, 0, this.#bytes);
   }
@@ -120,7 +120,7 @@ export class GrowingBody {
   }
 }
 
-/** @returns null when the client disconnected first. @throws Failure BODY_TOO_LARGE, OVERLOADED */
+/** @returns null if the client disconnected first. @throws Failure BODY_TOO_LARGE, OVERLOADED */
 export function readBody(
   response: ServerResponse,
   bodyMaxBytes: number,
@@ -143,7 +143,7 @@ export function readBody(
     };
     request.on('data', onChunk);
     request.on('end', () => resolve(body.toBuffer()));
-    // Before a response this means that the client disconnected; afterwards the promise is settled.
+    // Before a response, this means that the client disconnected; after it, the promise is already settled.
     response.on('close', () => {
       body.release();
       resolve(null);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TlsEntry } from '../tls.ts';
 import type { HttpUpgrade, Listener, ListenerLoad } from './routes.ts';
 
-/** Time for requests in transit to arrive on idle connections before those close. */
+/** Time for requests in transit to arrive on idle connections before these connections close. */
 const ARRIVAL_GRACE_MS = 300;
 
 export type DrainParts = Readonly<{
@@ -24,7 +24,7 @@ export class HttpDrain {
     this.#parts = parts;
   }
 
-  /** After `noticeMs` accepts no connections; requests then have `graceMs`. @returns whether all finished. */
+  /** Stops listening after `noticeMs`. Requests then have `graceMs` to finish. @returns whether all of them did. */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
     this.#parts.load.isDraining = true;
     this.#drained ??= this.#drain(graceMs, noticeMs);
@@ -39,20 +39,20 @@ export class HttpDrain {
     const { server, fastPath, tls, upgrades } = this.#parts;
     if (noticeMs > 0) await sleep(noticeMs);
     const deadline = performance.now() + graceMs;
-    // http.Server.close would close idle connections at once, on which clients may be writing.
+    // http.Server.close would immediately close idle connections, to which clients may be writing.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const upgraded = Promise.all(upgrades.map((upgrade) => upgrade.drain(graceMs)));
     const waitForClose = (): Promise<unknown> => {
       const ms = Math.max(0, Math.min(ARRIVAL_GRACE_MS, deadline - performance.now()));
       return Promise.race([closed, sleep(ms, undefined, { ref: false })]);
     };
-    // Connections in use get their next response meanwhile, which closes them.
+    // During this wait, connections in use get their next response, which closes them.
     await waitForClose();
-    // Only after the last response: node:http counts a connection as idle while its response is still being written.
+    // Wait for the last response, because node:http considers a connection idle while its response is being written.
     if (await this.#waitUntilIdle(graceMs)) this.#closeIdleConnections();
     await waitForClose();
     const finished = await this.#waitUntilIdle(Math.max(0, deadline - performance.now()));
-    // Includes connections that never sent a request, which node:http does not count as idle.
+    // Also closes connections that never sent a request, which node:http does not consider idle.
     server.closeAllConnections();
     fastPath?.closeAll();
     tls?.destroy();

@@ -4,7 +4,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 
-/** Any origin may read every response: keys authorize, origins do not. */
+/** Any origin may read every response, because requests are authorized by key, not by origin. */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
@@ -21,7 +21,7 @@ export const preflightHeaders = (methods: string, headers: string): OutgoingHttp
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 
-/** node:http drops a body up to this size after the response and keeps the connection. */
+/** node:http discards a body up to this size after the response and keeps the connection open. */
 const SMALL_BODY_MAX_BYTES = 64 * 1024;
 
 export function rejectionBody(failure: Failure): Buffer {
@@ -51,8 +51,8 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
 }
 
 /**
- * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but
- * only after the client could read the response: closing a socket with unread input resets it, and a reset
+ * Rejects a request whose body was not read completely. If more of the body is to come, the connection closes, but only
+ * after the client has had time to read the response: closing a socket with unread input resets it, and a reset
  * discards the response.
  */
 export function rejectRequest(
@@ -73,7 +73,7 @@ export function rejectRequest(
   linger(response);
 }
 
-/** Small, and sent without a 100 Continue. */
+/** Whether the body is small and the client does not wait for 100 Continue before it sends the body. */
 function hasSmallBody({ headers }: IncomingMessage): boolean {
   const bytes = Number(headers['content-length'] ?? 0);
   if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;
@@ -97,7 +97,7 @@ function linger(response: ServerResponse): void {
   request.resume();
 }
 
-/** Rejects on the bare socket and closes it: malformed HTTP, timeouts, rejected upgrades. */
+/** Sends a rejection on the bare socket and closes it. For malformed HTTP, timeouts and rejected upgrades. */
 export function rejectSocket(
   socket: Socket,
   failure: Failure,

@@ -5,7 +5,7 @@ import type { TlsIdentity, TlsVersion } from '../tls.ts';
 export type HttpTls = TlsIdentity &
   Readonly<{
     minVersion: TlsVersion;
-    /** max-age of Strict-Transport-Security; 0 sends none (RFC 6797). */
+    /** max-age of Strict-Transport-Security (RFC 6797); 0: the header is not sent. */
     strictTransportSeconds: number;
   }>;
 
@@ -19,10 +19,10 @@ export const httpOptions = {
   headersTimeoutMs: 10_000,
   /** Time for the body to arrive after the head. */
   requestTimeoutMs: 30_000,
-  /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
+  /** Timeout for uploads, which are exempt from `requestTimeoutMs`. */
   exemptTimeoutMaxMs: 60 * 60_000,
   keepAliveTimeoutMs: 65_000,
-  /** Time without a byte in either direction during a request. */
+  /** Maximum time without a byte in either direction during a request. */
   idleTimeoutMs: 120_000,
   connectionsMax: 10_000,
   requestsInFlightMax: 5_000,

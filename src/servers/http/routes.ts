@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
-/** Query (without `?`) and path are undecoded. The query may hold a key, so it is never logged. */
+/** The query (without `?`) and the path are not decoded. The query may hold a key, so it is never logged. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -13,15 +13,15 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment; one ending
- * in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then the
+ * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment. A path ending in `/**`
+ * matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then the
  * longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
-/** Key for the page that browsers get for unknown paths; its handler answers with 404. */
+/** Route key of the page that browsers get for unknown paths; its handler responds with 404. */
 export const NOT_FOUND_PAGE = 'no page';
 
 export class PageVerbs extends Map<string, HttpHandler> {}
@@ -29,7 +29,7 @@ export class PageVerbs extends Map<string, HttpHandler> {}
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
-/** Unless found by prefix, the handlers may lack the verb. */
+/** The returned handlers may lack the verb, unless they were found by prefix. */
 export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
   if (verbs !== undefined) return verbs;
@@ -67,7 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** For a path typed into a browser; programs, and paths with the first segment of an API path, get the JSON failure. */
+/** For browsers only. Programs get the JSON failure, as do paths that share their first segment with an API path. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -99,7 +99,7 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
 export interface HttpUpgrade {
   readonly paths: readonly string[];
   readonly protocol: string;
-  /** Takes over a connection, or rejects it in HTTP. @param head - bytes received behind the request. */
+  /** Takes over a connection or rejects it over HTTP. @param head - bytes received after the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
   /** Closes the connections that are still open after `graceMs`. @returns whether there were none. */
   drain(graceMs: number): Promise<boolean>;
@@ -151,21 +151,21 @@ export class HttpDispatcher {
   }
 }
 
-/** Requests of one port, counted by node:http and the fast path. */
+/** Requests on one port, counted by both node:http and the fast path. */
 export type ListenerLoad = { inFlight: number; isDraining: boolean };
 
 /** The node:http listener as the fast path sees it. */
 export interface FallbackListener {
-  /** A request ended while the listener drains. */
+  /** Called when a request ends while the listener is draining. */
   onRequestEnd(): void;
-  /** @param bytes - of the next request. @param isPipelined - read before the last response was sent. */
+  /** @param isPipelined - whether `bytes`, the start of the next request, arrived before the last response was sent. */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 
-/** Gets plain-text connections first and passes unsupported ones to its fallback. */
+/** Receives plain-text connections first and passes unsupported connections to its fallback. */
 export interface Listener {
   setFallback(fallback: FallbackListener, load: ListenerLoad): void;
-  /** Takes a connection that was not read from. */
+  /** Accepts a connection that has not been read from. */
   accept(socket: Socket): void;
   closeIdle(): void;
   closeAll(): void;

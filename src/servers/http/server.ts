@@ -41,7 +41,7 @@ export class HttpServer implements FallbackListener {
   readonly #caps: ConnectionCaps;
   /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Gets plain-text connections first. */
+  /** Receives plain-text connections first. */
   readonly #fastPath: Listener | null;
   readonly #tls: TlsEntry | null;
   readonly #strictTransport: string | null;
@@ -102,7 +102,7 @@ export class HttpServer implements FallbackListener {
     return this.#caps.rejected;
   }
 
-  /** For new connections. @throws Error when it is invalid or the server has no TLS. */
+  /** Applies to new connections. @throws Error if the identity is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('Cannot reload the certificate: the HTTP server has no TLS');
     this.#tls.reload(identity);
@@ -114,8 +114,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Reports unready and closes each connection with its next response; after `noticeMs`, meant for load
-   * balancers, accepts no connections. Then `graceMs` remain. @returns whether all requests finished.
+   * Reports not ready and closes each connection with its next response. After `noticeMs`, which gives load balancers
+   * time to react, stops listening. Requests then have `graceMs` to finish. @returns whether all of them did.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     const drained = this.#drain.start(graceMs, noticeMs);
@@ -150,7 +150,7 @@ export class HttpServer implements FallbackListener {
   }
 
   #enqueue(response: ServerResponse, start: StartRequest): void {
-    // The parser reads on while a rejection is being sent.
+    // The parser keeps reading while a rejection is being sent.
     if (!isUntrusted(response.req.socket)) this.#openRequests.enqueue(response, start);
   }
 
@@ -178,12 +178,12 @@ export class HttpServer implements FallbackListener {
     // node:http has removed its own error listeners.
     socket.on('error', ignore);
     if (responsesOf(socket).length > 0) {
-      // HTTP responses are still to come on this connection.
+      // Responses to earlier requests on this connection are outstanding.
       if (!closeAfterResponses(socket)) socket.destroy();
       return;
     }
     if (isPipelined(socket)) {
-      // The fast path has sent the response; node:http knows no open one.
+      // The fast path has sent the response, so node:http has no open response.
       socket.destroySoon();
       return;
     }
@@ -205,8 +205,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Answers complete requests before the faulty one first: an executed call must not look rejected. Behind a
-   * partial response the connection closes without a rejection.
+   * Finishes the responses to earlier, complete requests first, because an executed call must not look rejected. After
+   * a partial response, the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;
@@ -238,10 +238,10 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
   const server = createServer({
     maxHeaderSize: headersMaxBytes,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-    // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
+    // node:http has one timeout for all requests; OpenRequests enforces the shorter `requestTimeoutMs`.
     requestTimeout: Math.max(requestTimeoutMs, exemptTimeoutMaxMs),
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Rejected by decode.ts, with a body.
+    // decode.ts checks the Host header, so that the rejection has a body.
     requireHostHeader: false,
     // Unsupported upgrades are ignored (RFC 9110 §7.8).
     shouldUpgradeCallback: ({ method, headers }) =>
@@ -250,7 +250,7 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
   });
   server.timeout = options.idleTimeoutMs;
   setConnectionsMax(server, options.connectionsMax);
-  // By default node:http drops headers beyond 2,000 silently; their bytes are limited already.
+  // By default, node:http silently drops headers beyond 2,000. Their total size is already limited.
   server.maxHeadersCount = 0;
   return server;
 }

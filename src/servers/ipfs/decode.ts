@@ -14,7 +14,7 @@ const decoder = base32.decoder
   .or(base32upper.decoder)
   .or(base64url.decoder);
 
-/** Version 1 in lower-case base32; null for an invalid CID. @param text - in any common encoding. */
+/** Converts a CID to version 1 in lower-case base32; null if it is invalid. @param text - in any common encoding. */
 export function canonicalCid(text: string): string | null {
   if (text.length > TEXT_MAX_CHARACTERS) return null;
   try {
@@ -39,14 +39,14 @@ function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisf
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }
 
-/** Null to send the whole file: no, invalid or several ranges, or an empty file. Source: RFC 9110 §14.2. */
+/** Null if the whole file must be sent: no range, no single valid range, or an empty file. Source: RFC 9110 §14.2. */
 export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
   if (bytes === 0 || (first === '' && last === '')) return null;
   return boundsOf(first, last, bytes);
 }
 
-/** Matches a strong or weak tag of If-None-Match. Source: RFC 9110 §13.1.2. */
+/** Whether If-None-Match contains the tag, strong or weak. Source: RFC 9110 §13.1.2. */
 export function hasTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

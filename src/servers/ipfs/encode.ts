@@ -35,12 +35,12 @@ export const contentTypeOf = (type: string): string =>
 
 export type ResponsePace = Readonly<{
   responseMaxMs: number;
-  /** A client that reads less than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time. */
+  /** A client that reads less than `progressMinBytes` in this time is disconnected. Larger pieces get more time. */
   progressMs: number;
   progressMinBytes: number;
 }>;
 
-/** @throws Error when the client disconnects or is too slow, and what `pieces` throws. */
+/** @throws Error if the client disconnects or is too slow, or whatever `pieces` throws. */
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
@@ -54,11 +54,11 @@ export async function sendPaced(
   const paced = async function* (): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
       within(progressMs * Math.max(1, piece.length / progressMinBytes));
-      // Resumes when the connection accepts more.
+      // Iteration resumes when the connection accepts more data.
       yield piece;
       clearTimeout(timer);
     }
-    // For data still buffered on our side.
+    // Limit the time for data that is still buffered in this process.
     within(progressMs);
   };
   try {

@@ -8,7 +8,7 @@ import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
 import { commonHeaders, contentTypeOf, dispositionOf, IMMUTABLE_CACHE, sendPaced } from './encode.ts';
 
-/** An open file; the caller closes it. */
+/** An open file; the caller must close it. */
 export type ReadableFile = Readonly<{
   name: string | null;
   /** Media type, safe for a header. */
@@ -26,7 +26,7 @@ export interface FileReader {
 
 export const ipfsServerOptions = {
   openMax: 512,
-  /** Requests of one client address; clients behind a proxy share it. */
+  /** Concurrent requests per client address; clients behind a proxy share one address. */
   openPerAddressMax: 32,
   responseMaxMs: 60 * 60_000,
   progressMs: 60_000,
@@ -35,7 +35,7 @@ export const ipfsServerOptions = {
 
 export type IpfsServerOptions = Readonly<typeof ipfsServerOptions>;
 
-/** Path prefix of files; failures under it use the REST envelope. */
+/** Path prefix of files; failures under this prefix use the REST envelope. */
 export const IPFS_PREFIX = '/ipfs/';
 
 const preflight: OutgoingHttpHeaders = {
@@ -45,7 +45,7 @@ const preflight: OutgoingHttpHeaders = {
 
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
-/** GET and HEAD of /ipfs/<cid>, without a key. @param blocks - serves `?format=raw`; null disables it. */
+/** Serves GET and HEAD of /ipfs/<cid> without a key. @param blocks - serves `?format=raw`; null disables it. */
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},

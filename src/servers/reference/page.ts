@@ -37,7 +37,7 @@ export type ApiDocument = Readonly<{
 
 type Endpoint = Readonly<{ path: string; verb: string; operation: Operation }>;
 
-/** Descriptions use no Markdown but backticks. */
+/** Descriptions use backticks but no other Markdown. */
 const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
 function typeText(schema: Schema): string {
@@ -68,7 +68,7 @@ const table = (rows: readonly string[]): string =>
     : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Description</th></tr></thead>
 <tbody>${rows.join('')}</tbody></table>`;
 
-/** Rows of all members, nested ones with dots and brackets in their names. */
+/** Rows of all members. The names of nested members contain dots and brackets. */
 function memberRows(schema: Schema, prefix = ''): string[] {
   if (schema.items !== undefined) return memberRows(schema.items, `${prefix}[]`);
   const members = Object.entries(schema.properties ?? {});
@@ -154,7 +154,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.92em}
 pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
 td:first-child{white-space:nowrap}`;
 
-/** One HTML page without scripts. @param origin - scheme and host for the example requests. */
+/** Renders one HTML page without scripts. @param origin - scheme and host for the example requests. */
 export function referencePage(document: ApiDocument, origin: string): string {
   const endpoints = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),

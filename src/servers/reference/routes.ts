@@ -6,7 +6,7 @@ import { corsHeaders } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { type ApiDocument, referencePage } from './page.ts';
 
-/** Only a plain host and port is echoed into the page. */
+/** Only a plain host and port are echoed into the page. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
 function send(response: ServerResponse, type: string, body: string): void {
@@ -22,7 +22,7 @@ function send(response: ServerResponse, type: string, body: string): void {
   response.end(bytes);
 }
 
-/** GET /openapi.json: the REST interface as OpenAPI. GET /docs: the same as HTML. Neither needs a key. */
+/** GET /openapi.json: the REST API as OpenAPI. GET /docs: the same reference as HTML. Neither needs a key. */
 export function referenceRoutes(document: ApiDocument): HttpRoutes {
   const json = JSON.stringify(document);
   const openApi: HttpHandler = (_request, response) =>

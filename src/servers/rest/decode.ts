@@ -6,7 +6,7 @@ import { credentialOf } from '../caller.ts';
 
 const PARAMETERS_MAX = 1_000;
 
-/** API key of a REST request: header `x-api-key`, else as for RPC, else the parameter `api_key`. Source: rest-api.md §1. */
+/** API key from `x-api-key`, else as for RPC calls, else from the parameter `api_key`. Source: rest-api.md §1. */
 export function restCredentialOf(request: IncomingMessage, query: string): string | null {
   const header = request.headers['x-api-key'];
   if (typeof header === 'string' && header !== '') return header;
@@ -15,7 +15,7 @@ export function restCredentialOf(request: IncomingMessage, query: string): strin
   return new URLSearchParams(query).get('api_key');
 }
 
-/** @throws InvalidFields for too many parameters. */
+/** @throws InvalidFields if there are too many parameters. */
 export function readQuery(query: string): RestInput['query'] {
   const parameters = new URLSearchParams(query);
   if (parameters.size > PARAMETERS_MAX) {
@@ -28,7 +28,7 @@ export function readQuery(query: string): RestInput['query'] {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Parses a JSON body; undefined for an empty one. @throws InvalidFields */
+/** Parses a JSON body. @returns undefined for an empty body. @throws InvalidFields */
 export function readJsonBody(body: Buffer): JsonValue | undefined {
   if (body.length === 0) return undefined;
   try {

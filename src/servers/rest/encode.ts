@@ -54,7 +54,7 @@ export function send(response: ServerResponse, outcome: RestOutcome, route: Pick
   response.end(body);
 }
 
-/** For invalid fields the first problem, for a transaction rejected by a node the node's message. */
+/** Returns the first problem for invalid fields, and the node's message for a transaction that the node rejected. */
 function messageOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;
@@ -70,7 +70,7 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
   return failure instanceof NodeRejection ? { rpc: failure.error } : {};
 }
 
-/** The client of the interface turns the object `error` into an Error. Source: rest-api.md §1, "Errors". */
+/** API clients turn the `error` object into an Error. Source: rest-api.md §1, "Errors". */
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;
   const detail = messageOf(failure);

@@ -9,12 +9,12 @@ import { exemptFromTimeout } from '../http/connection.ts';
 
 export const uploadLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
-  /** Bytes of the body besides the file: boundaries, part headers, other fields. */
+  /** Body bytes in addition to the file: boundaries, part headers and other fields. */
   overheadMaxBytes: 1024 * 1024,
   partsMax: 100,
   partHeadersMax: 32,
   partHeadersMaxBytes: 8 * 1024,
-  /** A client that sends less than `progressMinBytes` in this time is cut, unless backpressure holds it up. */
+  /** An upload that receives less than `progressMinBytes` in this time is ended, unless backpressure slowed it down. */
   progressMs: 30_000,
   progressMinBytes: 64 * 1024,
   uploadMaxMs: 30 * 60_000,
@@ -25,7 +25,7 @@ export type UploadLimits = Readonly<typeof uploadLimits>;
 /** Name of the file part. Source: rest-api.md §2.21. */
 const FILE_PART = 'file';
 
-/** Stored characters of a file's name and type. */
+/** Maximum length of a stored file name or type, in characters. */
 const NAME_MAX = 255;
 
 const FIELD_MAX_BYTES = 1;
@@ -33,9 +33,9 @@ const FIELD_MAX_BYTES = 1;
 const ignore = (): void => {};
 
 /**
- * Reads the part `file` of a multipart/form-data body. Resolves when the headers of the part have arrived. The
- * `bytes` of the file end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
- * @throws Failure, as iterating `bytes` does; InvalidFields without a part `file`.
+ * Reads the part `file` of a multipart/form-data body. Resolves once the headers of the part have arrived. Iteration of
+ * `bytes` completes once the whole body has been read and is well formed; stopping it early aborts the upload.
+ * @throws Failure, also from the iteration of `bytes`; InvalidFields if there is no part `file`.
  */
 export function readUpload(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ class UploadReader {
   readonly #request: IncomingMessage;
   readonly #limits: UploadLimits;
   readonly #file = Promise.withResolvers<Upload>();
-  /** Resolved when the whole body was read and is well formed. */
+  /** Resolves once the whole body has been read and is well formed. */
   readonly #completed = Promise.withResolvers<void>();
   #stream: Readable | null = null;
   #busboy: BusboyInstance | null = null;
@@ -65,13 +65,13 @@ class UploadReader {
   constructor(request: IncomingMessage, response: ServerResponse, limits: UploadLimits) {
     this.#request = request;
     this.#limits = limits;
-    // Prevents unhandled rejections.
+    // Prevent unhandled rejections.
     this.#file.promise.catch(ignore);
     this.#completed.promise.catch(ignore);
     try {
       this.#start(response);
     } catch {
-      // From busboy: no multipart/form-data, or no valid boundary.
+      // The content type is not multipart/form-data or has no valid boundary.
       this.#end(new Failure('MALFORMED_MULTIPART'));
     }
   }
@@ -91,7 +91,7 @@ class UploadReader {
     }
     const type = new MIMEType(headers['content-type'] ?? '');
     this.#delimiters = new DelimiterValidator(type.params.get('boundary') ?? '');
-    // Normalized, so that busboy and the validator use the same boundary.
+    // Normalize the type, so that busboy and the validator use the same boundary.
     this.#busboy = this.#parser({ ...headers, 'content-type': String(type) });
     exemptFromTimeout(this.#request);
     if (headers.expect !== undefined) response.writeContinue();
@@ -131,7 +131,7 @@ class UploadReader {
 
   #attach(response: ServerResponse): void {
     this.#request.on('data', this.#onData).on('end', this.#onEnd);
-    // The client disconnected; a no-op after the end of the body.
+    // The client disconnected. Has no effect once the body has ended.
     response.on('close', () => this.#end(new Failure('CLIENT_GONE')));
     this.#request.on('error', ignore);
   }
@@ -183,7 +183,7 @@ class UploadReader {
     });
   }
 
-  /** Not a generator: `return` of a generator that was never started runs no code. */
+  /** Not a generator, because calling `return` on a generator that was never started runs no code. */
   #chunks(stream: Readable): AsyncIterator<Uint8Array> {
     const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
     return {
@@ -212,7 +212,7 @@ class UploadReader {
     }
   }
 
-  /** Cuts clients without progress. One that was held up by backpressure gets one more interval. */
+  /** Ends uploads without progress. After backpressure, an upload gets one more interval. */
   #tick(startedAt: number): void {
     const { progressMinBytes, uploadMaxMs } = this.#limits;
     const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressMinBytes;
@@ -232,7 +232,7 @@ class UploadReader {
       this.#completed.resolve();
       return;
     }
-    // The code that rejects the request drops the rest.
+    // The code that rejects the request drops the rest of the body.
     this.#request.pause();
     this.#file.reject(failure);
     this.#completed.reject(failure);
@@ -244,14 +244,14 @@ const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 
-/** A boundary is followed by the end of the line, or by two dashes after the last part. */
+/** A boundary must be followed by a line end or, after the last part, by two dashes. */
 const isValidSuffix = (first: number, second: number): boolean =>
   first === DASH ? second === DASH : first === CR && second === LF;
 
 /**
- * Rejects delimiter lines that busboy misreads: it accepts any line that starts like a delimiter, handles a single
- * dash after one depending on the boundaries of pieces, and takes padding for a header. Source: RFC 2046 §5.1.1, `delimiter` and
- * `close-delimiter`, without padding.
+ * Rejects delimiter lines that busboy misreads. Busboy accepts any line that starts like a delimiter, mistakes padding
+ * for a header, and handles a single dash after a delimiter differently depending on where chunks end.
+ * Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`, without padding.
  */
 export class DelimiterValidator {
   readonly #delimiter: Buffer;
@@ -271,7 +271,7 @@ export class DelimiterValidator {
     return isValid;
   }
 
-  /** A delimiter at the very end is checked with the next piece. */
+  /** A delimiter at the very end is checked together with the next piece. */
   #isValidIn(bytes: Buffer): boolean {
     const { length } = this.#delimiter;
     let at = bytes.indexOf(this.#delimiter);

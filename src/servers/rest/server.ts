@@ -21,7 +21,7 @@ export const restServerOptions = {
 
 type RestServerOptions = Readonly<typeof restServerOptions>;
 
-/** Path prefix of the interface; failures under it use its envelope. */
+/** Path prefix of the REST API; failures under this prefix use the REST envelope. */
 export const REST_PREFIX = '/sol/';
 
 export function restRoutes(
@@ -45,7 +45,7 @@ export function restRoutes(
   return paths;
 }
 
-/** The interface's client sends `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
+/** API clients send `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
 const HEADERS = 'access-control-allow-origin, authorization, content-type, x-api-key';
 const preflight = preflightHandler(preflightHeaders('GET, POST, OPTIONS', HEADERS));
 
@@ -56,7 +56,7 @@ type RestExchange = {
   bodyBytes: number;
 };
 
-/** Call after the reader has attached: a `data` listener starts the flow of the body. */
+/** Call after the reader has attached its listeners, because a `data` listener starts the flow of the body. */
 function countBody(exchange: RestExchange): void {
   exchange.response.req.on('data', (piece: Buffer) => {
     exchange.bodyBytes += piece.length;

@@ -26,7 +26,7 @@ import { networkRejection } from '../caller.ts';
 import { isJsonType } from '../http/decode.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
-/** No pieces: no response. */
+/** `pieces` is empty if there is no response. */
 export type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitStatus };
 
 export type BatchReply = Reply & { reservation: ResponseMemoryReservation };
@@ -53,7 +53,7 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** A Failure rejects the request before its body is read. */
+  /** Returns a Failure to reject the request before its body is read. */
   admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (contentType !== JSON_TYPE && !isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
     const { network } = caller;
@@ -65,12 +65,12 @@ export class RpcCalls {
     return admitted instanceof Failure ? admitted : rejection;
   }
 
-  /** Checked with the head; the pool rejects a network that has lost its nodes since. */
+  /** `admit` has checked the network; if the network has lost its nodes since, the pool rejects the call. */
   #networkOf({ network }: Caller): Network {
     return (network ?? this.options.network) as Network;
   }
 
-  /** @param admitted - result of `admit` in the same synchronous run; null when it was not called. */
+  /** @param admitted - result of `admit` from the same synchronous run; null if `admit` was not called. */
   dispatch(
     call: EnvelopeCall,
     caller: Caller,
@@ -89,7 +89,7 @@ export class RpcCalls {
     );
   }
 
-  /** @param fault - null for nothing wrong, as with notifications. @param id - of the error response. */
+  /** @param fault - null if the request is valid, such as a notification. @param id - id of the error response. */
   recordInvalidRequest(
     fault: Failure | null,
     bytesIn: number,
@@ -107,15 +107,15 @@ export class RpcCalls {
   }
 
   replyToSingle(item: UndispatchedItem, caller: Caller, admitted: AdmittedRequest | null = null): Reply {
-    // Every HTTP request needs a response: the one to a notification reports why it was rejected.
+    // Every HTTP request needs a response; for a rejected notification, it contains the reason.
     const reply = this.#replyImmediately(item, item.kind === 'fault' ? item.id : NULL_ID, caller, admitted);
     if (reply.pieces.length > 0) endSingle(reply.pieces);
     return reply;
   }
 
   /**
-   * Reserves memory until the response is sent. Those up to JOIN_MAX_BYTES need none: each connection writes
-   * at most one at a time, together with its head.
+   * Reserves memory until the response is sent. Responses up to JOIN_MAX_BYTES need no reservation, because each
+   * connection writes at most one of them at a time, together with its head.
    */
   reserve(response: RpcResponse): ResponseMemoryReservation | Failure {
     const reservation = new ResponseMemoryReservation(this.responseBudget, Number.POSITIVE_INFINITY);
@@ -182,7 +182,7 @@ export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id
   else pushFailure(pieces, failure, id);
 }
 
-/** A batch without any response still reports why all of its members were rejected. */
+/** Joins replies into one batch reply. If no member has a response, reports why all of them were rejected. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };
@@ -205,19 +205,19 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/** Failure that all calls share, such as 401 or 429, and that sets the HTTP status; null: the status is 200. */
+/** Returns the failure that all calls share, such as 401 or 429. It sets the HTTP status; null: the status is 200. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;
   return endings.every((ending) => ending?.code === first.code) ? first : null;
 }
 
-/** Memory of the responses to one request, reserved from the shared budget until they are sent. */
+/** Memory for the responses to one request, reserved from the shared budget until they are sent. */
 export class ResponseMemoryReservation {
   readonly #budget: ByteBudget;
   readonly #responsesMaxBytes: number;
   #reservedBytes = 0;
-  /** The limit of this request was exceeded; further calls are pointless. */
+  /** Whether the limit of this request was exceeded, which makes further calls pointless. */
   isFull = false;
 
   constructor(budget: ByteBudget, responsesMaxBytes: number) {

@@ -3,7 +3,7 @@ import type { LimitStatus } from '../../protocol/request-handler.ts';
 import { corsHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 
-/** Responses up to this size are joined into one buffer; larger ones are written piece by piece. */
+/** Responses up to this size are joined into one buffer; larger responses are written piece by piece. */
 export const JOIN_MAX_BYTES = 16 * 1024;
 
 /** Alternating names and values, the cheapest form for node:http. */
@@ -28,7 +28,7 @@ export function send(response: ServerResponse, status: number, headers: HeaderLi
   headers.push('content-length', String(bytes));
   response.writeHead(status, headers);
   if (bytes <= JOIN_MAX_BYTES) {
-    // As latin1 text, which node:http writes together with the head; a buffer it writes separately.
+    // node:http writes latin1 text together with the head, but a buffer separately.
     response.end(Buffer.concat(pieces, bytes).toString('latin1', 0, bytes), 'latin1');
     return;
   }

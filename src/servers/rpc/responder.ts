@@ -46,7 +46,7 @@ export class SingleCallResponder implements Responder, StreamResponder {
   }
 }
 
-/** An error closes the connection, which the client detects by the missing bytes or last chunk. */
+/** Writes a streamed result. On error, closes the connection: the client detects the missing bytes or last chunk. */
 class ResponseStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #response: ServerResponse;
@@ -85,7 +85,7 @@ class ResponseStreamWriter implements ResponseReader {
 
   #write(bytes: Buffer): boolean {
     return this.#response.write(bytes, (error) => {
-      // After a failed write the system may still read the buffer.
+      // After a failed write, the kernel may still read the buffer.
       if (error == null) bufferPool.release(bytes);
     });
   }

@@ -1,13 +1,13 @@
 export type CallQueueOptions = Readonly<{
   callsInFlightMax: number;
-  /** Maximum waiting calls of one connection; above it, a call gets OVERLOADED. */
+  /** Maximum number of waiting calls per connection; further calls get OVERLOADED. */
   callsWaitingMax: number;
   callsWaitingMaxBytes: number;
 }>;
 
 type Waiting = Readonly<{ bytes: number; admit: (isAdmitted: boolean) => void }>;
 
-/** Calls of one connection: a number in flight, others waiting in order. */
+/** Calls of one connection: a limited number in flight, the rest waiting in order. */
 export class CallQueue {
   readonly #options: CallQueueOptions;
   readonly #waiting: Waiting[] = [];
@@ -18,7 +18,7 @@ export class CallQueue {
     this.#options = options;
   }
 
-  /** @returns false when the queue is full; a promise while the call waits, false when the queue closes. */
+  /** @returns false if the queue is full; a promise if the call must wait, resolving to false if the queue closes. */
   acquire(bytes: number): boolean | Promise<boolean> {
     const { callsInFlightMax, callsWaitingMax, callsWaitingMaxBytes } = this.#options;
     if (this.#inFlight < callsInFlightMax) {
@@ -47,7 +47,7 @@ export class CallQueue {
   }
 }
 
-/** Limit of calls in flight for all connections together. */
+/** Limits the calls in flight across all connections. */
 export class CallConcurrencyLimit {
   readonly #max: number;
   #inUse = 0;

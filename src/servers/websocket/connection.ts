@@ -11,8 +11,8 @@ import { Conversation, type ConversationOptions, type Peer } from './conversatio
 import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
 
 /**
- * Reports the start of its closing handshake, on either side: nothing may follow a close frame (RFC 6455
- * §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
+ * Reports when either side starts the closing handshake, because nothing may follow a close frame (RFC 6455 §5.5.1).
+ * `ws` itself sends a close frame when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
   listener: Connection | null = null;
@@ -171,7 +171,7 @@ export class Connection implements Peer, Backlog {
     this.#socket.terminate();
   }
 
-  /** Disconnects a slow consumer: drops the queue that it does not read. A closing connection is terminated. */
+  /** Drops the queue of a slow consumer and disconnects it. Terminates a connection that is already closing. */
   disconnectLagging(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();
@@ -192,7 +192,7 @@ export class Connection implements Peer, Backlog {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {
       this.end(new Failure('RATE_LIMITED'));
-      // Reading stops even before the client's close frame, because the flood would arrive ahead of it.
+      // Stop reading without waiting for the client's close frame: the flood would arrive ahead of it.
       this.#socket.pause();
     } else if (pauseMs > 0 && this.#isOpen) this.#readPause.extend(performance.now() + pauseMs);
   }
@@ -223,7 +223,7 @@ export class Connection implements Peer, Backlog {
   }
 }
 
-// Shared by all sockets and resolved through `listener`: closures per socket would cost memory.
+// Handlers shared by all sockets find the connection through `listener`; closures per socket would cost memory.
 const connectionOf = (socket: ClientSocket): Connection => socket.listener as Connection;
 
 function onMessage(this: unknown, message: unknown): void {

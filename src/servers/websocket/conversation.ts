@@ -17,10 +17,10 @@ import { batchFrame, errorBody } from './encode.ts';
 export interface Peer {
   /** False as soon as the connection is closing. */
   readonly isOpen: boolean;
-  /** The queue is full; no further calls are dispatched. */
+  /** Whether the queue is full; if so, no further calls are dispatched. */
   readonly isFull: boolean;
   send(frame: Buffer): void;
-  /** Whatever its size. */
+  /** Sends a response of any size. */
   sendResponse(frame: Buffer): void;
   sendNotification(frame: NotificationFrame): void;
   end(failure: Failure): void;
@@ -38,7 +38,7 @@ export type ConversationOptions = CallQueueOptions &
     envelope: EnvelopeLimits;
   }>;
 
-/** Response to one call. No pieces: no response. */
+/** Response to one call; `pieces` is empty if there is none. */
 type Reply = Readonly<{
   pieces: Buffer[];
   isCallResponse: boolean;
@@ -47,10 +47,10 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/** @solana/kit loses notifications that it reads together with the acknowledgement. Best effort. */
+/** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgement. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
-/** JSON-RPC over one connection. Calls are answered as they finish, each message by one message. */
+/** JSON-RPC over one connection. Responses are sent as calls finish, one message per request message. */
 export class Conversation {
   readonly #session: Session;
   readonly #peer: Peer;
@@ -58,10 +58,10 @@ export class Conversation {
   readonly #callLimit: CallConcurrencyLimit;
   readonly #subscriptions: ClientSubscriptions;
   #answering = 0;
-  // Created with the first call: most connections only subscribe.
+  // Created with the first call, because most connections only subscribe.
   #queue: CallQueue | null = null;
   #controller: AbortController | null = null;
-  /** Timers of acknowledged subscriptions that were not started yet. */
+  /** Timers of acknowledged subscriptions that have not started yet. */
   #starting: Set<NodeJS.Timeout> | null = null;
   #isClosed = false;
 
@@ -155,7 +155,7 @@ export class Conversation {
     if (item.kind !== 'call') return this.#replyToInvalid(item);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
-    // No queue: the plan limits subscriptions, and a client opens all of them at once after a reconnect.
+    // Subscriptions are not queued: the plan limits them, and after a reconnect a client opens all of them at once.
     if (method !== undefined) return this.#subscribe(item, method.kind);
     return this.#call(item, reservation);
   }
@@ -173,7 +173,7 @@ export class Conversation {
     this.#queue ??= new CallQueue(this.#options);
     const queue = this.#queue;
     const acquired = queue.acquire(call.bytes);
-    // Awaited only if needed, so that a call is dispatched before the next message is read.
+    // Await only if needed, so that a call is dispatched before the next message is read.
     const isAdmitted = typeof acquired === 'boolean' ? acquired : await acquired;
     if (!isAdmitted) return failureReply(new Failure('OVERLOADED'), call.id);
     try {
@@ -264,7 +264,7 @@ export class ClientSubscriptions {
     return this.#lastId;
   }
 
-  /** @returns false when there is none with this id and kind. */
+  /** @returns false if no subscription has this id and kind. */
   end(id: bigint, kind: SubscriptionKind): boolean {
     const subscription = this.#open.get(Number(id));
     if (subscription?.kind !== kind) return false;

@@ -12,7 +12,7 @@ export type ClientCall = EnvelopeItem & { kind: 'call' };
 
 export type Received = Readonly<{ envelope: Envelope; failure: null } | { envelope: null; failure: Failure }>;
 
-/** Decodes a JSON-RPC message. Binary messages with UTF-8 are accepted, as in Agave. */
+/** Decodes a JSON-RPC message. Accepts binary messages that contain UTF-8, as Agave does. */
 export function decodeMessage(message: Buffer, limits: EnvelopeLimits): Received {
   try {
     return { envelope: decodeEnvelope(message, limits), failure: null };
@@ -33,7 +33,7 @@ const HTTP_VERSION = '1.1';
 
 export const upgradeHeaders = { upgrade: 'websocket', 'sec-websocket-version': VERSION };
 
-/** Null for a valid opening handshake. */
+/** Returns null for a valid opening handshake. */
 export function handshakeFault({ headers, httpVersion }: IncomingMessage): Failure | null {
   if (httpVersion !== HTTP_VERSION) return new Failure('MALFORMED_HTTP');
   if (headers['sec-websocket-version'] !== VERSION) return new Failure('UPGRADE_REQUIRED');

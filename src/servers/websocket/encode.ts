@@ -29,10 +29,10 @@ export function batchFrame(responses: readonly Buffer[][]): Buffer {
   return textFrame(pieces);
 }
 
-/** Maximum reason in a close frame. Source: RFC 6455 §5.5. */
+/** Maximum length of the reason in a close frame. Source: RFC 6455 §5.5. */
 export const CLOSE_REASON_MAX_BYTES = 123;
 
-/** Close reason in ASCII: code and text of the failure, with the backlog or the size limit. */
+/** Close reason in ASCII: code and text of the failure, plus the backlog or the size limit, if set. */
 export function closeReason({ code, row, facts }: Failure): string {
   const behind = facts?.bytes === undefined ? '' : ` (${facts.bytes} bytes behind)`;
   const limit = facts?.messageMaxBytes === undefined ? '' : ` (at most ${facts.messageMaxBytes} bytes)`;

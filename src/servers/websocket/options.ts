@@ -7,20 +7,20 @@ import { rpcServerOptions } from '../rpc/options.ts';
 
 export const webSocketOptions = {
   path: '/v1/ws',
-  /** Network of calls and subscriptions; a query naming another is rejected. */
+  /** Network of calls and subscriptions; a query that names another network is rejected. */
   network: 'mainnet-beta' as Network,
-  /** Connections of all keys; above it, a handshake gets OVERLOADED. */
+  /** Maximum number of connections across all keys; further handshakes get OVERLOADED. */
   connectionsMax: 10_000,
   callsInFlightMax: 64,
   callsWaitingMax: 1_000,
   callsWaitingMaxBytes: 2 * 1024 * 1024,
-  /** Calls of all connections; above it, a call gets OVERLOADED. */
+  /** Maximum number of calls in flight across all connections; further calls get OVERLOADED. */
   allCallsInFlightMax: 5_000,
   batchConcurrency: rpcServerOptions.batchConcurrency,
   responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
   batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
   ...outboxDefaults,
-  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
+  /** Maximum unsent data of all clients. Beyond it, closing connections are cut, then those with the most data. */
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,
   pongTimeoutMs: 30_000,

@@ -16,7 +16,7 @@ import { ClientSocket, Connection, type ConnectionContext } from './connection.t
 import { handshakeFault, upgradeHeaders } from './decode.ts';
 import { type WebSocketOptions, webSocketOptions } from './options.ts';
 
-/** Each fragment may keep its whole read buffer alive. */
+/** Limited because each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
 /** Minimum average chunk size of a message; smaller chunks are rejected. */
 const CHUNK_MIN_BYTES = 512;
@@ -29,13 +29,13 @@ export class WebSocketDialect implements HttpUpgrade {
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
   readonly #context: ConnectionContext;
-  /** By message size limit of the plan. */
+  /** Receivers by the plan's message size limit. */
   readonly #receivers = new Map<number, Receiver>();
 
   constructor(handler: WebSocketHandler, log: Logger, options: Partial<WebSocketOptions> = {}) {
     this.#handler = handler;
     this.#options = withDefaults(webSocketOptions, options);
-    // web3.js derives the WebSocket address from the JSON-RPC address and keeps its path.
+    // web3.js derives the WebSocket address from the JSON-RPC address and keeps the path.
     this.paths = [this.#options.path, rpcServerOptions.path];
     this.#connections = new Connections(this.#options);
     this.#context = {
@@ -78,7 +78,7 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** Only the nodes of one network feed subscriptions. @throws Failure */
+  /** Accepts one network only, because subscriptions use the nodes of one network. @throws Failure */
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
     const session = this.#handler.connect(caller, 'rpc', network, onEnd);
@@ -92,7 +92,7 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  /** Browsers do not show why a handshake was rejected. UPGRADE_REQUIRED if it would succeed. */
+  /** Returns why a handshake would be rejected, which browsers do not show; UPGRADE_REQUIRED if it would succeed. */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
       const caller = callerOf(request, request.socket, query, this.#options.proxies);
@@ -110,7 +110,7 @@ export class WebSocketDialect implements HttpUpgrade {
     head: Buffer,
     session: Session,
   ): Connection | null {
-    // No subprotocols are supported; a malformed header must not fail the handshake.
+    // No subprotocols are supported, so a malformed header must not fail the handshake.
     delete request.headers['sec-websocket-protocol'];
     let connection: Connection | null = null;
     this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
@@ -147,7 +147,7 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
   return new WebSocketServer(options);
 }
 
-/** Remaining connections get a close frame this long before the end of a drain. */
+/** How long before the end of a drain the remaining connections get a close frame. */
 const FINAL_NOTICE_MS = 300;
 
 export class Connections extends OpenConnections<Connection> {
