@@ -3,7 +3,7 @@ const wordAt = (bytes: Uint8Array, at: number): number =>
 
 /** Hashing two zero words runs the four finalization rounds. */
 const zeroWords = new Uint8Array(8);
-/** Last word of every input: its highest byte is the input length. */
+/** Last word of every input: its highest byte holds the input length. */
 const lengthWord = new Uint8Array(4);
 
 /**

@@ -52,12 +52,12 @@ function exactInteger(_name: string, value: unknown, context?: { source?: string
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/** Prefix of long integers while they are strings. Texts that already contain the mark take the slow path. */
+/** Prefix of long integers while they are represented as strings. Texts that contain the mark take the slow path. */
 const MARK = '\ue0f1';
 /** Matches the mark, plain or escaped. */
 const MARKED = /\ue0f1|\\ue0f1/i;
 
-/** Long integers in place of a value. Replacing a match inside a string makes the text invalid, which is detected. */
+/** Matches long integers used as values. Replacing one inside a string makes the text invalid, which is detected. */
 const LONG_INTEGERS = /(^\s*|[[,:]\s*)([1-9]\d{15,39}|-[1-9]\d{15,38})(?=\s*(?:[,\]}]|$))/g;
 
 type Container = JsonValue[] | { [name: string]: JsonValue };

@@ -57,7 +57,7 @@ export interface ResponseHandler {
 }
 
 export interface PendingCall {
-  /** Cancels the call. It then fails with CLIENT_GONE, unless its method continues without its caller (methods.ts). */
+  /** Cancels the call, which then fails with CLIENT_GONE, unless its method outlives the caller (methods.ts). */
   cancel(): void;
 }
 

@@ -14,7 +14,7 @@ export type FailureRow = Readonly<{
   restText?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Counted as a rejection by a limit, not by owner. */
+  /** Usage counts this failure as `limited`, not by its owner. */
   limits?: true;
   rest?: true;
   /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
@@ -215,7 +215,7 @@ export class Failure extends Error {
   }
 }
 
-/** Limits a network name in an error, because the client may have sent it. */
+/** Maximum length of a network name in an error: the client may have sent the name. */
 const NAME_MAX_CHARS = 64;
 
 export const networkNotServed = (named: string, served: readonly string[]): Failure =>

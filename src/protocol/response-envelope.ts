@@ -52,7 +52,7 @@ export function pushResponse(pieces: Buffer[], response: RpcResponse, id: Buffer
 
 export const resultPrefix = (): Buffer => RESULT;
 
-/** Ends the body too: a streamed result is never part of a batch. */
+/** Also ends the body: a streamed result is a response body of its own. */
 export const resultSuffix = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
 
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {

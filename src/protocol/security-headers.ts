@@ -45,7 +45,7 @@ export const securityHeaders = {
     'content-security-policy': DATA_POLICY,
     'cross-origin-resource-policy': 'same-origin',
   },
-  /** Uploaded files, which may be hostile: rendered on any page, without any capability. */
+  /** Uploaded files, which may be hostile: they render on any page, but have no capabilities. */
   file: {
     ...baseHeaders,
     'content-security-policy': policy(

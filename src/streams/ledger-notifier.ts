@@ -45,8 +45,8 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to the
- * named one, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
+ * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to
+ * the event's slot, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
  * commitments that they never reached. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
  * §3.2 and, for `transaction`, §3.3.
  */
@@ -72,7 +72,7 @@ export class LedgerNotifier {
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** Events of kinds without subscribers can be omitted. */
+  /** If false, events for this kind can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;

@@ -109,7 +109,7 @@ const lastBatch = new WriteBatch();
  */
 export class Outbox {
   readonly #socket: Writable;
-  /** Whether a drained stream has copied its bytes, as a Socket has to the kernel; others may still reference them. */
+  /** A drained Socket has copied its bytes to the kernel; other drained streams may still reference theirs. */
   readonly #copiesImmediately: boolean;
   readonly #options: OutboxOptions;
   readonly #onLagging: (backlog: SendBacklog) => void;

@@ -9,13 +9,13 @@ type Entry<Key, Value> = {
 };
 
 /**
- * Map of bounded size that evicts the least recently used entry. The order of use is a linked list. Using one of the
+ * Map of bounded size that evicts the least recently used entry. A linked list holds the order of use. Using one of the
  * newest entries (a quarter by default) does not move it, because relinking touches entries scattered in memory.
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
-  /** Using an entry moves it to the front only if this many entries have moved there since. */
+  /** Using an entry moves it to the front only if this many others have moved there since its last move. */
   readonly #near: number;
   readonly #onEvicted: ((value: Value) => void) | null;
   #links = 0;
@@ -23,7 +23,7 @@ export class Lru<Key, Value> {
   #oldest: Entry<Key, Value> | null = null;
   #cursor: Iterator<Entry<Key, Value>> | null = null;
 
-  /** @param near - number of newest entries whose order is not maintained; use 0 if the map may never fill up. */
+  /** @param near - number of newest entries whose order is not maintained; use 0 if the map might never be full. */
   constructor(
     entriesMax: number,
     near: number = Math.floor(entriesMax / 4),

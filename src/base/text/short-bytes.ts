@@ -16,7 +16,7 @@ export function copyTo(bytes: Buffer, start: number, piece: Buffer): number {
   return start + piece.length;
 }
 
-/** Groups items by the length of their names, because few names share a length. */
+/** Groups items by the length of their names, for fast lookups: few names share a length. */
 export function byLength<Item extends Readonly<{ name: Buffer }>>(
   items: readonly Item[],
 ): readonly (readonly Item[] | undefined)[] {
@@ -41,7 +41,7 @@ export function digitCount(whole: number): number {
   return digits;
 }
 
-/** Writes the last digits of a number from 0 to DIGITS_NUMBER_MAX, padded with zeros. @returns the end offset. */
+/** Writes the last `digits` digits of a number up to DIGITS_NUMBER_MAX, zero-padded. @returns the end offset. */
 export function writeDigits(bytes: Uint8Array, start: number, whole: number, digits: number): number {
   const end = start + digits;
   let rest = whole | 0;
@@ -53,7 +53,7 @@ export function writeDigits(bytes: Uint8Array, start: number, whole: number, dig
   return end;
 }
 
-/** Whether the bytes at `start` are the last digits of a number. */
+/** Whether the bytes at `start` are the last `digits` digits of `whole`. */
 export function areDigits(bytes: Uint8Array, start: number, whole: number, digits: number): boolean {
   let rest = whole | 0;
   for (let at = start + digits - 1; at >= start; at--) {

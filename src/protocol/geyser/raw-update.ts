@@ -41,7 +41,7 @@ export type RawTransaction = Raw &
     index: number;
     /** `solana.storage.ConfirmedBlock.TransactionError`; null on success or if unknown. */
     err: Uint8Array | null;
-    /** Static, loaded writable, loaded readonly keys. */
+    /** Static keys, then loaded writable keys, then loaded readonly keys. */
     keys: RawKeys;
     /** `TransactionStatusMeta`; null at the shred stage. */
     meta: Uint8Array | null;
@@ -58,7 +58,7 @@ export type RawBlockMeta = Raw &
     parentSlot: Slot;
     executedTransactionCount: number;
     entriesCount: number;
-    /** Number of account writes, if the source does not send all of them; null: count those received. */
+    /** Number of updated accounts, if the source does not send them all; null: count the received accounts. */
     updatedAccountCount: number | null;
   }>;
 

@@ -20,7 +20,7 @@ const emptyInfo = (bytes: Uint8Array) => ({
 });
 type Info = ReturnType<typeof emptyInfo>;
 
-/** In every version of `solana.storage.ConfirmedBlock.Transaction`, the message and its keys are fields number 2. */
+/** In all versions of `solana.storage.ConfirmedBlock.Transaction`, the message is field 2, and so are its keys. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {

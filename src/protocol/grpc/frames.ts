@@ -55,7 +55,7 @@ export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
-  /** Joined into one piece once a message header has arrived. */
+  /** Received pieces; joined into one once a message header has arrived. */
   #pieces: Buffer[] = [];
   #length = 0;
   /** Size of the next frame; until it is known, the size of its header. */

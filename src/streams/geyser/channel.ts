@@ -115,7 +115,7 @@ class FilterIndex {
 
 export interface Member {
   replace(filters: Filters): void;
-  /** Idempotent. Pending block messages are still sent, nothing else. */
+  /** Only pending block messages are still sent afterwards. Idempotent. */
   close(): void;
 }
 
@@ -191,7 +191,7 @@ export class Channel {
     }
   }
 
-  /** Writes directly to streams without block filters and pending blocks. */
+  /** Streams without block filters or pending blocks need no ordering and are written to directly. */
   #sinkFor(sink: GeyserSink, { blocks }: Filters): GeyserSink {
     return blocks.length > 0 || this.#blocks.hasPendingBlock(sink) ? this.#blocks.ordered(sink) : sink;
   }

@@ -10,7 +10,7 @@ export type StreamBacklog = Readonly<{
 }>;
 
 export interface GeyserSink {
-  /** Sends a message of two shared parts, never modified. Equal `names` (encoded `filters`) share their bytes. */
+  /** Sends a message in two parts, which are shared and immutable. Equal `names` (encoded `filters`) share bytes. */
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Unread bytes; if undefined, producers do not throttle. */
   readonly waitingBytes?: number;

@@ -69,7 +69,7 @@ type ReplayOptions = Readonly<{
   onLagged: (slots: bigint) => void;
 }>;
 
-/** Omits other statuses, like the plugin: on a created bank, reconnecting clients emit the slot again. */
+/** Only commitment statuses, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);

@@ -31,7 +31,7 @@ export class SlotStore {
     return created;
   }
 
-  /** Only completed slots advance the newest slot: others may be implausible. */
+  /** Only processed slots advance the newest slot: others may be implausible. */
   markProcessed(slot: Slot): void {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots, and the oldest slots beyond the limits. @returns evicted incomplete slots, ascending. */
+  /** Evicts finished slots, and the oldest slots beyond the limits. @returns evicted unfinished slots, ascending. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];

@@ -13,7 +13,7 @@ import { lamports, type Slot } from '../../solana/units.ts';
 
 export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(value));
 
-/** Adds the context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
+/** Wraps a value with its context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
 export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ context: { slot }, value });
 
 /** Replaces data that is too long for base58. Source: Agave account-decoder/src/lib.rs. */
@@ -48,7 +48,7 @@ function uiAccount(
   };
 }
 
-/** Caches its result per encoding. */
+/** An account update, whose JSON is cached per encoding. */
 export class AccountNotification {
   readonly slot: Slot;
   readonly address: Address;
@@ -74,7 +74,7 @@ export class AccountNotification {
     return result;
   }
 
-  /** `{context, value: {pubkey, account}}`; null: omitted, as `jsonParsed` cannot parse the token account. */
+  /** `{context, value: {pubkey, account}}`; null omits a token account that `jsonParsed` cannot parse. */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);
     if (existing !== undefined) return existing;

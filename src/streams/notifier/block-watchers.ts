@@ -22,7 +22,7 @@ function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
 const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
   resultIn(slot, { slot, block, err });
 
-/** Caches its result per shape. */
+/** A block, whose JSON is cached per shape. */
 export class BlockNotification {
   readonly block: Block;
   readonly #results = new Map<string, Buffer>();

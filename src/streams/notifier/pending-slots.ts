@@ -110,7 +110,7 @@ export class PendingSlots {
     return reaching.sort(bySlot);
   }
 
-  /** Slots up to a root are fully emitted or abandoned. Slots with an unemitted `dueLevel` stay. */
+  /** Slots up to a root are fully emitted or abandoned. Slots whose `dueLevel` has not been emitted stay. */
   removeFinished(root: Slot): void {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);

@@ -82,7 +82,7 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** Caches its result per shape. */
+/** A transaction, whose JSON is cached per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
   readonly index: number;

@@ -95,7 +95,7 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   return writer.finish();
 }
 
-/** Rebuilds the wire format and decodes it, so that the same rules apply as to every other transaction. */
+/** Rebuilds the wire format and decodes it, so that all transactions are validated alike. */
 export function readTransaction(reader: ProtobufReader): Transaction {
   const signatures: Uint8Array[] = [];
   let parts: Parts | null = null;

@@ -131,9 +131,9 @@ export type BlockReader = Readonly<{
 }>;
 
 /**
- * Sends blocks, which are megabytes for each selection of their parts. In each event loop turn, the waiting streams get
- * one message each, round-robin, for one time slice. A message is encoded once for all streams that are ready for it,
- * and is not cached. A pending block delays only the messages behind it on the same stream.
+ * Sends blocks, which are megabytes for each selection of their parts. Works for one time slice per event loop turn,
+ * sending one message at a time to each waiting stream in turn. A message is encoded once for all streams that are
+ * ready for it, and is not cached. A pending block delays only the messages behind it on the same stream.
  */
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;

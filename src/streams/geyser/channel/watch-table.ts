@@ -45,7 +45,7 @@ export class WatchTable<Rule> {
     }
   }
 
-  /** Deletes removed watchers from the chains of the keys. Several watchers of a sweep may share a key. */
+  /** Deletes removed watchers from the chains of the keys. Several watchers in one sweep may share a key. */
   sweep(keys: readonly Uint8Array[], sweepId: number): void {
     for (const key of keys) {
       const first = this.#heads.get(key, 0);
