@@ -9,7 +9,7 @@ export class OutOfBytes extends Error {
   }
 }
 
-/** Reads little-endian fields; `bytes` returns views. @throws OutOfBytes from every reading method */
+/** Reads little-endian fields. `bytes` returns views, not copies. @throws OutOfBytes from every reading method */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -84,7 +84,7 @@ export class ByteWriter {
   #view: DataView;
   #length = 0;
 
-  /** @param capacityBytes - initial capacity; the exact size avoids copies. */
+  /** @param capacityBytes - initial capacity; the exact size avoids reallocation. */
   constructor(capacityBytes: number = FIRST_CAPACITY) {
     this.#bytes = new Uint8Array(Math.max(1, capacityBytes));
     this.#view = new DataView(this.#bytes.buffer);
@@ -153,7 +153,7 @@ export class ByteWriter {
   }
 
   zeros(length: number): this {
-    // A new buffer is zeroed, and nothing is written beyond the length.
+    // The reserved bytes are already zero: new buffers are zeroed, and nothing is written beyond `#length`.
     this.#reserve(length);
     return this;
   }
@@ -164,7 +164,7 @@ export class ByteWriter {
   }
 }
 
-/** Runs a read function on bytes. @returns null if the bytes end too early. */
+/** Calls `read` with a reader of the bytes. @returns null if the bytes end too early. */
 export function readOrNull<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
   try {
     return read(new ByteReader(bytes));

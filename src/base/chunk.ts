@@ -1,3 +1,3 @@
-/** @param size - integer from 1. */
+/** @param size - an integer, at least 1. */
 export const chunk = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));

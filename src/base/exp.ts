@@ -1,28 +1,28 @@
 /**
- * e^x rounded to the nearest f64. `Math.exp` depends on the engine; glibc, which nodes use, is off by one unit in the
- * last place in about one case of a thousand.
+ * e^x, rounded to the nearest f64. `Math.exp` depends on the engine; glibc, which nodes use, is off by one unit in the
+ * last place in about one case in a thousand.
  */
 
 const BITS = 192n;
 const ONE = 1n << BITS;
 
-/** Fixed point with `BITS` fractional bits. */
+/** ln 2 in fixed point, with `BITS` fractional bits. */
 const LN2 = naturalLogOfTwo();
 
-/** Sum of 1 / (k 2^k). */
+/** ln 2 as the sum of 1 / (k 2^k). */
 function naturalLogOfTwo(): bigint {
   let sum = 0n;
   for (let k = 1n; k <= BITS; k++) sum += (ONE >> k) / k;
   return sum;
 }
 
-/** Exact fixed point of an f64 whose lowest bit is not below 2^-192. */
+/** Converts an f64 to fixed point, exactly. Its lowest bit must be at least 2^-106, which |x| >= TINY ensures. */
 function fixedPoint(value: number): bigint {
   const scaled = value * 2 ** 106;
   return BigInt(scaled) << (BITS - 106n);
 }
 
-/** Taylor series, for |x| below 1. */
+/** Taylor series of e^x, for |x| below 1. */
 function taylor(x: bigint): bigint {
   let sum = ONE;
   let term = ONE;
@@ -33,7 +33,7 @@ function taylor(x: bigint): bigint {
   return sum;
 }
 
-/** Below this, 1 + x is the nearest f64. */
+/** For |x| below this, 1 + x is the f64 nearest to e^x. */
 const TINY = 2 ** -54;
 const LARGEST = 710;
 const SMALLEST = -746;
@@ -48,6 +48,6 @@ export function exp(x: number): number {
   const twos = fixed / LN2;
   const mantissa = Number(taylor(fixed - twos * LN2)) / Number(ONE);
   const half = Math.trunc(Number(twos) / 2);
-  // In two steps, so that no factor exceeds the range of an f64.
+  // Scales in two steps, so that no factor exceeds the range of an f64.
   return mantissa * 2 ** half * 2 ** (Number(twos) - half);
 }

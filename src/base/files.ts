@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Null if the file is missing. @throws other errors */
+/** Resolves to null if the file is missing. @throws other errors */
 export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;
@@ -10,7 +10,7 @@ export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Makes added and removed names durable. */
+/** Syncs a folder, which makes the creation and removal of files in it durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -1,9 +1,9 @@
 const wordAt = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
-/** Four rounds without input equal two zero words. */
+/** Hashing two zero words runs the four finalization rounds. */
 const zeroWords = new Uint8Array(8);
-/** The last word has the input length in its highest byte. */
+/** Last word of every input: its highest byte holds the input length. */
 const lengthWord = new Uint8Array(4);
 
 /**
@@ -26,7 +26,7 @@ export class HalfSipHash {
     this.#key1 = wordAt(key, 4);
   }
 
-  /** Hashes the concatenation of both inputs, each a multiple of 4 bytes. */
+  /** Hashes the concatenation of both inputs, whose lengths must be multiples of 4 bytes. */
   of(first: Uint8Array, second: Uint8Array | null): void {
     this.#v0 = this.#key0;
     this.#v1 = this.#key1 ^ 0xee;

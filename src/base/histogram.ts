@@ -1,6 +1,6 @@
 /**
- * Duration histogram with fixed buckets, so that histograms can be summed. Buckets: below 64 µs; four equal ones per
- * power of two; from 2^25 µs (33.6 s) on. A quantile is at most 25 % too high.
+ * Duration histogram with fixed buckets, so that histograms can be summed. The buckets: below 64 µs; four equal buckets
+ * per power of two; 2^25 µs (33.6 s) and above. Quantiles are at most 25 % too high.
  */
 const FIRST_POWER = 6;
 const LAST_POWER = 25;
@@ -17,7 +17,7 @@ export function bucketOf(microseconds: number): number {
   return 1 + (power - FIRST_POWER) * STEPS + step;
 }
 
-/** Exclusive upper end of a bucket in microseconds; Infinity for the last one. */
+/** Exclusive upper end of a bucket in microseconds; Infinity for the last bucket. */
 export function bucketEnd(bucket: number): number {
   if (bucket <= 0) return 2 ** FIRST_POWER;
   if (bucket >= BUCKET_COUNT - 1) return Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export class Histograms {
   #counts: Uint32Array;
   #rows = 0;
 
-  /** @param rows - initial capacity. */
+  /** @param rows - initial capacity in rows. */
   constructor(rows: number) {
     this.#counts = new Uint32Array(Math.max(1, rows) * BUCKET_COUNT);
   }
@@ -42,7 +42,7 @@ export class Histograms {
     return this.#rows;
   }
 
-  /** @returns the row. */
+  /** @returns the index of the new row. */
   addRow(): number {
     const row = this.#rows++;
     if (row * BUCKET_COUNT < this.#counts.length) return row;
@@ -68,7 +68,7 @@ export function mergeHistogram(into: Uint32Array, from: ArrayLike<number>): void
   }
 }
 
-/** Microseconds below which the given share (0 to 1) of the counts lies; null without counts. */
+/** Quantile in microseconds; null if the histogram is empty. @param share - from 0 to 1. */
 export function quantile(counts: ArrayLike<number>, share: number): number | null {
   let total = 0;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) total += counts[bucket] ?? 0;

@@ -7,9 +7,9 @@ import { isIP } from 'node:net';
 export type IpAddress = Readonly<{
   /** Canonical form: `192.0.2.1`, `2001:db8::1`. */
   text: string;
-  /** 128 bits, highest word first; IPv4 is mapped. */
+  /** 128 bits, highest word first. IPv4 addresses are in mapped form. */
   words: Words;
-  /** Smallest unit assigned to one customer: an IPv4 address, an IPv6 /64. */
+  /** Smallest range assigned to one customer: an IPv4 address or an IPv6 /64. */
   site: string;
 }>;
 
@@ -40,7 +40,7 @@ type Cidr = Readonly<{ words: Words; masks: Words }>;
 const CIDR = /^([0-9a-fA-F.:]{2,45})(?:\/(\d{1,3}))?$/;
 
 /**
- * Parses `192.0.2.0/24`, `2001:db8::/32` or one address. Host bits are ignored. `::/0` contains every address,
+ * Parses `192.0.2.0/24`, `2001:db8::/32` or a single address. Host bits are ignored. `::/0` contains every address,
  * `0.0.0.0/0` every IPv4 address.
  */
 export function parseCidr(text: string): Cidr | null {
@@ -99,7 +99,7 @@ function wordsOf(text: string): Words {
   return [0, 2, 4, 6].map((at) => pair(groups[at], groups[at + 1])) as unknown as Words;
 }
 
-/** 16-bit groups; a trailing dotted quad is two of them. */
+/** Parses 16-bit groups; a trailing dotted quad counts as two. */
 function groupsIn(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {
@@ -113,7 +113,7 @@ const pair = (high = 0, low = 0): number => ((high << 16) | low) >>> 0;
 
 const groupsOf = (words: Words): number[] => words.flatMap((word) => [word >>> 16, word & 0xffff]);
 
-/** Replaces the first of the longest runs of two or more zero groups by `::`. */
+/** Replaces the longest run of two or more zero groups with `::`; if runs are equally long, the first. */
 function compressed(groups: readonly number[]): string {
   let start = 0;
   let length = 1;

@@ -1,7 +1,7 @@
 /**
- * Validating scanner over JSON bytes. It finds values without parsing them, so that forwarded values keep
- * their bytes. Accepts what `JSON.parse` accepts, up to a depth. The caller must reject invalid UTF-8 first.
- * Every function takes an offset and returns the offset after the scanned text, or `MALFORMED`.
+ * Validating scanner for JSON bytes. Locates values without parsing them, so that forwarded values keep their
+ * bytes. Accepts what `JSON.parse` accepts, up to a nesting depth. The caller must reject invalid UTF-8 first.
+ * `skip…` and `scan…` functions take an offset and return the offset after the scanned text, or `MALFORMED`.
  */
 
 /** Returned for invalid JSON and for JSON nested too deep. */
@@ -57,7 +57,7 @@ function skipNumber(bytes: Uint8Array, at: number): number {
   return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
 }
 
-/** Skips the escape sequence at `at`. */
+/** Skips one escape sequence. */
 function skipEscape(bytes: Uint8Array, at: number): number {
   switch (bytes[at + 1]) {
     case QUOTE:
@@ -101,7 +101,7 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   return at + word.length;
 }
 
-/** @param depth - containers that may still be opened, including the value's own. */
+/** @param depth - how many nested containers are allowed, counting the value itself. */
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case OBJECT_OPEN:
@@ -121,7 +121,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
   }
 }
 
-/** Receives a member: the name (without quotes, escapes as written) and the value. */
+/** Receives the offsets of a member's name (without quotes, still escaped) and of its value. */
 type MemberCallback<Target> = (
   target: Target,
   nameStart: number,
@@ -131,8 +131,8 @@ type MemberCallback<Target> = (
 ) => void;
 
 /**
- * Calls `onMember`, unless null, for each member in order, duplicates included; `JSON.parse` keeps the last one.
- * @param target - passed to `onMember`, which need not be a closure then.
+ * Calls `onMember`, unless null, for each member in order, including duplicates, of which `JSON.parse` keeps the last.
+ * @param target - passed to `onMember`, so that `onMember` need not be a closure.
  */
 export function scanObject<Target>(
   bytes: Uint8Array,
@@ -187,7 +187,7 @@ export function scanArray<Target>(
   }
 }
 
-/** Kind of a well-formed value by its first byte. */
+/** Kind of a well-formed value, given its first byte. */
 export function kindOf(firstByte: number | undefined): JsonKind {
   switch (firstByte) {
     case OBJECT_OPEN:
@@ -206,13 +206,13 @@ export function kindOf(firstByte: number | undefined): JsonKind {
   }
 }
 
-/** Whether the bytes are one JSON value, with white space around it allowed. */
+/** Whether the bytes are a single JSON value, possibly surrounded by whitespace. */
 export function isJson(bytes: Uint8Array, depth: number): boolean {
   const end = skipValue(bytes, skipSpace(bytes, 0), depth);
   return end !== MALFORMED && skipSpace(bytes, end) === bytes.length;
 }
 
-/** Decodes a scanned string. @param start - after the opening quote. @param end - of the closing quote. */
+/** Decodes a scanned string. @param start - after the opening quote. @param end - offset of the closing quote. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

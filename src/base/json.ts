@@ -1,6 +1,6 @@
 import { floatText } from './text/float-decimal.ts';
 
-/** JSON with exact integers: u64 values must survive, which `JSON.parse` rounds and `JSON.stringify` rejects. */
+/** JSON with exact integers: `JSON.parse` rounds large u64 values, and `JSON.stringify` rejects bigint. */
 
 export class Float64 {
   readonly value: number;
@@ -16,7 +16,7 @@ export class RawJson {
   }
 }
 
-/** Integers outside ±(2^53-1) of up to 40 characters are bigint, other numbers are number. */
+/** Integers outside ±(2^53-1) with at most 40 characters are bigint; all other numbers are number. */
 export type JsonValue =
   | string
   | number
@@ -40,9 +40,9 @@ export type WritableJson =
   | { readonly [name: string]: WritableJson };
 
 const INTEGER = /^-?\d+$/;
-/** Longer integers stay numbers: a bigint of a million digits takes as long as thousands of calls. */
+/** Longer integers stay numbers: parsing a bigint of a million digits takes as long as thousands of calls. */
 const INTEGER_MAX_LENGTH = 40;
-/** A possible long integer at the position of a value; most long digit sequences are in strings. */
+/** Matches a possible long integer where a value may start; most long digit sequences are inside strings. */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
@@ -52,12 +52,12 @@ function exactInteger(_name: string, value: unknown, context?: { source?: string
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/** Marks the digits of a long integer while it is a string. Texts that contain the mark take the slow path. */
+/** Prefix of long integers while they are represented as strings. Texts that contain the mark take the slow path. */
 const MARK = '\ue0f1';
-/** The mark, plain or escaped. */
+/** Matches the mark, plain or escaped. */
 const MARKED = /\ue0f1|\\ue0f1/i;
 
-/** Long integers at the position of a value. A match inside a string makes the text invalid, which is detected. */
+/** Matches long integers used as values. Replacing one inside a string makes the text invalid, which is detected. */
 const LONG_INTEGERS = /(^\s*|[[,:]\s*)([1-9]\d{15,39}|-[1-9]\d{15,38})(?=\s*(?:[,\]}]|$))/g;
 
 type Container = JsonValue[] | { [name: string]: JsonValue };
@@ -69,7 +69,7 @@ function unmarked(text: string): number | bigint {
   return Number.isSafeInteger(value) ? value : BigInt(text.slice(MARK.length));
 }
 
-/** Replaces marked strings by integers. Iterative, because node responses may be deeply nested. */
+/** Replaces marked strings with integers. Iterative, because node responses may be deeply nested. */
 function restoreIntegers(root: JsonValue): JsonValue {
   if (typeof root === 'string' && root.startsWith(MARK)) return unmarked(root);
   const open: Container[] = isContainer(root) ? [root] : [];
@@ -85,7 +85,7 @@ function restoreIntegers(root: JsonValue): JsonValue {
   return root;
 }
 
-/** A reviver would be called for every value, which takes ten times as long. */
+/** Avoids a reviver: calling one for every value takes ten times as long. */
 function parseMarked(text: string): JsonValue | undefined {
   if (MARKED.test(text)) return undefined;
   try {
@@ -121,7 +121,7 @@ function writeArray(value: readonly WritableJson[]): string {
   return `${text}]`;
 }
 
-/** Encodes a value; bigint as integer, undefined as null. */
+/** Encodes a value: bigint as an integer, undefined as null. */
 export function writeJson(value: WritableJson): string {
   switch (typeof value) {
     case 'string':

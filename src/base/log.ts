@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Secrets that must never be logged. The API key format is that of gateway/auth/api-key.ts. */
+/** Secrets that must never be logged. gateway/auth/api-key.ts defines the API key format. */
 const API_KEY = /svc_(rpc|grpc|fs|admin)_live_[1-9A-HJ-NP-Za-km-z]+/g;
 const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
@@ -16,7 +16,7 @@ export function redact(text: string): string {
     .replace(URL_CREDENTIALS, '$1[redacted]@');
 }
 
-/** Creates a logger of JSON lines, each passed through `redact`. @param level - a level name of pino. */
+/** Creates a logger that writes JSON lines, each passed through `redact`. @param level - a pino level name. */
 export function createLogger(level: string, write: (line: string) => void): Logger {
   const stream: DestinationStream = { write: (line) => write(redact(line)) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Makes a folder and its missing parents, one level at a time. An existing folder is left unchanged. */
+/** Creates a folder and its missing parents, one level at a time. An existing folder is left unchanged. */
 export function makeFolder(path: string, mode = 0o777): void {
   const missing: string[] = [];
   let at = resolve(path);
@@ -18,7 +18,7 @@ function makeLevel(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created the folder since the check.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(folder)) throw error;
   }
 }

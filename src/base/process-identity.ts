@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Identifies a process, also after its id is reused. */
+/** Identifies a process, even after its pid is reused. */
 type ProcessIdentity = Readonly<{
   pid: number;
   /** Start time in clock ticks since boot; '' if unknown. */
@@ -9,7 +9,7 @@ type ProcessIdentity = Readonly<{
 
 export const identityOf = (pid: number): ProcessIdentity => ({ pid, started: statOf(pid)[STARTED] ?? '' });
 
-/** Whether the process still runs since this boot. */
+/** Whether the process is still running. Valid only for processes started since this boot. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
@@ -17,7 +17,7 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   const stat = statOf(pid);
-  // A zombie has no open files any more.
+  // A zombie no longer has open files.
   if (stat[STATE] === 'Z') return false;
   const startedNow = stat[STARTED] ?? '';
   return started === '' || startedNow === '' || startedNow === started;
@@ -32,11 +32,11 @@ export function bootId(): string {
   }
 }
 
-/** Field positions after the name in /proc/PID/stat. Source: proc(5). */
+/** Indexes of fields after the process name in /proc/PID/stat. Source: proc(5). */
 const STATE = 0;
 const STARTED = 19;
 
-/** Empty if unknown. */
+/** @returns an empty list if unknown. */
 function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

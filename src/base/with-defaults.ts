@@ -1,4 +1,4 @@
-/** Options with defaults. Getters on either side stay live: they are evaluated with each read. */
+/** Merges options with defaults. Getters in either object stay live: they are evaluated on each read. */
 export function withDefaults<Options extends object>(
   defaults: Options,
   options: Partial<Options> = {},

@@ -8,24 +8,24 @@ import type { SubmissionResult } from './submission-result.ts';
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
 export type Network = (typeof networks)[number];
 
-/** One attempt at a node. Times are `performance.now()`. */
+/** One attempt to call a node. Times are on the `performance.now()` clock. */
 export type CallAttempt = Readonly<{
   node: string;
   startedAt: number;
   endedAt: number;
-  /** `ok` or a short description. Contains nothing that a node sent. */
+  /** `ok` or a short description. Never contains text sent by a node. */
   outcome: string;
 }>;
 
-/** What answered a call without an attempt of its own. */
+/** Origin of a response that needed no attempt of its own. */
 export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';
 
-/** Receives the attempts of a call. Must not throw. */
+/** Receives the trace events of a call. Must not throw. */
 export interface CallTrace {
   onAttempt(attempt: CallAttempt): void;
-  /** @param startedAt - of the lookup, `performance.now()`. */
+  /** @param startedAt - start of the lookup, on the `performance.now()` clock. */
   onServedFrom?(from: ServedFrom, startedAt: number): void;
-  /** Tracking of an accepted transaction ended. Called once, after the response and further attempts. */
+  /** Called once when the tracking of an accepted transaction ends, after the response and any further attempts. */
   onSubmissionEnd?(result: SubmissionResult): void;
 }
 
@@ -37,12 +37,12 @@ export type Call = Readonly<{
   /** Raw JSON. */
   params: Buffer | null;
   trace?: CallTrace | null;
-  /** Minimum slots of the caller's session. */
+  /** Minimum slots for the caller's session. */
   minSlot?: MinSlot | null;
 }>;
 
 export type RpcResponse = Readonly<{
-  /** Raw JSON of `result` or `error`: read-only, other callers may share it. */
+  /** Raw JSON of `result` or `error`. Read-only, because other callers may share it. */
   body: Buffer;
   /** JSON-RPC error code; 0 for a result. */
   errorCode: number;
@@ -57,11 +57,11 @@ export interface ResponseHandler {
 }
 
 export interface PendingCall {
-  /** Cancels the call: it fails with CLIENT_GONE, unless its method outlives its caller (methods.ts). */
+  /** Cancels the call, which then fails with CLIENT_GONE, unless its method outlives the caller (methods.ts). */
   cancel(): void;
 }
 
-/** The node pool, or a middleware in front of it. `request` (rpc-dispatcher.ts) returns a promise. */
+/** The node pool, or a middleware in front of it. `request` (rpc-dispatcher.ts) is the promise-based form. */
 export interface RpcDispatcher {
   dispatch(call: Call, handler: ResponseHandler): PendingCall;
 }

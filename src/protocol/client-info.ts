@@ -1,4 +1,4 @@
 import type { ClientInfo } from './request-handler.ts';
 
-/** Client whose connection closed before its address was read. */
+/** A client whose connection closed before its address was read. */
 export const unknownClient: ClientInfo = { address: '', ip: null, isProxy: false, origin: null };

@@ -1,4 +1,4 @@
-/** Party responsible for a failure; dashboards and alerts group by it. */
+/** Party responsible for a failure. Dashboards and alerts group failures by owner. */
 export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
 export type FailureRow = Readonly<{
@@ -8,13 +8,13 @@ export type FailureRow = Readonly<{
   rpc: number;
   grpc: number;
   close: number;
-  /** `{name}` is replaced by that fact. Never contains the message of a caught error. */
+  /** `{name}` is replaced with the fact of that name. Never contains the message of a caught error. */
   text: string;
   grpcText?: string;
   restText?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Counted as a rejection by a limit, not by owner. */
+  /** Usage counts this failure as `limited`, not by its owner. */
   limits?: true;
   rest?: true;
   /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
@@ -32,7 +32,7 @@ const row = (
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
 /**
- * Servers only read their column. Our JSON-RPC codes are -32040 to -32099; Agave's -32001 to -32021 pass through.
+ * Each server reads only its column. Our JSON-RPC codes are -32040 to -32099; Agave's -32001 to -32021 pass through.
  * Sources: spec/interface.md "Errors"; Agave's `custom_error.rs`.
  */
 // biome-ignore format: a table is read by its columns
@@ -172,7 +172,7 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Public. Never the message of a caught error. */
+/** Sent to clients. Never contains the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
 /** `facts` are sent to the client; `cause` is not. */
@@ -182,7 +182,7 @@ export class Failure extends Error {
   /** Seconds. */
   readonly retryAfter: number | undefined;
 
-  /** @param options.retryAfter - overrides the row's value; null: none, if a retry could do harm. */
+  /** @param options.retryAfter - overrides the row's value; null omits it, for failures where a retry could do harm. */
   constructor(
     code: FailureCode,
     options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
@@ -215,7 +215,7 @@ export class Failure extends Error {
   }
 }
 
-/** An echoed name may come from the client. */
+/** Maximum length of a network name in an error: the client may have sent the name. */
 const NAME_MAX_CHARS = 64;
 
 export const networkNotServed = (named: string, served: readonly string[]): Failure =>

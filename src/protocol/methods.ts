@@ -6,14 +6,14 @@ import type { Commitment } from './commitment.ts';
  */
 
 /**
- * Decides retries, hedging, coalescing and fan-out; cache lifetimes are in upstream/middleware/cache-policy.ts.
- * - `fixed`, `epoch`: constant per network, or per epoch.
+ * Determines retries, hedging, coalescing and fan-out; cache lifetimes are in upstream/middleware/cache-policy.ts.
+ * - `fixed`, `epoch`: constant on a network, or during an epoch.
  * - `head`: current state, at any commitment.
  * - `pinned`: addressed by slot or signature; final below the finalized root.
  * - `growing`: history and lists that grow.
- * - `scan`: heavy for the node.
- * - `send`: signed bytes may go to many nodes; idempotent by signature.
- * - `mint`: an airdrop; sent to one node once.
+ * - `scan`: expensive for the node.
+ * - `send`: a signed transaction, which may go to many nodes; idempotent by signature.
+ * - `mint`: an airdrop; sent once, to one node.
  * - `unknown`: not in the table; never repeated once sent.
  */
 export type MethodKind =
@@ -30,16 +30,16 @@ export type MethodKind =
 
 export type MethodTraits = Readonly<{
   oneNode: boolean;
-  /** The effect may have happened even without a response. */
+  /** The call may have taken effect even if no response arrived. */
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
-  /** An attempt may use the whole timeout: the call is not retried or takes long. */
+  /** An attempt may use the whole timeout, because the call is slow or is not retried. */
   takesAllTheTime: boolean;
   outlivesCaller: boolean;
   /** Identical concurrent calls may share a response. */
   shared: boolean;
-  /** Light enough for hedges and recovery probes. */
+  /** Cheap enough for hedging and for recovery probes. */
   hedged: boolean;
 }>;
 
@@ -74,7 +74,7 @@ export type MethodRow = Readonly<{
   credits: number;
   /** Index of the options object in the params. */
   config: number | null;
-  /** Weakest accepted commitment; null: not accepted. */
+  /** Weakest accepted commitment; null: the method takes no commitment. */
   commitment: Commitment | null;
   /** The result is `{ context, value }`. */
   context: boolean;
@@ -83,8 +83,8 @@ export type MethodRow = Readonly<{
 }>;
 
 /**
- * `slot`: first param; null result if absent. `signature`: null result if the node does not have it.
- * `address`: a list that ends with the node's history.
+ * `slot`: by the slot in the first param. `signature`: by signature. For both, the result is null if the node does not
+ * have the data. `address`: a list that ends where the node's history ends.
  */
 export type HistoryKey = 'slot' | 'signature' | 'address';
 
@@ -163,5 +163,5 @@ export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
 
-/** A Map, so that a method named `constructor` is unknown. */
+/** Uses a Map, so that a method named `constructor` is unknown. */
 export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;

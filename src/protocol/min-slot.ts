@@ -22,13 +22,13 @@ class MinimumByCommitment {
 }
 
 /**
- * Minimum slots of a session: no response may be older than what it has seen. An observation also raises the minimums
- * of weaker commitments.
+ * Minimum slots of a session: no response may be older than what the session has seen. An observation also raises the
+ * minimums of weaker commitments.
  */
 export class MinSlot extends MinimumByCommitment {
-  /** Block heights, for responses without a slot. */
+  /** Minimum block heights, for responses without a slot. */
   readonly heights: MinimumByCommitment = new MinimumByCommitment();
-  /** null: only this process serves the session. */
+  /** null if only this process serves the session. */
   readonly shared: SharedMinSlot | null;
 
   constructor(shared: SharedMinSlot | null = null) {
@@ -36,12 +36,12 @@ export class MinSlot extends MinimumByCommitment {
     this.shared = shared;
   }
 
-  /** By commitment, then the block heights. */
+  /** The slots by commitment, then the block heights by commitment. */
   toArray(): readonly Slot[] {
     return [this, this.heights].flatMap((minSlot) => commitments.map((commitment) => minSlot.at(commitment)));
   }
 
-  /** @param values - `toArray()` of another process. */
+  /** @param values - result of `toArray()` in another process. */
   merge(values: readonly Slot[]): void {
     commitments.forEach((commitment, index) => {
       this.raise(commitment, values[index] ?? ZERO_SLOT);
@@ -51,17 +51,16 @@ export class MinSlot extends MinimumByCommitment {
 }
 
 export interface SharedMinSlot {
-  /** Whether the minimum is higher than the published one. */
+  /** Whether `minSlot` is higher than the published minimum. */
   isAhead(minSlot: MinSlot): boolean;
   /**
-   * Publishes the minimum and merges those of others. Calls back exactly once, possibly synchronously. Does not
-   * wait for a connection.
-   * The callback must not throw.
+   * Publishes the minimum and merges the minimums of other processes. Does not wait for a connection.
+   * @param callback - called exactly once, possibly synchronously. Must not throw.
    */
   sync(minSlot: MinSlot, callback: () => void): void;
 }
 
 export interface MinSlotStore {
-  /** @param sessionName - the same in all processes. */
+  /** @param sessionName - must be the same in all processes. */
   sharedMinSlotFor(sessionName: string): SharedMinSlot;
 }

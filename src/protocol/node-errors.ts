@@ -1,21 +1,21 @@
 /**
- * Unlisted codes are returned without a retry and rank as least informative. Sources: Agave rpc-client-api
- * `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers' practice for throttling codes.
+ * Rules for node errors. Unlisted codes are returned without a retry and rank as least informative. Sources: Agave
+ * rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6, §2.2; providers' practice for throttling codes.
  */
 
-/** `confirm`: by one other node, since it may be a gap in this node's ledger. `throttled`: as HTTP 429. */
+/** `confirm`: ask one other node, since this node's ledger may have a gap. `throttled`: handled like HTTP 429. */
 export type NodeErrorRule = 'accept' | 'retry' | 'confirm' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
   name: string;
   rule: NodeErrorRule;
-  /** Informativeness among errors of several nodes; 0 is best. */
+  /** Used to return the most informative of several nodes' errors; 0 is the most informative. */
   rank: number;
   /** Defined by JSON-RPC or Agave: accepted even with an HTTP error status. */
   standard: boolean;
   mayHaveActed: boolean;
   behind: boolean;
-  /** May have `id: null`, because the node could not parse the request. */
+  /** The response may have `id: null`, because the node could not parse the request. */
   unreadable: boolean;
   preflight: boolean;
   didNothing: boolean;
@@ -23,10 +23,10 @@ export type NodeErrorRow = Readonly<{
   missing: MissingCapability | null;
 }>;
 
-/** `older`: this slot and earlier ones. `newer`: this slot and later ones, for now. */
+/** `older`: this slot and all earlier slots. `newer`: for now, this slot and all later slots. */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
-/** Method not supported, or throttled. */
+/** Rank of errors such as an unsupported method or throttling. */
 const RANK_LEAST_INFORMATIVE = 5;
 
 const row = (

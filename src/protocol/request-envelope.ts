@@ -6,20 +6,20 @@ import { methodRow, methods, unknownMethod } from './methods.ts';
 import { NULL_ID } from './response-envelope.ts';
 
 /**
- * Decodes the JSON-RPC 2.0 request envelope in place: ids and params stay received bytes. Rules of Agave's
- * server (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
+ * Decodes the JSON-RPC 2.0 request envelope in place: ids and params are views into the body. Follows the rules of
+ * Agave's server (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
  * - `id` is null, an unsigned 64-bit integer or a string; any other id invalidates the whole body (-32700).
- * - A call without `id` is a notification: not executed, no response.
- * - Without `jsonrpc` the response is -32600 "Unsupported JSON-RPC protocol version" without that member.
+ * - A call without `id` is a notification: it is not executed and gets no response.
+ * - Without `jsonrpc`, the response is -32600 "Unsupported JSON-RPC protocol version" and omits `jsonrpc` as well.
  * - Any other object, including one with unknown or duplicate members, is -32600 "Invalid request".
  * - A duplicate id, or a batch member that is not an object, invalidates the whole body (-32700).
  */
 
 export type EnvelopeLimits = Readonly<{
   batchMax: number;
-  /** As written, including quotes. */
+  /** Size of the id as written, including quotes. */
   idMaxBytes: number;
-  /** Including the body; Agave's limit. */
+  /** Nesting depth, counting the body itself; Agave's limit. */
   depthMax: number;
 }>;
 
@@ -48,7 +48,7 @@ const VERSION = Buffer.from('"2.0"');
 const U64_MAX = '18446744073709551615';
 const ARRAY_OPEN = 0x5b;
 
-/** Reused for all members of a body. */
+/** Reused for all calls in a body. */
 class DecodeState {
   readonly body: Buffer;
   readonly limits: EnvelopeLimits;
@@ -77,14 +77,14 @@ class DecodeState {
   }
 }
 
-/** Compares in a loop: for so few bytes a native call takes ten times as long. */
+/** Compares in a loop: for so few bytes, a native call takes ten times as long. */
 function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Array): boolean {
   if (end - start !== expected.length) return false;
   for (let i = 0; i < expected.length; i++) if (body[start + i] !== expected[i]) return false;
   return true;
 }
 
-/** Known names are matched without decoding. */
+/** Matches known names without decoding them. */
 function nameOf(body: Buffer, start: number, end: number): string {
   if (bytesEqual(body, start, end, ID)) return 'id';
   if (bytesEqual(body, start, end, JSONRPC)) return 'jsonrpc';
@@ -170,7 +170,7 @@ function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
   }
   if (!hasId) return { kind: 'notification', bytes };
   if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
-  // Named params are allowed for unknown methods only; Solana's take an array.
+  // Only unknown methods may have named params: Solana's methods take an array.
   const start = state.methodStart + 1;
   const end = state.methodEnd - 1;
   const method = methodNameAt(state.body, start, end) ?? decodeString(state.body, start, end);
@@ -198,8 +198,8 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
 }
 
 /**
- * @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Both answer the whole body, with
- * id null.
+ * @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Either failure is the response
+ * to the whole body, with id null.
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
@@ -216,13 +216,13 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
 
 const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
-/** Compares from the end, because most names have the same start. */
+/** Compares from the end, because most names start alike. */
 function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
   for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
   return true;
 }
 
-/** Interned, so that no string is allocated per call. */
+/** @returns an interned name, so that no string is allocated per call; null if unknown. */
 export function methodNameAt(body: Buffer, start: number, end: number): string | null {
   const names = namesByLength[end - start];
   if (names === undefined) return null;

@@ -5,12 +5,12 @@ import type { Product } from './product.ts';
 import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
 
-/** As the listener saw it. */
+/** The client as the listener saw it. */
 export type ClientInfo = Readonly<{
-  /** Behind trusted proxies the forwarded address. Empty if already disconnected. */
+  /** The forwarded address if the client is behind trusted proxies. Empty if it has already disconnected. */
   address: string;
   ip: IpAddress | null;
-  /** A trusted proxy that forwarded no address: many clients may share it. */
+  /** Whether `address` is that of a trusted proxy that forwarded none, so that many clients may share it. */
   isProxy: boolean;
   origin: string | null;
 }>;
@@ -19,9 +19,9 @@ export type Caller = Readonly<{
   /** API key as sent; null if absent. Used for authentication only. */
   credential: string | null;
   client: ClientInfo;
-  /** W3C header. */
+  /** W3C Trace Context header. */
   traceparent?: string | null | undefined;
-  /** Session with monotonic reads. */
+  /** Session for monotonic reads. */
   session?: string | null | undefined;
   /** Unvalidated. Absent or null: the default network. */
   network?: string | null | undefined;
@@ -44,7 +44,7 @@ export type InvalidRequest = MeteredRequest &
   Readonly<{
     /** null for a valid request without a call. */
     fault: Failure | null;
-    /** null: no response. */
+    /** null if there is no response. */
     idBytes: number | null;
   }>;
 
@@ -67,7 +67,7 @@ export type Outcome = Readonly<
 > &
   LimitStatus;
 
-/** `failure`: what is invalid, or why the request was not admitted; null: no response. */
+/** `failure`: what is invalid, or why the request was not admitted; null if there is no response. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
 /** Must not throw. May be called before `dispatch` returns. */
@@ -77,7 +77,7 @@ export interface Responder {
   readonly stream?: StreamResponder | null;
 }
 
-/** The request ends with the response. */
+/** The request ends when the streamed response ends. */
 export interface StreamResponder {
   respondStream(response: StreamedResponse, limits: LimitStatus): void;
 }
@@ -86,14 +86,14 @@ export interface StreamResponder {
 export type AdmittedRequest = Readonly<{ startedAt: number }>;
 
 export type RequestHandler = Readonly<{
-  /** Authenticates before the body is read, so that unauthenticated clients use no memory. Meters a rejection. */
+  /** Authenticates before the body is read, so that unauthenticated clients use no memory. Meters rejections. */
   admit: (caller: Caller, product: Product, network: Network | null) => AdmittedRequest | Failure;
   /**
-   * Never throws: failures are outcomes. Without `admitted` (of the same turn), the call is authenticated here,
-   * because a key may be revoked while its body arrives.
+   * Never throws: failures are outcomes. Authenticates the call unless `admitted` is from the same turn, because a key
+   * may be revoked while the body arrives.
    */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
-  /** Counts as one call of the rate limit and costs no credits. */
+  /** An invalid request counts toward the rate limit as one call and costs no credits. */
   recordInvalidRequest: (
     invalidRequest: InvalidRequest,
     admitted?: AdmittedRequest | null,

@@ -1,13 +1,13 @@
 import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
 
-/** Milliseconds since the request's arrival, with microsecond precision. */
+/** One step of a request. Times are milliseconds since its arrival, with microsecond precision. */
 export type RequestStep = Readonly<{
   /** `authenticate`, `limit`, `queue`, `upstream`, or a ServedFrom. */
   name: string;
   node: string | null;
   startMs: number;
   endMs: number;
-  /** `ok` or a short description. Contains nothing that a client or a node sent. */
+  /** `ok` or a short description. Contains nothing sent by a client or a node. */
   outcome: string;
 }>;
 
@@ -15,12 +15,12 @@ const WAIT_MIN_MS = 1;
 
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
-/** Times are `performance.now()` unless noted. */
+/** Times are on the `performance.now()` clock unless noted. */
 export class RequestTrace implements CallTrace {
   /** Unix milliseconds. */
   readonly at = Date.now();
   readonly startedAt: number;
-  /** The request log keeps the trace regardless of the result. */
+  /** Whether the request log keeps the trace regardless of the result. */
   readonly isRetained: boolean;
   readonly link: TraceLink | null;
   readonly steps: RequestStep[] = [];
@@ -48,7 +48,7 @@ export class RequestTrace implements CallTrace {
     this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
-  /** All steps. @param authenticatedAt - and `limitedAt`: null if the check was not passed. @param failure - null: none. */
+  /** All steps. `authenticatedAt`, `limitedAt`: null if that check was not passed. `failure`: null on success. */
   stepsWith(
     authenticatedAt: number | null,
     limitedAt: number | null,
@@ -78,6 +78,6 @@ export class RequestTrace implements CallTrace {
 /** W3C Trace Context; ids in lower-case hex. */
 export type TraceLink = Readonly<{
   traceId: string;
-  /** Span of the caller; null: a new trace. */
+  /** Span id of the caller; null for a new trace. */
   parentId: string | null;
 }>;

@@ -1,5 +1,5 @@
 /**
- * Lists of buffers, so that received bytes are not copied. Member order as in Agave: jsonrpc, result or error, id.
+ * Builds responses as lists of buffers, without copies. Member order as in Agave: jsonrpc, result or error, id.
  */
 import { writeJson } from '../base/json.ts';
 import type { RpcResponse } from './call.ts';
@@ -18,15 +18,15 @@ const BATCH_CLOSE = Buffer.from(']');
 /** Agave ends every body with a newline. */
 const NEWLINE = Buffer.from('\n');
 
-/** Needed twice: for the length and for sending. */
+/** Cached because each body is needed twice: for its length and for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
-/** For our own codes `data` has the row's name as `code`, the facts, and `retryAfter` in seconds; never the cause. */
+/** `data` of our own codes: the FailureCode as `code`, the facts, and `retryAfter` in seconds; never the cause. */
 export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
   if (cached !== undefined) return cached;
   const { code, row, text, facts, retryAfter } = failure;
-  // JSON-RPC's own codes; Agave sends them without `data`.
+  // JSON-RPC's own codes: Agave sends them without `data`.
   const data = row.rpc >= -32_700 && row.rpc <= -32_600 ? undefined : { code, ...facts, retryAfter };
   const body = Buffer.from(writeJson({ code: row.rpc, message: text, data }));
   serializedErrors.set(failure, body);
@@ -35,11 +35,11 @@ export function failureBody(failure: Failure): Buffer {
 
 const suffixBytes = (idBytes: number): number => ID.length + idBytes + END.length;
 
-/** @param idBytes - of the caller's id as written. */
+/** @param idBytes - size of the caller's id as written. */
 export const responseBytes = ({ body, errorCode }: RpcResponse, idBytes: number): number =>
   (errorCode === 0 ? RESULT : ERROR).length + body.length + suffixBytes(idBytes);
 
-/** @param isComplete - false if it was aborted. */
+/** @param isComplete - false if the response was aborted. */
 export const streamedResponseBytes = (resultBytes: number, isComplete: boolean, idBytes: number): number =>
   RESULT.length + resultBytes + (isComplete ? suffixBytes(idBytes) : 0);
 
@@ -52,7 +52,7 @@ export function pushResponse(pieces: Buffer[], response: RpcResponse, id: Buffer
 
 export const resultPrefix = (): Buffer => RESULT;
 
-/** The streamed result is its own body. */
+/** Also ends the body: a streamed result is a response body of its own. */
 export const resultSuffix = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
 
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {

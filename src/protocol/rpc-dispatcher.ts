@@ -5,13 +5,13 @@ export const noopPendingCall: PendingCall = { cancel: () => {} };
 
 export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
 
-/** The first is the outermost; null is skipped. */
+/** Composes middleware, outermost first. Skips null. */
 export const compose =
   (...middleware: readonly (Middleware | null)[]): Middleware =>
   (next) =>
     middleware.reduceRight((inner, wrap) => wrap?.(inner) ?? inner, next);
 
-/** @returns the promise, until whose end the signal cancels the call. */
+/** Cancels the call if the signal is aborted before the promise settles. @returns the promise. */
 export function canceledBy<T>(
   signal: AbortSignal | undefined,
   pending: PendingCall,
@@ -24,7 +24,7 @@ export function canceledBy<T>(
   return promise.finally(() => signal.removeEventListener('abort', cancel));
 }
 
-/** A JSON-RPC error is a response. @throws Failure when no node answered; CLIENT_GONE when the signal canceled it. */
+/** A JSON-RPC error is a response. @throws Failure if no node responded; CLIENT_GONE if the call was canceled. */
 export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
   const pending = dispatcher.dispatch(call, { onResponse: resolve, onError: reject });

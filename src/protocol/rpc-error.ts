@@ -1,6 +1,6 @@
 import type { WritableJson } from '../base/json.ts';
 
-/** As Agave would send it, in a successful HTTP response. Source: rpc-client-api `custom_error.rs`. */
+/** An error as Agave sends it, in a successful HTTP response. Source: rpc-client-api `custom_error.rs`. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: WritableJson | undefined;

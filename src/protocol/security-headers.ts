@@ -1,10 +1,10 @@
-/** JSON-RPC and REST responses have none: browsers do not render them. Sources: CSP level 3, Fetch, HTML. */
+/** JSON-RPC and REST responses have no such headers: browsers do not render them. Sources: CSP level 3, Fetch, HTML. */
 
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 
 const baseHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 
-/** Loads nothing and cannot be framed. */
+/** Allows no resources and no framing. */
 const DATA_POLICY = policy("default-src 'none'", "frame-ancestors 'none'");
 
 export const securityHeaders = {
@@ -45,7 +45,7 @@ export const securityHeaders = {
     'content-security-policy': DATA_POLICY,
     'cross-origin-resource-policy': 'same-origin',
   },
-  /** Uploaded files, which may be hostile: rendered on any page, without any capability. */
+  /** Uploaded files, which may be hostile: they render on any page, but have no capabilities. */
   file: {
     ...baseHeaders,
     'content-security-policy': policy(
@@ -60,6 +60,6 @@ export const securityHeaders = {
     'cross-origin-resource-policy': 'cross-origin',
   },
   state: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
-  /** Early rejections; readable by pages of other origins. */
+  /** Early rejections; readable by pages from other origins. */
   error: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

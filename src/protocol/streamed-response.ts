@@ -1,16 +1,16 @@
 import type { Failure } from './errors.ts';
 
 /**
- * A result that arrives in chunks. Its validity is known only at the end: readers complete their own response in
+ * A result that arrives in chunks. Only its end shows whether it is valid, so readers complete their own response in
  * `onEnd` and abort it in `onError`.
- * Nothing is delivered before `pipeTo`; without it `cancel` must be called.
+ * Nothing is delivered before `pipeTo`. Without a call to `pipeTo`, `cancel` must be called.
  */
 export interface StreamedResponse {
-  /** null if unknown. */
+  /** Size of the result; null if unknown. */
   readonly bytes: number | null;
   /** Called once. */
   pipeTo(reader: ResponseReader): void;
-  /** One more chunk may arrive. Pauses are limited by longAnswerStallMs. */
+  /** One more chunk may still arrive. A pause may last at most longAnswerStallMs. */
   pause(): void;
   resume(): void;
   /** No more callbacks follow. */

@@ -1,8 +1,8 @@
 import type { Slot } from '../solana/units.ts';
 
 /**
- * `expired`: the blockhash expired and no node knows the transaction. `unconfirmed`: tracking timed out, or its
- * signatures are invalid. `shed`: dropped for lack of capacity.
+ * `expired`: the blockhash expired and no node knows the transaction. `unconfirmed`: tracking timed out, or the
+ * transaction's signatures are invalid. `shed`: dropped for lack of capacity.
  */
 export const submissionStatuses = ['confirmed', 'failed', 'expired', 'unconfirmed', 'shed'] as const;
 export type SubmissionStatus = (typeof submissionStatuses)[number];
@@ -11,7 +11,7 @@ export type RebroadcastAttempt = Readonly<{
   node: string;
   outcome: string;
   times: number;
-  /** Last one: start in Unix milliseconds, and duration. */
+  /** Start of the last attempt in Unix milliseconds; `ms` is its duration. */
   at: number;
   ms: number;
 }>;
@@ -19,7 +19,7 @@ export type RebroadcastAttempt = Readonly<{
 export type SubmissionResult = Readonly<{
   name: SubmissionStatus;
   slot: Slot | null;
-  /** Name or JSON; null if invalid. */
+  /** Error name or JSON; null if there is no error, or if the text would be too long. */
   err: string | null;
   rebroadcasts: number;
   rebroadcastAttempts: readonly RebroadcastAttempt[];

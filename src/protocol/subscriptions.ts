@@ -12,7 +12,7 @@ export type SubscriptionRow = Readonly<{
   unsubscribe: string;
   notification: string;
   credits: number;
-  /** After an outage of the feed; shown in the reference. */
+  /** Whether notifications missed in an outage of the feed are sent later; shown in the reference. */
   gap: 'refilled' | 'lost';
 }>;
 
@@ -46,12 +46,12 @@ export type TransactionView = BlockView;
 export const tokenAccountModes = ['none', 'balanceChanged', 'all'] as const;
 export type TokenAccountMode = (typeof tokenAccountModes)[number];
 
-/** All present members must match. */
+/** All conditions that are set must match. */
 export type TransactionFilter = Readonly<{
   vote: boolean | null;
   failed: boolean | null;
   signature: Signature | null;
-  /** In static or loaded keys. Empty: any. */
+  /** Matches if any is among the static or loaded keys. Empty: matches every transaction. */
   include: readonly Address[];
   exclude: readonly Address[];
   required: readonly Address[];

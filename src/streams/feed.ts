@@ -3,16 +3,16 @@ import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 
 export interface FeedListener {
-  /** `result` is the raw JSON of `params.result`, shared and never modified. `isLast`: nothing follows. */
+  /** `result`: raw JSON of `params.result`, shared and never modified. `isLast`: no notification follows. */
   onNotification(result: Buffer, isLast: boolean): void;
   onError(failure: Failure): void;
 }
 
 export interface Feed {
   /**
-   * Covers everything after the promise resolves; may notify earlier. The returned function ends it,
-   * idempotently.
-   * @throws Failure UPSTREAM_UNAVAILABLE; RpcError when a node rejects it.
+   * Covers everything that happens after the promise resolves; may notify earlier. The returned function ends the
+   * subscription and is idempotent.
+   * @throws Failure UPSTREAM_UNAVAILABLE; RpcError if a node rejects the subscription.
    */
   open(subscription: Subscription, listener: FeedListener): Promise<() => void>;
 }

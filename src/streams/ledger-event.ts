@@ -14,7 +14,7 @@ export type SlotStats = Readonly<{
   maxTransactionsPerEntry: bigint;
 }>;
 
-/** A vote as gossip carries it. Source: Agave rpc-client-api `RpcVote`. */
+/** A vote as received over gossip. Source: Agave rpc-client-api `RpcVote`. */
 export type GossipVote = Readonly<{
   votePubkey: Address;
   slots: readonly Slot[];
@@ -28,18 +28,18 @@ export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
   address: Address;
-  /** Null if drained. */
+  /** null if the account was drained. */
   account: Account | null;
-  /** Null if the slot itself wrote the account. */
+  /** null if the slot itself, not a transaction, wrote the account. */
   signature: Signature | null;
-  /** Increases with each write of one node; not comparable across nodes. */
+  /** Increases with each write on a node; not comparable across nodes. */
   writeVersion: bigint;
 }>;
 
 /**
- * In order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts and
- * entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
- * omit what precedes. `at` is Unix milliseconds.
+ * Events arrive in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts
+ * and entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
+ * omit the events before them. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
@@ -48,11 +48,11 @@ export type LedgerEvent = Readonly<
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent
-  /** Follows its transactions. */
+  /** Emitted after its transactions. */
   | EntryUpdate
   | { kind: 'frozen'; slot: Slot; stats: SlotStats; at: bigint }
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }
-  /** Precedes `confirmed`. */
+  /** Emitted before `confirmed`. */
   | { kind: 'block'; block: Block }
   /** The slot became the tip of `processed` reads. */
   | { kind: 'processed'; slot: Slot }

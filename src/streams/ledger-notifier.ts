@@ -27,9 +27,9 @@ const ledgerNotifierOptions = {
   statusOf: (_signature: Signature): SignatureStatus | null => null,
   /** Emits `processed` notifications with each event, instead of when their slot is `processed`. */
   intraSlot: false,
-  /** Stores events without subscribers: a new subscription then gets slots that started before it. */
+  /** Stores events even without subscribers, so that a new subscription gets slots that started before it. */
   retainUnsubscribed: false,
-  /** A slot was evicted because of a limit; subscriptions with pending notifications of it have failed. */
+  /** Called when a limit evicts a slot. Subscriptions with pending notifications from that slot fail. */
   onEvicted: (_slot: Slot, _failed: readonly Commitment[]): void => {},
 };
 
@@ -45,9 +45,9 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to the
- * named one, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
- * commitments that they never had. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
+ * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to
+ * the event's slot, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
+ * commitments that they never reached. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
  * §3.2 and, for `transaction`, §3.3.
  */
 export class LedgerNotifier {
@@ -65,14 +65,14 @@ export class LedgerNotifier {
     this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
-  /** Equal subscriptions stay separate, each with its listener. The returned function is idempotent. */
+  /** Keeps equal subscriptions separate, each with its own listener. The returned function is idempotent. */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
       ? this.#watchers[subscription.commitment].add(subscription, listener)
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** Events of kinds without subscribers can be omitted. */
+  /** If false, events for this kind can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;
@@ -183,7 +183,7 @@ export class LedgerNotifier {
     if (isNew) this.#slots.count(pending);
   }
 
-  /** Late events of a slot are emitted at once at the levels it has reached. */
+  /** Late events are emitted at once at the levels that their slot has already reached. */
   #emittedLevelOf(slot: Slot): Level {
     const emittedLevel = this.#slots.get(slot)?.emittedLevel ?? levels.none;
     return emittedLevel === levels.none && this.#options.intraSlot ? levels.processed : emittedLevel;
@@ -213,7 +213,7 @@ export class LedgerNotifier {
     }
   }
 
-  /** A slot reached a level, and so the lower levels. */
+  /** Handles a slot that reached a level, and thereby all lower levels. */
   #advance(slot: Slot, upTo: CommitmentLevel): void {
     for (const level of ascending) {
       if (level > upTo) break;

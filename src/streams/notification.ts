@@ -15,13 +15,13 @@ const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
 
-/** Equal subscriptions share the encoded result, and clients with equal ids a frame. */
+/** Equal subscriptions share the encoded result. Clients with equal subscription ids also share a frame. */
 export class Notification {
   readonly #head: Buffer;
   readonly #result: Buffer;
   #lastFrame: NotificationFrame | null = null;
 
-  /** `method` is such as `accountNotification`; `result` is the raw JSON of `params.result`. */
+  /** `method`: for example `accountNotification`. `result`: raw JSON of `params.result`. */
   constructor(method: string, result: Buffer) {
     this.#head = headOf(method);
     this.#result = result;

@@ -34,7 +34,7 @@ class WriteBatch {
     return this.#joined;
   }
 
-  /** A socket has not written all of the last batch. */
+  /** Keeps the last batch, because a socket has not written all of it. */
   retain(): void {
     this.#start = this.#end;
   }
@@ -50,7 +50,7 @@ interface Flushable {
   flush(): void;
 }
 
-/** One write per socket and turn of the event loop. A microtask would run after each read and join less. */
+/** Writes once per socket and turn of the event loop. A microtask would run after each read and join fewer frames. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;
@@ -87,7 +87,7 @@ export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
 export type SendBacklog = Readonly<{ bytes: number; messages: number }>;
 
-/** Memory per queued frame, so that tiny frames count too. */
+/** Memory counted per queued frame, so that tiny frames count too. */
 const FRAME_OVERHEAD_BYTES = 200;
 
 const EMPTY = Buffer.alloc(0);
@@ -103,24 +103,24 @@ const flushScheduler = new FlushScheduler();
 const lastBatch = new WriteBatch();
 
 /**
- * Bounded queue for one socket. Holds frames by reference; frames of a turn leave in one write. Others may
- * write whole frames to the socket, such as pongs, which overtake the queue. Call `finish` before a close
- * frame.
+ * Bounded queue for one socket. Holds frames by reference; the frames of one turn are sent in one write. Other code
+ * may write whole frames directly to the socket, such as pongs, which overtake the queue. Call `finish` before sending
+ * a close frame.
  */
 export class Outbox {
   readonly #socket: Writable;
-  /** A drained socket has copied its bytes to the kernel; other streams may still reference them. */
+  /** A drained Socket has copied its bytes to the kernel; other drained streams may still reference theirs. */
   readonly #copiesImmediately: boolean;
   readonly #options: OutboxOptions;
   readonly #onLagging: (backlog: SendBacklog) => void;
   #frames: Frame[] = [];
   #bytes = 0;
-  /** Index of the queued pong; -1 for none. */
+  /** Index of the queued pong; -1 if there is none. */
   #pongAt = -1;
   #responseBytes = 0;
   #isFlushScheduled = false;
   #isOpen = true;
-  /** Left in the socket's buffer by the last write. */
+  /** What the last write left in the socket's buffer. */
   #unsent: SendBacklog = NO_BACKLOG;
 
   /** `onLagging` is called once, when the queue overflows; nothing is sent afterwards. */
@@ -178,7 +178,7 @@ export class Outbox {
     if (this.#frames.length > before) this.#pongAt = before;
   }
 
-  /** Until it is read, the client may be behind by its size: a large response causes no lag. */
+  /** Until the client reads the response, the backlog may grow by its size: a large response does not count as lag. */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
     const limit = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;
@@ -186,7 +186,7 @@ export class Outbox {
     this.push(frame);
   }
 
-  /** As of the last write: asking the socket each time is expensive. */
+  /** Uses values from the last write, because asking the socket each time is expensive. */
   #weight(): number {
     const { bytes, messages } = this.#unsent;
     return this.#bytes + bytes + (this.#frames.length + messages) * FRAME_OVERHEAD_BYTES;
@@ -206,7 +206,7 @@ export class Outbox {
     else this.drop();
   }
 
-  /** Writes everything, even to a full socket, and accepts nothing more. */
+  /** Writes the whole queue, even to a full socket, and accepts no more frames. */
   finish(): void {
     if (this.#frames.length > 0 && this.#socket.writable) this.#writeQueued();
     this.drop();

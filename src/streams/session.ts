@@ -12,7 +12,7 @@ export interface Subscriber {
   onError(failure: Failure): void;
 }
 
-/** Emits nothing before `start`, so that the acknowledgement goes first. */
+/** Emits nothing before `start`, so that the acknowledgement is sent first. */
 export interface OpenSubscription {
   start(): void;
   /** Idempotent. */
@@ -33,7 +33,7 @@ export interface Backlog {
 /** One authenticated connection. Its methods never reject. */
 export interface Session {
   readonly limits: SessionLimits;
-  /** A JSON-RPC call over the connection. @param idBytes - size of its id, for metering. */
+  /** A JSON-RPC call over the connection. @param idBytes - size of the call's id, for metering. */
   call(
     method: string,
     params: Buffer | null,
@@ -42,25 +42,25 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Limits and meters input that is not a call, without credits. Without a response, `idBytes` is null. Returns the error to
-   * send: the `fault`, which is null for valid input, or a rejection.
+   * Limits and meters input that is not a call, without credits. `idBytes` is null if there is no response. Returns the
+   * error to send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
-  /** `method`: a `…Subscribe` of protocol/subscriptions.ts. `params`: raw JSON. */
+  /** `method`: a `…Subscribe` method from protocol/subscriptions.ts. `params`: raw JSON. */
   subscribe(
     method: string,
     params: Buffer | null,
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome>;
-  /** Bytes passed to the socket; called per batch, not per message. */
+  /** Records what was passed to the socket. Called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
-  /** Returns milliseconds to pause reading; Infinity to close the connection. */
+  /** Returns how many milliseconds to pause reading; Infinity to close the connection. */
   recordReceived(messages: number, bytes: number): number;
   setBacklog?(backlog: Backlog): void;
-  /** The client was disconnected: it reads too slowly. */
+  /** Called when the client was disconnected because it reads too slowly. */
   recordLagged?(): void;
-  /** Ends every subscription; the connection still counts until `close`. */
+  /** Ends every subscription. The connection counts toward the limit until `close`. */
   end(): void;
   /** Ends the session and releases its connection permit. */
   close(): void;

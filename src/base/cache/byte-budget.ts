@@ -2,7 +2,7 @@ export class ByteBudget {
   readonly #maxBytes: () => number;
   #reservedBytes = 0;
 
-  /** @param maxBytes - read with each use, since it may change. */
+  /** @param maxBytes - called for each reservation, since the limit may change. */
   constructor(maxBytes: () => number) {
     this.#maxBytes = maxBytes;
   }

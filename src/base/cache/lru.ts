@@ -1,21 +1,21 @@
-/** The list goes from most to least recently used. */
+/** Node of a linked list ordered by last use. */
 type Entry<Key, Value> = {
   readonly key: Key;
   value: Value;
   newer: Entry<Key, Value> | null;
   older: Entry<Key, Value> | null;
-  /** Number of insertions at the front when this entry was last moved there. */
+  /** Value of `#links` when this entry was last moved to the front. */
   linkedAt: number;
 };
 
 /**
- * Map of bounded size that evicts the least recently used entry. The order is a linked list. The newest quarter is not
- * relinked on use, because that touches neighbors anywhere in memory.
+ * Map of bounded size that evicts the least recently used entry. A linked list holds the order of use. Using one of the
+ * newest entries (a quarter by default) does not move it, because relinking touches entries scattered in memory.
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
-  /** An entry is moved to the front again only after this many others. */
+  /** Using an entry moves it to the front only if this many others have moved there since its last move. */
   readonly #near: number;
   readonly #onEvicted: ((value: Value) => void) | null;
   #links = 0;
@@ -23,7 +23,7 @@ export class Lru<Key, Value> {
   #oldest: Entry<Key, Value> | null = null;
   #cursor: Iterator<Entry<Key, Value>> | null = null;
 
-  /** @param near - newest entries whose order is not maintained; 0 if the map may never be full. */
+  /** @param near - number of newest entries whose order is not maintained; use 0 if the map might never be full. */
   constructor(
     entriesMax: number,
     near: number = Math.floor(entriesMax / 4),
@@ -75,7 +75,7 @@ export class Lru<Key, Value> {
     return oldest.value;
   }
 
-  /** The next entry, round after round, without counting as a use; null at the end of each round, and if empty. */
+  /** Returns the entries in turn, without counting as a use. @returns null after each round, and if empty. */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();
     const { value, done } = this.#cursor.next();

@@ -1,6 +1,6 @@
 import { Lru } from './lru.ts';
 
-/** A value that states its size, such as bytes. It must not change. */
+/** A value that states its weight, such as its size in bytes. The weight must not change. */
 export type Weighted = Readonly<{ weight: number }>;
 
 /** LRU map bounded by the number and the total weight of its entries. */
@@ -12,7 +12,7 @@ export class WeightedLru<Key, Value extends Weighted> {
   #evictions = 0;
 
   constructor(entriesMax: number, weightMax: number) {
-    // One more, so that this class evicts before the inner map does.
+    // One entry more than the limit, so that this class evicts before the inner map does.
     this.#entries = new Lru(entriesMax + 1, 0);
     this.#entriesMax = entriesMax;
     this.#weightMax = weightMax;
@@ -34,7 +34,7 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#entries.get(key);
   }
 
-  /** Inserts or replaces a value. One heavier than the limit is not stored. */
+  /** Inserts or replaces a value. A value heavier than the limit is not stored. */
   set(key: Key, value: Value): void {
     this.delete(key);
     if (value.weight > this.#weightMax) return;
@@ -50,7 +50,7 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#entries.delete(key);
   }
 
-  /** Checks `checks` entries, round-robin over calls, and removes the expired ones. */
+  /** Checks the next `checks` entries, round-robin across calls, and removes the expired ones. */
   sweep(checks: number, isExpired: (value: Value) => boolean): void {
     for (let i = 0; i < checks; i++) {
       const entry = this.#entries.next();

@@ -1,4 +1,4 @@
-/** Maps items with bounded concurrency. Results are in the order of the items. */
+/** Maps items with bounded concurrency. The results keep the order of the items. */
 export async function mapConcurrent<Item, Result>(
   items: readonly Item[],
   concurrency: number,

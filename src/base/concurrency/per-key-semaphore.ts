@@ -1,9 +1,9 @@
 export type PerKeySemaphoreLimits = Readonly<{
-  /** Permits in all. */
+  /** Permits across all keys. */
   permitsMax: number;
   /** Permits per key. */
   keyPermitsMax: number;
-  /** Waiters in all. */
+  /** Waiters across all keys. */
   waitingMax: number;
   /** Waiters per key. */
   keyWaitingMax: number;
@@ -15,11 +15,11 @@ type Waiter = () => void;
 
 type KeyQueue = { readonly key: string; readonly waiting: Set<Waiter>; inUse: number };
 
-/** Semaphore with limits in all and per key. Keys with waiters are served round-robin. */
+/** Semaphore with a total limit and a limit per key. Keys with waiters are served round-robin. */
 export class PerKeySemaphore {
   readonly #limits: PerKeySemaphoreLimits;
   readonly #queues = new Map<string, KeyQueue>();
-  /** Queues with waiters, next to be served first. */
+  /** Queues with waiters, in the order in which they are served. */
   readonly #waitingQueues = new Set<KeyQueue>();
   #inUse = 0;
   #waiting = 0;
@@ -32,7 +32,7 @@ export class PerKeySemaphore {
     return this.#inUse;
   }
 
-  /** Never rejects. @returns false if too many wait, the wait timed out, or the signal is aborted. */
+  /** Never rejects. @returns false if the queue is full, the wait times out or the signal is aborted. */
   async acquire(key: string, signal: AbortSignal | null = null): Promise<boolean> {
     if (signal?.aborted) return false;
     const queue = this.#queues.get(key) ?? { key, waiting: new Set(), inUse: 0 };
@@ -87,7 +87,7 @@ export class PerKeySemaphore {
       };
       const proceed = (): void => {
         stop();
-        // Granted at once, before a new caller can take the permit.
+        // Takes the permit at once, before a new caller can.
         this.#grant(queue);
         this.#rotate(queue);
         resolve(true);

@@ -1,9 +1,9 @@
-/** Limits concurrent tasks; further ones wait in FIFO order. */
+/** Limits the number of concurrent tasks. Further tasks wait in FIFO order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param permits - concurrent tasks, at least 1. */
+  /** @param permits - maximum number of concurrent tasks; at least 1. */
   constructor(permits: number) {
     if (!(permits >= 1)) throw new RangeError('a semaphore needs at least one permit');
     this.#free = permits;

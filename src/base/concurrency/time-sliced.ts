@@ -19,7 +19,7 @@ export async function mapTimeSliced<Item, Result>(
   return results;
 }
 
-/** Runs long tasks of many streams in turns, so that together they block the event loop for one time slice at most. */
+/** Runs tasks from many streams in FIFO order, in time slices, so that together they do not block the event loop. */
 export class TimeSlicedQueue {
   #waiting: (() => void)[] = [];
   #isScheduled = false;

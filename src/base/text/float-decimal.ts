@@ -1,6 +1,6 @@
-/** Plain decimal text of an f64, never with an exponent, as Rust's `Display`. */
+/** Formats f64 values as Rust's `Display` and serde_json do. */
 
-/** Rust's names of non-finite numbers; null for finite ones. */
+/** Rust's name for a non-finite number; null if the number is finite. */
 function notFinite(value: number): string | null {
   if (Number.isNaN(value)) return 'NaN';
   if (Number.isFinite(value)) return null;
@@ -9,7 +9,7 @@ function notFinite(value: number): string | null {
 
 const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
-/** Shortest text that reads back as the same number: Rust's `{}`. */
+/** Shortest text without an exponent that parses back to the same number: Rust's `{}`. */
 export function decimalText(value: number): string {
   const special = notFinite(value);
   if (special !== null) return special;
@@ -26,7 +26,7 @@ const FRACTION_BITS = 52n;
 const FRACTION_MASK = (1n << FRACTION_BITS) - 1n;
 const EXPONENT_BIAS = 1075;
 
-/** A finite f64 without its sign, as an integer times a power of two. */
+/** Splits the absolute value of a finite f64 into an integer and a power of two. */
 function parts(value: number): { whole: bigint; power: number } {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(value));
@@ -37,7 +37,7 @@ function parts(value: number): { whole: bigint; power: number } {
   return { whole: fraction | (1n << FRACTION_BITS), power: exponent - EXPONENT_BIAS };
 }
 
-/** value / 2^bits, ties to even. */
+/** value / 2^bits, rounded to nearest, ties to even. */
 function halvedToEven(value: bigint, bits: bigint): bigint {
   const quotient = value >> bits;
   const rest = value - (quotient << bits);

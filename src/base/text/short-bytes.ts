@@ -3,7 +3,7 @@
 /** Above this length a native copy is cheaper. */
 const LOOP_MAX_BYTES = 24;
 
-/** Whether the bytes at `start` equal the given ones. @param end - exclusive limit. */
+/** Whether `bytes` contains `text` at `start`. @param end - the comparison does not read beyond this offset. */
 export function matchesAt(bytes: Buffer, start: number, text: Buffer, end = bytes.length): boolean {
   if (end - start < text.length) return false;
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false;
@@ -16,7 +16,7 @@ export function copyTo(bytes: Buffer, start: number, piece: Buffer): number {
   return start + piece.length;
 }
 
-/** Groups items by the length of their names; few share a length. */
+/** Groups items by the length of their names, for fast lookups: few names share a length. */
 export function byLength<Item extends Readonly<{ name: Buffer }>>(
   items: readonly Item[],
 ): readonly (readonly Item[] | undefined)[] {
@@ -29,19 +29,19 @@ export function byLength<Item extends Readonly<{ name: Buffer }>>(
   return lists;
 }
 
-/** Largest number that the functions below write: 31 bits. */
+/** Largest number that the functions below accept: 31 bits. */
 export const DIGITS_NUMBER_MAX = 2 ** 31 - 1;
 
 const ZERO = 0x30;
 
-/** @param whole - exact, from 0. */
+/** @param whole - a non-negative safe integer. */
 export function digitCount(whole: number): number {
   let digits = 1;
   for (let bound = 10; bound <= whole; bound *= 10) digits++;
   return digits;
 }
 
-/** Writes the last digits of a number from 0 to DIGITS_NUMBER_MAX, padded with zeros. @returns the offset after them. */
+/** Writes the last `digits` digits of a number up to DIGITS_NUMBER_MAX, zero-padded. @returns the end offset. */
 export function writeDigits(bytes: Uint8Array, start: number, whole: number, digits: number): number {
   const end = start + digits;
   let rest = whole | 0;
@@ -53,7 +53,7 @@ export function writeDigits(bytes: Uint8Array, start: number, whole: number, dig
   return end;
 }
 
-/** Whether the bytes are the last digits of a number. */
+/** Whether the bytes at `start` are the last `digits` digits of `whole`. */
 export function areDigits(bytes: Uint8Array, start: number, whole: number, digits: number): boolean {
   let rest = whole | 0;
   for (let at = start + digits - 1; at >= start; at--) {

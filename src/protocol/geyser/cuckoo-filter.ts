@@ -8,7 +8,7 @@ const ENTRY_BYTES = FINGERPRINT_BITS / 8;
 const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
-/** Same texts as those of the published client, which validates before sending. */
+/** The texts match those of the published client, which validates before sending. */
 function validationError(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
@@ -23,13 +23,13 @@ function validationError(message: CuckooFilterMessage): string | null {
   return null;
 }
 
-/** Shared, to avoid allocation per update. */
+/** Shared to avoid an allocation per update. */
 const sharedLocation = { fingerprint: 0, first: 0 };
 
 /**
  * Probabilistic set of addresses: it may report false positives. Source: yellowstone-grpc-proto, `CuckooFilter`.
- * Each address has a fingerprint of 16 bits in one of two buckets. Fingerprint and first bucket are parts of its
- * hash; the second bucket is the first XOR the hash of the fingerprint.
+ * Each address has a 16-bit fingerprint in one of two buckets. The fingerprint and the first bucket are parts of the
+ * address's hash; the second bucket is the first XOR the hash of the fingerprint.
  */
 export class CuckooFilter {
   readonly #data: Uint8Array;
@@ -53,7 +53,7 @@ export class CuckooFilter {
     );
   }
 
-  /** @returns an object that the next call overwrites. */
+  /** @returns a shared object that the next call overwrites. */
   locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
     // 0 marks an empty entry.

@@ -8,7 +8,7 @@ import {
   subscribeRequest,
 } from './subscribe-request.ts';
 
-/** Ignores the other fields of a ping, even if they are invalid. */
+/** Ignores all other fields of a request that contains a ping, even if they are invalid. */
 function decode<Request extends { ping?: number }>(
   codec: MessageCodec<Request>,
   bytes: Uint8Array,
@@ -23,8 +23,8 @@ function decode<Request extends { ping?: number }>(
 }
 
 /**
- * Decodes `SubscribeRequest`, with views into `bytes`.
- * @throws InvalidProtobuf; GrpcError INVALID_ARGUMENT for invalid filters; Failure FILTER_LIMIT beyond the bounds.
+ * Decodes a `SubscribeRequest`. The result contains views into `bytes`.
+ * @throws InvalidProtobuf; GrpcError INVALID_ARGUMENT for invalid filters; Failure FILTER_LIMIT above the bounds.
  */
 export function decodeSubscribeRequest(
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function decodeSubscribeRequest(
   };
 }
 
-/** As `decodeSubscribeRequest`, for a `SubscribeDeshred` stream. */
+/** Like `decodeSubscribeRequest`, for a `SubscribeDeshred` stream. */
 export const decodeSubscribeDeshredRequest = (
   bytes: Uint8Array,
   bounds: RequestBounds = requestBounds,

@@ -18,7 +18,7 @@ function addressOf(text: string): Address {
 
 export const readAddressText = (reader: ProtobufReader): Address => addressOf(reader.string());
 
-/** Older nodes wrote an empty string. */
+/** Older nodes wrote an empty string for a missing address. */
 export function readAddressTextOrNull(reader: ProtobufReader): Address | null {
   const text = reader.string();
   return text === '' ? null : addressOf(text);

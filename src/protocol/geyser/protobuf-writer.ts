@@ -36,19 +36,18 @@ export class ProtobufWriter {
     return this.#length;
   }
 
-  /** u64. */
   uint64(field: number, value: bigint): this {
     this.#tag(field, VARINT);
     return this.#varint64(value);
   }
 
-  /** u32; also an enum, or a count up to 2^53 - 1 in a field of 64 bits. */
+  /** Also writes enums, and counts up to 2^53 - 1 in 64-bit fields. */
   uint32(field: number, value: number): this {
     this.#tag(field, VARINT);
     return this.#varint(value);
   }
 
-  /** i32; a negative one has ten bytes. */
+  /** A negative value takes ten bytes. */
   int32(field: number, value: number): this {
     return value < 0 ? this.uint64(field, BigInt(value)) : this.uint32(field, value);
   }
@@ -71,7 +70,7 @@ export class ProtobufWriter {
   }
 
   string(field: number, value: string): this {
-    // Most strings are ASCII, so the length prefix needs no move.
+    // Most strings are ASCII, so the reserved length prefix usually has the right size.
     const start = this.open(field, value.length);
     this.#reserve(value.length * CHARACTER_MAX_BYTES);
     this.#length += this.#bytes.write(value, this.#length, 'utf8');
@@ -111,7 +110,7 @@ export class ProtobufWriter {
     return this;
   }
 
-  /** Encoded fields. */
+  /** Appends encoded fields. */
   raw(value: Uint8Array): this {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#length);
@@ -123,7 +122,7 @@ export class ProtobufWriter {
     return this.raw(value.subarray(from, to));
   }
 
-  /** @param expectedBytes - avoids a move in `close`. @returns the start of the fields, for `close`. */
+  /** @param expectedBytes - a good estimate avoids a move in `close`. @returns the start of the fields, for `close`. */
   open(field: number, expectedBytes = 0): number {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);
@@ -152,7 +151,7 @@ export class ProtobufWriter {
     this.#length = 0;
   }
 
-  /** A view: the writer must not be used afterwards. */
+  /** Returns a view. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return plain(this.#bytes, this.#length);
   }

@@ -10,7 +10,7 @@ const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
 
 const TWO_32 = 2 ** 32;
-/** The low 49 bits of a varint are exact in a number; the other three bytes are stored separately. */
+/** A number holds the low 49 bits of a varint exactly; the last three bytes are stored separately. */
 const FIRST_BYTES = 7;
 const VARINT_BYTES_MAX = 10;
 
@@ -25,8 +25,8 @@ export interface FieldCount {
 }
 
 /**
- * Reads one message in wire order: `while (reader.next())`, then read or skip the field. Strict like prost, which
- * Rust servers use: a known field with another wire type is an error. Source: protobuf.dev, "Encoding".
+ * Reads one message in wire order: `while (reader.next())`, then read or skip the field. As strict as prost, which
+ * Rust servers use: a known field with the wrong wire type is an error. Source: protobuf.dev, "Encoding".
  * @throws InvalidProtobuf from every method.
  */
 export class ProtobufReader {
@@ -40,7 +40,7 @@ export class ProtobufReader {
   #first = 0;
   #rest = 0;
 
-  /** @param count - also counts the fields of nested messages. */
+  /** @param count - called for every field, including those of nested messages. */
   constructor(
     bytes: Uint8Array,
     start: number = 0,
@@ -57,7 +57,7 @@ export class ProtobufReader {
     return this.#field;
   }
 
-  /** Including its tag. */
+  /** Start of the current field, including its tag. */
   get fieldStart(): number {
     return this.#fieldStart;
   }
@@ -71,7 +71,7 @@ export class ProtobufReader {
     return this.#end;
   }
 
-  /** The current field must have been read or skipped. @returns false at the end. */
+  /** Moves to the next field. The current field must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     if (this.#count !== null) this.#count.field();
@@ -91,7 +91,7 @@ export class ProtobufReader {
     return BigInt.asUintN(64, BigInt(this.#first) + (BigInt(this.#rest) << 49n));
   }
 
-  /** A u64 of at most 2^53 - 1. */
+  /** Reads a u64 that must not exceed 2^53 - 1. */
   count(): number {
     const value = this.uint64();
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new InvalidProtobuf('count exceeds 2^53 - 1');
@@ -102,7 +102,7 @@ export class ProtobufReader {
     return BigInt.asIntN(64, this.uint64());
   }
 
-  /** Also reads an enum. Higher bits are dropped, as in other implementations. */
+  /** Also reads enums. Drops higher bits, like other implementations. */
   uint32(): number {
     this.#expect(VARINT);
     this.#varint();
@@ -113,7 +113,7 @@ export class ProtobufReader {
     return this.uint32() | 0;
   }
 
-  /** A u32 field whose value is a u8, such as an account index. */
+  /** Reads a u32 field whose value must be a u8, such as an account index. */
   u8(): number {
     const value = this.uint32();
     if (value > 0xff) throw new InvalidProtobuf(`${value} exceeds a byte`);
@@ -133,7 +133,7 @@ export class ProtobufReader {
     return doubles[0] as number;
   }
 
-  /** Skips a length-delimited value. @returns its start; it ends at `offset`. */
+  /** Skips a length-delimited value. @returns the start of the value, which ends at `offset`. */
   span(): number {
     this.#expect(LENGTH_DELIMITED);
     this.#varint();
@@ -148,7 +148,7 @@ export class ProtobufReader {
     return start;
   }
 
-  /** A view into the input. */
+  /** Returns a view into the input. */
   bytes(): Uint8Array {
     const start = this.span();
     return this.#bytes.subarray(start, this.#at);
@@ -168,13 +168,13 @@ export class ProtobufReader {
     }
   }
 
-  /** Its offsets are relative to the same input. */
+  /** The offsets of the nested reader refer to the same input. */
   message(): ProtobufReader {
     const start = this.span();
     return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
-  /** Packed or not. */
+  /** Accepts packed and unpacked values. */
   pushUint64s(list: bigint[]): void {
     if (this.#wireType === VARINT) {
       list.push(this.uint64());

@@ -1,10 +1,10 @@
 import type { Lamports, Slot } from '../../solana/units.ts';
 import type { SlotStatus } from './update/slot.ts';
 
-/** Encoded updates with views of the fields that filters use. Immutable. Source: geyser.proto, `SubscribeUpdate…`. */
+/** Encoded update with views of the fields that filters use. Immutable. Source: geyser.proto, `SubscribeUpdate…`. */
 type Raw = Readonly<{
   slot: Slot;
-  /** `SubscribeUpdate` without `filters`: preceded by encoded filter names it is a complete message. */
+  /** `SubscribeUpdate` without `filters`: a complete message once encoded filter names are prepended. */
   tail: Uint8Array;
   /** Encoded `google.protobuf.Timestamp`. */
   createdAt: Uint8Array;
@@ -37,11 +37,11 @@ export type RawTransaction = Raw &
     info: Uint8Array;
     signature: Uint8Array;
     isVote: boolean;
-    /** Index in the block; at the shred stage the order within the slot. */
+    /** Index in the block; at the shred stage, the position within the slot. */
     index: number;
     /** `solana.storage.ConfirmedBlock.TransactionError`; null on success or if unknown. */
     err: Uint8Array | null;
-    /** Static, loaded writable, loaded readonly keys. */
+    /** Static keys, then loaded writable keys, then loaded readonly keys. */
     keys: RawKeys;
     /** `TransactionStatusMeta`; null at the shred stage. */
     meta: Uint8Array | null;
@@ -58,7 +58,7 @@ export type RawBlockMeta = Raw &
     parentSlot: Slot;
     executedTransactionCount: number;
     entriesCount: number;
-    /** Number of account writes, if the source does not send all of them; null: count those received. */
+    /** Number of updated accounts, if the source does not send them all; null: count the received accounts. */
     updatedAccountCount: number | null;
   }>;
 
@@ -66,8 +66,8 @@ export type RawSlot = Raw &
   Readonly<{ kind: 'slot'; parent: Slot | null; status: SlotStatus; deadError: string | null }>;
 
 /**
- * Order within a slot: created bank, then transactions, accounts and entries, then block meta, then
- * `processed`. The source sends the complete slot before `processed`, and nothing twice.
+ * Order within a slot: created bank; transactions, accounts and entries; block meta; `processed`. The source sends
+ * the complete slot before `processed`, and no update twice.
  */
 export type RawUpdate = RawAccount | RawTransaction | RawEntry | RawBlockMeta | RawSlot;
 
@@ -79,11 +79,11 @@ export const updateKinds: ReadonlySet<RawUpdate['kind']> = new Set([
   'slot',
 ]);
 
-/** With the last write of each account. */
+/** Complete block, with the last write of each account. */
 export type RawBlock = Readonly<{
   kind: 'block';
   slot: Slot;
-  /** Time of assembly. */
+  /** Time at which the block was assembled. */
   createdAt: Uint8Array;
   meta: RawBlockMeta;
   transactions: readonly RawTransaction[];

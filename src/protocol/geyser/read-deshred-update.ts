@@ -8,7 +8,7 @@ import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
 import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
-/** Bytes are views into the message. */
+/** The byte fields are views into the message. */
 export type DeshredTransactionUpdate = Readonly<{
   kind: 'transaction';
   slot: Slot;
@@ -23,7 +23,7 @@ export type DeshredTransactionUpdate = Readonly<{
   endShredIndex: number;
 }>;
 
-/** The client must answer `ping` with a ping; `pong` answers its ping. */
+/** The client must answer a `ping` with a ping. A `pong` answers a ping from the client. */
 type DeshredUpdate = Readonly<DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }>;
 
 /** Source: geyser.proto, `SubscribeUpdateDeshred`. */
@@ -81,7 +81,7 @@ function readTransaction(reader: ProtobufReader, message: Uint8Array): DeshredTr
   };
 }
 
-/** Reads a message of a `SubscribeDeshred` stream. Of the transaction only the keys are decoded. */
+/** Reads a message from a `SubscribeDeshred` stream. Decodes only the keys of the transaction. */
 export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
   let createdAt: bigint | null = null;
   let update: DeshredUpdate | null = null;

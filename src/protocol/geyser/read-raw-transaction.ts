@@ -4,7 +4,7 @@ import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';
 
-/** Maximum of static and loaded keys, because an index is one byte. */
+/** Maximum number of static and loaded keys: an account index is one byte. */
 export const KEYS_MAX = 256;
 
 const emptyInfo = (bytes: Uint8Array) => ({
@@ -20,7 +20,7 @@ const emptyInfo = (bytes: Uint8Array) => ({
 });
 type Info = ReturnType<typeof emptyInfo>;
 
-/** In `solana.storage.ConfirmedBlock.Transaction` of all versions the message is field 2, as are its keys. */
+/** In all versions of `solana.storage.ConfirmedBlock.Transaction`, the message is field 2, and so are its keys. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
@@ -58,7 +58,7 @@ function readInfo(message: Uint8Array, start: number, end: number): Info {
   return info;
 }
 
-/** @param message - the complete message. */
+/** @param message - the complete message; key offsets are relative to its start. */
 export function readRawTransaction(
   reader: ProtobufReader,
   message: Uint8Array,

@@ -18,7 +18,7 @@ export type RawMessage =
 
 /** Fields of the inner update message. */
 type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'createdAt'> : Update;
-/** @param message - the complete message. */
+/** @param message - the complete message; offsets are relative to its start. */
 type ReadContent = (reader: ProtobufReader, message: Uint8Array) => Content<RawMessage> | null;
 
 const NAMES = 1;
@@ -120,7 +120,7 @@ function readBlockCounts(reader: ProtobufReader): RawBlockCounts {
   return { kind: 'blockCounts', slot, updatedAccountCount };
 }
 
-/** By field number. Transaction statuses are ignored: they contain nothing that the transaction does not. */
+/** Readers by field number. Transaction statuses are ignored: transactions contain the same data. */
 const kinds: Readonly<Record<number, ReadContent>> = {
   2: readAccount,
   3: readSlotUpdate,
@@ -139,7 +139,7 @@ const emptyLayout = () => ({
   contentEnd: 0,
   createdAt: null as Uint8Array | null,
   namesEnd: 0,
-  /** Whether names also follow other fields. */
+  /** Whether filter names also occur after other fields. */
   hasTrailingNames: false,
 });
 type MessageLayout = ReturnType<typeof emptyLayout>;
@@ -164,7 +164,7 @@ function readLayout(bytes: Uint8Array): MessageLayout {
   return layout;
 }
 
-/** Copied only if necessary. */
+/** Copies the message only if necessary. */
 function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
   if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
@@ -178,9 +178,9 @@ function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: U
 }
 
 /**
- * Decodes the fields of a `Subscribe` message that filters need. The result has views into `bytes`.
+ * Decodes those fields of a `Subscribe` message that filters need. The result contains views into `bytes`.
  * @param receivedAtMs - used for messages without `created_at`.
- * @param origin - identifies the stream, if write versions are compared.
+ * @param origin - identifies the stream; needed if write versions are compared.
  * @returns null for unknown kinds and transaction statuses.
  */
 export function readRawUpdate(

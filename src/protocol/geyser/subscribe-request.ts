@@ -13,7 +13,7 @@ import {
 } from './request/filters.ts';
 import { filterNames, type MessageOf, messageCodec, namedFilters } from './request/message-codec.ts';
 
-/** Requests of streams; each replaces the previous one. Field numbers are those of geyser.proto. */
+/** Stream requests. Each request replaces the previous one. Field numbers are those of geyser.proto. */
 
 /** Empty or absent members match everything. */
 const accountsFilter = messageCodec({
@@ -21,7 +21,7 @@ const accountsFilter = messageCodec({
   owner: [3, addresses('owner')],
   filters: [4, dataFilters],
   nonemptyTxnSignature: [5, flag],
-  /** Alternative to `account`: an address may be in either. */
+  /** Alternative to `account`: an account matches if its address is in either. */
   cuckooAccounts: [6, cuckooFilter],
 });
 export type AccountsFilter = MessageOf<typeof accountsFilter>;
@@ -38,7 +38,7 @@ const transactionsFilter = messageCodec({
   signature: [5, signature],
   accountRequired: [6, addresses('account_required')],
   cuckooAccountInclude: [7, cuckooFilter],
-  /** Owners of token accounts also match: of all, or of those with a changed balance. */
+  /** Also match by the owners of token accounts: of all of them, or of those whose balance changed. */
   tokenAccounts: [30, tokenAccounts],
 });
 export type TransactionsFilter = MessageOf<typeof transactionsFilter>;
@@ -46,7 +46,7 @@ export type TransactionsFilter = MessageOf<typeof transactionsFilter>;
 const slotsFilter = messageCodec({
   /** Report only the status that equals the request's commitment. */
   filterByCommitment: [1, flag],
-  /** Also report first shred, completed, bank created and dead. */
+  /** Also report the statuses first shred received, completed, created bank and dead. */
   interslotUpdates: [2, flag],
 });
 export type SlotsFilter = MessageOf<typeof slotsFilter>;

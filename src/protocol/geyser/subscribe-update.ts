@@ -16,7 +16,7 @@ import {
   type TransactionUpdate,
 } from './update/transaction.ts';
 
-/** The client must answer `ping` with a ping; `pong` answers its ping. */
+/** The client must answer a `ping` with a ping. A `pong` answers a ping from the client. */
 export type Update = Readonly<
   | AccountUpdate
   | SlotUpdate
@@ -32,12 +32,12 @@ export type Update = Readonly<
 /** Source: geyser.proto, `SubscribeUpdate`. */
 export type SubscribeUpdate = Readonly<{
   filters: readonly string[];
-  /** Unix milliseconds at the plugin. */
+  /** Unix milliseconds, set by the Geyser plugin. */
   createdAt: bigint | null;
   update: Update | null;
 }>;
 
-/** In milliseconds. */
+/** Reads a `google.protobuf.Timestamp`. @returns Unix milliseconds. */
 export function readTimestamp(reader: ProtobufReader): bigint {
   let [seconds, nanos] = [0n, 0];
   while (reader.next()) {

@@ -17,11 +17,11 @@ function readCommitment(reader: ProtobufReader): Commitment {
 
 const newWriter = (): ProtobufWriter => new ProtobufWriter(96);
 
-/** GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
+/** For GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
 export const decodeCommitmentRequest = (bytes: Uint8Array): Commitment =>
   readOnlyField<Commitment>(new ProtobufReader(bytes), readCommitment, 'processed');
 
-/** The hash may be any text. @throws GrpcError UNKNOWN for an unknown commitment. */
+/** The blockhash is not validated. @throws GrpcError UNKNOWN for an unknown commitment. */
 export function decodeIsBlockhashValidRequest(
   bytes: Uint8Array,
 ): Readonly<{ blockhash: string; commitment: Commitment }> {
@@ -42,7 +42,7 @@ export const decodePingRequest = (bytes: Uint8Array): number =>
 export const encodePongResponse = (count: number): Uint8Array =>
   count === 0 ? new Uint8Array() : newWriter().int32(1, count).finish();
 
-/** @param firstAvailable - lowest slot that a stream may begin at. */
+/** @param firstAvailable - lowest slot from which a stream may start; null if there is none. */
 export const encodeSubscribeReplayInfoResponse = (firstAvailable: Slot | null): Uint8Array =>
   firstAvailable === null ? new Uint8Array() : newWriter().uint64(1, firstAvailable).finish();
 
@@ -51,7 +51,7 @@ export const encodeGetSlotResponse = (slot: Slot): Uint8Array => newWriter().non
 export const encodeGetBlockHeightResponse = (blockHeight: bigint): Uint8Array =>
   newWriter().nonzeroUint64(1, blockHeight).finish();
 
-/** @param version - JSON text. */
+/** @param version - as JSON text. */
 export const encodeGetVersionResponse = (version: string): Uint8Array =>
   newWriter().nonemptyString(1, version).finish();
 

@@ -4,10 +4,10 @@ export class InvalidGrpc extends Error {
   override readonly name = 'InvalidGrpc';
 }
 
-/** `grpc-accept-encoding`. */
+/** Value of the `grpc-accept-encoding` header. */
 export const ACCEPTED_ENCODINGS = 'identity,gzip,zstd';
 
-/** Compression flag and length before each message. */
+/** A compression flag and the length precede each message. */
 export const FRAME_HEADER_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 
@@ -21,11 +21,11 @@ export function encodeFrame(message: Uint8Array): Buffer {
 }
 
 export type MessageSizes = Readonly<{
-  /** Compressed and uncompressed. */
+  /** Applies to the compressed and to the decompressed size. */
   messageMaxBytes: number;
-  /** Maximum decompression ratio … */
+  /** Maximum decompression ratio of messages above `decompressedFreeBytes`. */
   decompressionRatioMax: number;
-  /** … above this size. */
+  /** Decompressed size up to which the ratio is not limited. */
   decompressedFreeBytes: number;
 }>;
 
@@ -38,7 +38,7 @@ export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSize
 export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
   (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_BUFFER_TOO_LARGE';
 
-/** @throws InvalidGrpc, also if larger than `decompressedMaxBytes`: see `isTooLarge`. */
+/** @throws InvalidGrpc, also if the result exceeds `decompressedMaxBytes` (see `isTooLarge`). */
 export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
   const options = { maxOutputLength: decompressedMaxBytes(message.length, sizes) };
   try {
@@ -50,22 +50,22 @@ export function decompress(message: Buffer, encoding: string, sizes: MessageSize
   throw new InvalidGrpc('unsupported message encoding');
 }
 
-/** Messages are decompressed by `next`. */
+/** Splits received bytes into messages. `next` decompresses them. */
 export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
-  /** Concatenated once the first message is complete. */
+  /** Received pieces; joined into one once a message header has arrived. */
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Once known. */
+  /** Size of the next frame; until it is known, the size of its header. */
   #frameBytes = FRAME_HEADER_BYTES;
 
   constructor(sizes: MessageSizes) {
     this.#sizes = sizes;
   }
 
-  /** If so, `next` is slow. @throws InvalidGrpc */
+  /** Whether the next message is complete and compressed, so that `next` is slow. @throws InvalidGrpc */
   get isCompressedReady(): boolean {
     return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }
@@ -76,7 +76,7 @@ export class GrpcFrames {
     this.#length += piece.length;
   }
 
-  /** @returns an immutable view; null if incomplete. @throws InvalidGrpc */
+  /** @returns the next message, read-only; null if it is incomplete. @throws InvalidGrpc */
   next(): Buffer | null {
     if (!this.#hasFrame()) return null;
     const bytes = this.#pieces[0] as Buffer;
@@ -88,7 +88,7 @@ export class GrpcFrames {
     return bytes[0] === 0 ? message : this.#decompressed(message, bytes[0] as number);
   }
 
-  /** If so, the pieces have been concatenated. */
+  /** Whether a complete frame has arrived. If so, the pieces have been joined into one. */
   #hasFrame(): boolean {
     if (this.#length < this.#frameBytes) return false;
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];

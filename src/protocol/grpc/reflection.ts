@@ -5,9 +5,9 @@ import { ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 import { numberOf } from './status.ts';
 
-/** A file of `proto/`, compiled. */
+/** A compiled file from `proto/`. */
 type ProtoFile = {
-  /** `FileDescriptorProto`. */
+  /** Encoded `FileDescriptorProto`. */
   readonly descriptor: Uint8Array;
   name: string;
   readonly imports: string[];
@@ -21,13 +21,13 @@ type Registry = Readonly<{
   bySymbol: ReadonlyMap<string, ProtoFile>;
 }>;
 
-/** Both versions have the same messages. */
+/** Both versions of the service use the same messages. */
 export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
 ];
 
-/** Field numbers of the named descriptors in a descriptor. Source: protobuf, descriptor.proto. */
+/** Field numbers at which a descriptor contains named descriptors. Source: protobuf, descriptor.proto. */
 type Nested = Readonly<{ [field: number]: Nested }>;
 const MESSAGE: Nested = { 3: {}, 4: {} };
 const ENUM: Nested = {};
@@ -67,7 +67,7 @@ function readFile(descriptor: Uint8Array): ProtoFile {
 
 let registry: Registry | null = null;
 
-/** Files compiled by `npm run proto`, read at first use. */
+/** Loads the files compiled by `npm run proto` on first use. */
 function loadRegistry(): Registry {
   if (registry !== null) return registry;
   const files: ProtoFile[] = [];
@@ -102,7 +102,7 @@ function filesField(file: ProtoFile | undefined, requested: string): ResponseFie
   return { field: 4, content };
 }
 
-/** @param field - of the request. Proto3 has no extensions. */
+/** @param field - field number in the request. Extension queries are unsupported: proto3 has no extensions. */
 function responseTo(field: number, requested: string): ResponseField {
   if (field === 3) return filesField(loadRegistry().byName.get(requested), requested);
   if (field === 4) return filesField(loadRegistry().bySymbol.get(requested), requested);

@@ -1,6 +1,6 @@
 import type { FailureFacts } from '../errors.ts';
 
-/** By number. Source: grpc/grpc, doc/statuscodes.md. */
+/** Indexed by status code. Source: grpc/grpc, doc/statuscodes.md. */
 const names = [
   'OK',
   'CANCELLED',
@@ -24,7 +24,7 @@ export type GrpcCode = (typeof names)[number];
 
 export type GrpcStatus = Readonly<{
   code: GrpcCode;
-  /** Untrusted text of the server. */
+  /** Untrusted text from the server. */
   message: string;
 }>;
 
@@ -50,7 +50,7 @@ const httpCodes: Readonly<Record<number, GrpcCode>> = {
   504: 'UNAVAILABLE',
 };
 
-/** null if absent. */
+/** @returns null if `grpc-status` is missing. */
 export function statusOf(headers: Headers): GrpcStatus | null {
   const number = headers['grpc-status'];
   if (typeof number !== 'string') return null;
@@ -61,7 +61,7 @@ export function statusOf(headers: Headers): GrpcStatus | null {
   };
 }
 
-/** If `grpc-status` is missing. */
+/** Status of a response without `grpc-status`. */
 export const statusOfHttp = (status: number): GrpcStatus => ({
   code: httpCodes[status] ?? 'UNKNOWN',
   message: `HTTP ${status}`,
@@ -69,11 +69,11 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
 
 export const numberOf = (code: GrpcCode): number => names.indexOf(code);
 
-/** Encodes only what must be, because some clients do not decode. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Encodes only what must be encoded: some clients do not decode it. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export const encodeStatusMessage = (text: string): string =>
   text.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 
-/** Public text of the Yellowstone protocol, as "failed to create filter: …". Keys, limits, capacity use Failure. */
+/** Public error with a Yellowstone text ("failed to create filter: …"). Key, limit and capacity errors are Failures. */
 export class GrpcError extends Error {
   readonly code: GrpcCode;
   readonly facts: FailureFacts | undefined;

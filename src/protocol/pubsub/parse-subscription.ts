@@ -63,7 +63,7 @@ const transactionViewOf = (config: JsonObject): TransactionView => ({
   maxVersion: readMaxVersion(config) ?? undefined,
 });
 
-/** `pubkey, {encoding, commitment}`. `dataSlice` and `minContextSlot` are validated and ignored. */
+/** Params: `pubkey, {encoding, commitment}`. `dataSlice` and `minContextSlot` are validated but ignored. */
 function parseAccount(params: JsonValue | undefined): SubscriptionOf<'account'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
@@ -79,7 +79,7 @@ function readBlockFilter(value: JsonValue): string | null {
   return null;
 }
 
-/** `"all" | {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address. */
+/** Params: `"all" | {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address. */
 function parseBlock(params: JsonValue | undefined): SubscriptionOf<'block'> {
   const list = positional(params, 1, 2);
   const mentioned = at(list, 0, readBlockFilter);
@@ -106,7 +106,7 @@ function onlyMention(texts: readonly string[]) {
   return { mentions: readAddress(text, 'mentions') };
 }
 
-/** `"all" | "allWithVotes" | {mentions: [pubkey]}, {commitment}`. */
+/** Params: `"all" | "allWithVotes" | {mentions: [pubkey]}, {commitment}`. */
 function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   const list = positional(params, 1, 2);
   const filter = at(list, 0, readLogsFilter);
@@ -114,7 +114,7 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
-/** Other members are validated and ignored. Unlike elsewhere, filters are verified before the address. */
+/** Other members are validated but ignored. Unlike in other methods, filters are verified before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
@@ -128,7 +128,7 @@ function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> 
   return { kind: 'program', program, commitment, encoding: encoding ?? 'binary', filters };
 }
 
-/** `signature, {commitment, enableReceivedNotification}`. */
+/** Params: `signature, {commitment, enableReceivedNotification}`. */
 function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'signature'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
@@ -151,7 +151,7 @@ export const FILTER_ADDRESSES_MAX = 50_000;
 
 type AddressList = Readonly<{ name: string; texts: readonly string[] }>;
 
-/** Addresses and the signature are verified later, after the config was read. */
+/** The addresses and the signature are verified only after the config has been read. */
 type UnverifiedFilter = Pick<TransactionFilter, 'vote' | 'failed' | 'tokenAccounts'> &
   Readonly<{ signature: string | null; include: AddressList; exclude: AddressList; required: AddressList }>;
 
@@ -161,7 +161,7 @@ const commonMembers = (filter: JsonObject) => ({
   signature: optionalMember(filter, 'signature', readString),
 });
 
-/** A misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
+/** If ignored, a misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
 function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
@@ -225,7 +225,7 @@ const verifyFilter = (filter: UnverifiedFilter): TransactionFilter => ({
 
 type ReadTransactionFilter = Readonly<{ dialect: 'helius' | 'whirligig'; unverified: UnverifiedFilter }>;
 
-/** The nested dialect has `accounts`; a filter without any accounts belongs to the flat one. */
+/** The nested dialect has `accounts`; a filter without it is read as the flat dialect. */
 function readTransactionFilter(value: JsonValue): ReadTransactionFilter {
   const filter = readObject(value, 'TransactionSubscribeFilter');
   const accounts = member(filter, 'accounts');
@@ -272,16 +272,16 @@ const parsers: { readonly [Kind in SubscriptionKind]: (params: JsonValue | undef
   vote: withoutParams('vote'),
 };
 
-/** Fills in defaults. @throws RpcError -32602 with Agave's text. */
+/** Parses params and fills in defaults. @throws RpcError -32602 with Agave's text. */
 export const parseSubscription = <Kind extends SubscriptionKind>(
   kind: Kind,
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** Any id with whitespace is shorter. */
+/** A subscription id is shorter, even with whitespace around it. */
 const PARAMS_MAX_BYTES = 100;
 
-/** The subscription id, u64. */
+/** @returns the subscription id, a u64. */
 export const parseUnsubscribe = (params: JsonValue | undefined): bigint => at(exactly(params, 1), 0, readU64);
 
 export function parseRawUnsubscribe(params: Buffer | null): bigint {

@@ -22,7 +22,7 @@ const encodeView = (view: TransactionView): WritableJson & object => ({
   maxSupportedTransactionVersion: view.maxVersion,
 });
 
-/** Order and duplicates do not affect the meaning. */
+/** Removes order and duplicates, which do not affect the meaning. */
 const sorted = <T extends string>(list: readonly T[]): T[] => [...new Set(list)].sort();
 
 function encodeTransactionFilter({ dialect, filter }: SubscriptionOf<'transaction'>): WritableJson {
@@ -76,16 +76,16 @@ function encodeParams(subscription: Subscription): readonly WritableJson[] {
   }
 }
 
-/** Raw JSON with defaults. Equal subscriptions give equal bytes. `transaction` keeps its dialect. */
+/** Raw JSON params with defaults. Equal subscriptions give equal bytes. `transaction` keeps its dialect. */
 export const upstreamParams = (subscription: Subscription): Buffer =>
   Buffer.from(writeJson(encodeParams(subscription)));
 
-/** Equal subscriptions share it. The order of `program` filters matters, as in Agave. */
+/** Equal subscriptions have equal keys. The order of `program` filters matters, as in Agave. */
 export function topicKey(subscription: Subscription): string {
   const params = writeJson(encodeParams(subscription));
   if (params.length <= KEY_MAX_LENGTH) return `${subscription.kind} ${params}`;
   return `${subscription.kind} sha256 ${createHash('sha256').update(params).digest('base64')}`;
 }
 
-/** Longer parameters are hashed: address lists can be megabytes. */
+/** Longer parameters are hashed, because address lists can be megabytes long. */
 const KEY_MAX_LENGTH = 1_024;

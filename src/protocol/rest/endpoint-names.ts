@@ -1,4 +1,4 @@
-/** As counted in usage. Implementations: `rest-api/registry.ts`. */
+/** Names under which usage is counted. Implementations: `rest-api/registry.ts`. */
 export const endpointNames = [
   'metadata/create',
   'nft/read',

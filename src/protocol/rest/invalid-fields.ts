@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts';
 
 export type FieldProblem = Readonly<{
-  /** Wire name, with a path inside it if needed: `token_addresses[3]`. */
+  /** Field name in the request, with a path inside the field if needed: `token_addresses[3]`. */
   field: string;
   message: string;
 }>;

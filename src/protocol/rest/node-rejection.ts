@@ -1,7 +1,7 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 
-/** Public. */
+/** Sent to clients. */
 export type NodeError = Readonly<{ code: number; message: string; data?: JsonValue }>;
 
 const MESSAGE_MAX = 1_000;
@@ -14,7 +14,7 @@ function truncate({ code, message: fullMessage, data }: NodeError): NodeError {
   return isIncluded ? { code, message, data } : { code, message };
 }
 
-/** null without a message. */
+/** @returns null if the error has no message. */
 export function parseNodeError(error: JsonValue, code: number): NodeError | null {
   if (error === null || typeof error !== 'object' || Array.isArray(error)) return null;
   const { message, data } = error;
@@ -23,7 +23,7 @@ export function parseNodeError(error: JsonValue, code: number): NodeError | null
 }
 
 /**
- * A node's error in a call made by an endpoint. The caller's input is already validated, so the service is at
+ * A node's error in a call made by an endpoint. The caller's input has already been validated, so the service is at
  * fault; endpoints that forward signed transactions use TRANSACTION_REFUSED.
  */
 export class NodeRejection extends Failure {

@@ -3,7 +3,7 @@ import type { Network } from '../call.ts';
 import type { Failure } from '../errors.ts';
 import type { Caller, LimitStatus } from '../request-handler.ts';
 
-/** Endpoints of a group share one rate limit per key family. Source: spec, "Limits"; rest-api.md §1. */
+/** Endpoints in a group share one rate limit per key family. Source: spec, "Limits"; rest-api.md §1. */
 export const endpointGroups = ['wallet', 'nft', 'token', 'transaction', 'storage', 'metadata'] as const;
 export type EndpointGroup = (typeof endpointGroups)[number];
 
@@ -14,10 +14,10 @@ export function groupOfPath(path: string): EndpointGroup | null {
 
 export type RestVerb = 'GET' | 'POST';
 
-/** The handler must consume or destroy it. */
+/** An uploaded file. The handler must consume or destroy `bytes`. */
 export type Upload = Readonly<{
   name: string | null;
-  /** As sent. */
+  /** Content type, as sent by the client. */
   type: string;
   /** Throws a Failure if the request is aborted or the file is too large. */
   bytes: AsyncIterable<Uint8Array>;
@@ -33,9 +33,9 @@ export type RestInput = Readonly<{
 export type RestCaller = Readonly<{
   /** Key family that owns stored data. */
   ownerId: string;
-  /** Aborted on disconnect and timeout. */
+  /** Aborted when the client disconnects or the request times out. */
   signal: AbortSignal;
-  /** @throws NodeRejection for a node's error; Failure if none responds. */
+  /** @throws NodeRejection for a node's error; Failure if no node responds. */
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
   /** @throws Failure NETWORK_FORBIDDEN. */
   useNetwork?(network: Network): void;
@@ -46,25 +46,25 @@ export type RestResponse = Readonly<{ message: string; result: WritableJson }>;
 
 export type RestRoute = Readonly<{
   verb: RestVerb;
-  /** Path such as `/sol/v1/wallet/balance`, and aliases. */
+  /** The path, such as `/sol/v1/wallet/balance`, followed by its aliases. */
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
-  /** Name in usage: `wallet/balance`. */
+  /** Name under which usage is counted: `wallet/balance`. */
   name: string;
-  /** `json`: also with GET. `upload`: multipart with a file. */
+  /** `json`: a JSON body or none, also for GET. `upload`: multipart with a file. */
   bodyType: 'json' | 'upload';
   /** Responses contain private keys and must not be stored. */
   holdsSecrets?: boolean;
-  /** @throws Failure; InvalidFields names invalid fields. */
+  /** @throws Failure; for invalid fields, InvalidFields. */
   handle(input: RestInput, caller: RestCaller): Promise<RestResponse>;
 }>;
 
 export type RestRequest = Caller &
   Readonly<{
     route: Pick<RestRoute, 'name' | 'group' | 'bodyType' | 'holdsSecrets'>;
-    /** Reads the body and runs the endpoint. @returns the envelope. @throws Failure */
+    /** Reads the body and runs the endpoint. @returns the response envelope. @throws Failure */
     execute: (caller: RestCaller) => Promise<Buffer>;
-    /** Read so far. */
+    /** Bytes read so far. */
     bytesIn: () => number;
   }>;
 

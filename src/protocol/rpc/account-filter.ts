@@ -21,7 +21,7 @@ import {
   withoutPayload,
 } from './serde.ts';
 
-/** getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; reference §1.8. */
+/** Filter of getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; reference §1.8. */
 export type AccountFilter = Readonly<
   | { kind: 'dataSize'; size: bigint }
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
@@ -36,7 +36,7 @@ type EncodedBytes =
   | Readonly<{ encoding: 'base58' | 'base64'; text: string }>
   | Readonly<{ encoding: 'bytes'; bytes: readonly number[] }>;
 
-/** Bytes are still encoded. */
+/** A filter whose bytes are still encoded. */
 export type UnverifiedFilter =
   | Exclude<AccountFilter, { kind: 'memcmp' }>
   | Readonly<{ kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }>;
@@ -85,7 +85,7 @@ function readFilter(value: JsonValue): UnverifiedFilter {
 
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
-/** `textMax` is the length of 128 encoded bytes. */
+/** `textMax` is the maximum encoded length of 128 bytes. */
 const textEncodings = {
   base58: { textMax: 175, decode: decodeBase58Text, error: 'Base58DecodeError' },
   base64: { textMax: 172, decode: decodeBase64, error: 'Base64DecodeError' },

@@ -13,7 +13,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** As Rust's `{:?}` prints a character. */
+/** Formats a character like Rust's `{:?}`. */
 function rustChar(character: string): string {
   const printable = character >= ' ' && character !== '\u007f';
   return `'${ESCAPES[character] ?? (printable ? character : `\\u{${character.charCodeAt(0).toString(16)}}`)}'`;

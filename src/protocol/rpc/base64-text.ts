@@ -9,7 +9,7 @@ const sextets: ReadonlyMap<number, number> = new Map(
 
 const invalidByte = (index: number, byte: number): string => `InvalidByte(${index}, ${byte})`;
 
-/** Error in the last group of up to four characters, the only one that may have padding. */
+/** Finds an error in the last group of up to four characters, the only group that may have padding. */
 function tailFault(bytes: Uint8Array, start: number): string | null {
   let symbols = 0;
   let firstPad = -1;
@@ -36,7 +36,7 @@ function tailFault(bytes: Uint8Array, start: number): string | null {
 function faultOf(bytes: Uint8Array): string | null {
   const rest = bytes.length % 4;
   const last = bytes[bytes.length - 1] ?? 0;
-  // A trailing newline takes precedence.
+  // An invalid trailing character, such as a newline, takes precedence.
   if (rest === 1 && last !== PAD && !sextets.has(last)) return invalidByte(bytes.length - 1, last);
   const tail = Math.max(0, bytes.length - (rest === 0 ? 4 : rest));
   for (let i = 0; i < tail; i++) {

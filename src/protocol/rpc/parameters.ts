@@ -25,15 +25,15 @@ import {
 
 /**
  * Agave's rules and error texts. Parsers first take positional values, then read types (`serde.ts`), then parse
- * texts: as in Agave, an invalid config takes precedence over an invalid address. Config members are read in order
- * of their names, as in serde_json. Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave
+ * texts: as in Agave, an invalid config takes precedence over an invalid address. Config members are read in
+ * alphabetical order, as in serde_json. Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave
  * rpc/src/rpc.rs; reference §1.0 and §2.3.
  */
 
 /** Source: Agave `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 export const STATUSES_MAX = 256;
 
-/** Empty if absent or null; null for an object. The envelope rejects scalars. */
+/** @returns an empty list if absent or null; null for an object. The envelope decoder rejects scalars. */
 function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
   if (params === undefined || params === null) return [];
   if (Array.isArray(params)) return params;
@@ -41,7 +41,7 @@ function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
   throw new RpcError(-32600, 'Invalid request');
 }
 
-/** For a method with optional parameters. @throws RpcError -32602 */
+/** For methods with optional parameters. @throws RpcError -32602 */
 export function positional(params: JsonValue | undefined, least: number, most: number): readonly JsonValue[] {
   const list = listOf(params);
   if (list === null) throw invalidParams('`params` should be an array');
@@ -55,7 +55,7 @@ export function positional(params: JsonValue | undefined, least: number, most: n
   return list;
 }
 
-/** For a method without optional parameters. */
+/** For methods without optional parameters. */
 export function exactly(params: JsonValue | undefined, size: number): readonly JsonValue[] {
   const list = params === undefined || params === null ? null : listOf(params);
   if (list === null) {
@@ -79,7 +79,7 @@ export function noParameters(params: JsonValue | undefined): void {
   );
 }
 
-/** Presence was checked by `positional` or `exactly`. */
+/** Reads a parameter. `positional` or `exactly` has already checked that it is present. */
 export function at<T>(list: readonly JsonValue[], index: number, read: (value: JsonValue) => T): T {
   return read(list[index] ?? null);
 }
@@ -100,7 +100,7 @@ export function limitInputs(inputs: readonly unknown[], max: number): void {
   if (inputs.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
 }
 
-/** Unknown commitments are `finalized`: Agave flattens an `Option<CommitmentConfig>`, which ignores errors. */
+/** Treats unknown commitments as `finalized`: Agave flattens an `Option<CommitmentConfig>`, which ignores errors. */
 export function lenientCommitment(config: JsonObject): Commitment {
   const value = member(config, 'commitment');
   return commitments.find((name) => name === value) ?? 'finalized';
@@ -113,7 +113,7 @@ export function readMinContextSlot(config: JsonObject): Slot | null {
 
 export type ContextConfig = Readonly<{ commitment: Commitment; minContextSlot: Slot | null }>;
 
-/** @param struct - Agave's name, for errors. */
+/** @param struct - Agave's name of the struct, for errors. */
 export const configObject = (value: JsonValue | undefined, struct: string): JsonObject =>
   optional(value, (config) => readObject(config, struct)) ?? {};
 
@@ -146,7 +146,7 @@ export function requireConfirmed(
   }
 }
 
-/** 2^53 exceeds the size of any account. */
+/** Clamps to 2^53 - 1, which exceeds the size of any account. */
 const readCount = (value: JsonValue): number => {
   const count = readUsize(value);
   return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);

@@ -21,14 +21,14 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
-  /** By the node; null: until the blockhash expires. */
+  /** Retries by the node; null: until the blockhash expires. */
   maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;
 
 const FIELDS = ['skipPreflight', 'preflightCommitment', 'encoding', 'maxRetries', 'minContextSlot'];
 
-/** Unlike elsewhere an unknown commitment is an error. */
+/** Unlike in other methods, an unknown commitment is an error. */
 export function parseSendTransaction(params: JsonValue | undefined): SendTransactionParams {
   const list = positional(params, 1, 2);
   const data = at(list, 0, readString);

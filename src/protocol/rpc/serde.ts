@@ -18,7 +18,7 @@ const truncateTo = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
 const truncateEcho = (text: string): string => truncateTo(text, ECHO_MAX_LENGTH);
 
-/** As Rust's `{:?}` prints common characters. */
+/** Formats a text like Rust's `{:?}`, for common characters. */
 const rustDebug = (text: string): string =>
   JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
     const short = hex.replace(/^0+/, '');
@@ -28,7 +28,7 @@ const rustDebug = (text: string): string =>
 const isU64 = (value: number | bigint): boolean => value >= 0 && BigInt(value) <= U64_MAX;
 const isI64 = (value: number | bigint): boolean => value < 0 && BigInt(value) >= -0x8000_0000_0000_0000n;
 
-/** Whether serde_json represents it as an integer, not f64. */
+/** Whether serde_json represents the number as an integer rather than an f64. */
 const isInteger = (value: number | bigint): boolean =>
   (typeof value === 'bigint' || Number.isSafeInteger(value)) && (isU64(value) || isI64(value));
 
@@ -55,7 +55,7 @@ export const wrongType = (value: JsonValue, expected: string): RpcError =>
 
 export type Read<T> = (value: JsonValue) => T;
 
-/** serde's `Option<T>`. */
+/** Equivalent of serde's `Option<T>`. */
 export const optional = <T>(value: JsonValue | undefined, read: Read<T>): T | null =>
   value === undefined || value === null ? null : read(value);
 
@@ -82,7 +82,7 @@ export function readBoolean(value: JsonValue): boolean {
   return value;
 }
 
-/** Boolean with serde's `default`: absent is false, null is an error. */
+/** Reads a boolean with serde's `default`: absent means false, null is an error. */
 export function readFlag(object: JsonObject, name: string): boolean {
   const value = member(object, name);
   return value === undefined ? false : readBoolean(value);
@@ -112,7 +112,7 @@ export function readArray<T>(value: JsonValue, read: Read<T>): T[] {
 
 export const readStrings: Read<string[]> = (value) => readArray(value, readString);
 
-/** Rust struct with a flattened member, for which serde rejects arrays. */
+/** Reads a Rust struct with a flattened member, for which serde rejects arrays. */
 export function readObject(value: JsonValue, struct: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrongType(value, `struct ${struct}`);
@@ -120,7 +120,7 @@ export function readObject(value: JsonValue, struct: string): JsonObject {
   return value;
 }
 
-/** Rust struct without flattened members: serde also accepts an array of its fields in order. */
+/** Reads a Rust struct without flattened members: serde also accepts an array of its fields in order. */
 export function readPlainStruct(value: JsonValue, struct: string, fields: readonly string[]): JsonObject {
   if (!Array.isArray(value)) return readObject(value, struct);
   const size = `struct ${struct} with ${fields.length} element${fields.length === 1 ? '' : 's'}`;
@@ -151,7 +151,7 @@ function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined]
   return only;
 }
 
-/** A bare name, or an object with the name as its only key. @param variants - in the enum's order. */
+/** Reads a bare name, or an object with the name as its only key. @param variants - in the order of the Rust enum. */
 export function readTagged<const Name extends string>(
   value: JsonValue,
   variants: readonly Name[],
@@ -173,7 +173,7 @@ export function withoutPayload<Name extends string>({ variant, payload }: Tagged
   return variant;
 }
 
-/** @param variants - in the enum's order. */
+/** @param variants - in the order of the Rust enum. */
 export const readVariant = <const Name extends string>(value: JsonValue, variants: readonly Name[]): Name =>
   withoutPayload(readTagged(value, variants));
 
@@ -199,7 +199,7 @@ const debugObject = (value: JsonObject): string =>
     .map(([name, inner]) => `${rustDebug(name)}: ${debugValue(inner)}`)
     .join(', ')}}`;
 
-/** jsonrpc_core's `Params` as Rust's `{:?}` prints it, for the data of some errors. */
+/** Formats params like Rust's `{:?}` of jsonrpc_core's `Params`, for the `data` of some errors. */
 export function debugParams(params: readonly JsonValue[] | JsonObject): string {
   const text = Array.isArray(params)
     ? `Array(${debugArray(params)})`

@@ -27,7 +27,7 @@ export function binaryEncoding(encoding: TransactionEncoding | null): BinaryEnco
 export const readMaxVersion = (config: JsonObject): number | null =>
   optionalMember(config, 'maxSupportedTransactionVersion', readU8);
 
-/** Old clients send the bare name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
+/** Old clients send only the name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
 export function readEncodingConfig<T>(value: JsonValue | undefined, read: (config: JsonObject) => T): T {
   try {
     if (value === undefined || value === null) return read({});

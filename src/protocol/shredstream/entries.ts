@@ -5,7 +5,7 @@ import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 /** Source: jito-labs/mev-protos, shredstream.proto, `Entry`. */
 export type EntryMessage = Readonly<{
   slot: Slot;
-  /** Bincode `Vec<Entry>`. */
+  /** Bincode-encoded `Vec<Entry>`. */
   entries: Uint8Array;
 }>;
 
@@ -14,7 +14,7 @@ const HEAD_BYTES = 24;
 export const encodeEntryMessage = (slot: Slot, entries: Uint8Array): Uint8Array =>
   new ProtobufWriter(entries.length + HEAD_BYTES).nonzeroUint64(1, slot).nonemptyBytes(2, entries).finish();
 
-/** The entries are a view. @throws InvalidProtobuf */
+/** `entries` is a view into `bytes`. @throws InvalidProtobuf */
 export function decodeEntryMessage(bytes: Uint8Array): EntryMessage {
   let slot = slotOf(0);
   let entries = NO_BYTES;

@@ -2,26 +2,26 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Entries before execution: the data between two shreds that complete data. */
+/** Entries before execution: the data after one data-complete shred, up to and including the next. */
 export type EntryBatch = Readonly<{
   slot: Slot;
-  /** Bincode `Vec<Entry>`, without padding. */
+  /** Bincode-encoded `Vec<Entry>`, without padding. */
   entries: Uint8Array;
-  /** 0 and 0 if the source does not report shred indexes. */
+  /** Both indexes are 0 if the source does not report them. */
   firstShredIndex: number;
   endShredIndex: number;
-  /** Completion time, Unix milliseconds. */
+  /** Completion time in Unix milliseconds. */
   at: bigint;
 }>;
 
 /** A transaction before execution. Addresses of unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
-    /** Unix milliseconds, when its batch was complete or its source sent it. */
+    /** Time in Unix milliseconds when the batch was complete or the source sent the transaction. */
     at: bigint;
   }>;
 
-/** Shreds report `firstShredReceived` and `completed`; a validator reports the others. */
+/** `firstShredReceived` and `completed` come from shreds, the other statuses from a validator. */
 export type DeshredSlot = Readonly<{
   slot: Slot;
   parent: Slot | null;
@@ -31,7 +31,7 @@ export type DeshredSlot = Readonly<{
 }>;
 
 export interface DeshredListener {
-  /** Not called for sources without batches. Precedes the batch's transactions. */
+  /** Called before the batch's transactions. Not called for sources without batches. */
   onBatch(batch: EntryBatch): void;
   onTransaction(transaction: DeshredTransaction): void;
   onSlot(slot: DeshredSlot): void;

@@ -84,7 +84,7 @@ class SubscribeDeshredTransaction extends LazyTransaction {
     return this.#tail;
   }
 
-  /** Unused: never part of a block. */
+  /** Unused: these transactions are never part of a block. */
   get info(): Uint8Array {
     return this.tail;
   }
@@ -106,18 +106,18 @@ const SLOTS_COUNTED = 256;
 const NO_FILTERS = (): void => {};
 
 /**
- * Sends updates of the shred stage to the streams of three methods: `Subscribe`, transactions without meta;
- * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of
- * entries. No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
+ * Sends updates of the shred stage to streams of three methods: `Subscribe` (transactions without meta),
+ * `SubscribeDeshred` (transactions with loaded addresses and shred indexes) and `SubscribeEntries` (batches of
+ * entries). There is no replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */
 export class DeshredHub implements DeshredListener, StreamOpener {
-  /** Response of GetVersion, as JSON text. */
+  /** Response to GetVersion, as JSON text. */
   readonly #version: string;
   readonly #subscribe = new Channel();
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
-  /** Clients deduplicate by slot and index. Source: yellowstone-grpc-client, `dedup.rs`. */
+  /** Next index in each slot: clients deduplicate by slot and index. Source: yellowstone-grpc-client, `dedup.rs`. */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 

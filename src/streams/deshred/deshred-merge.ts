@@ -7,15 +7,15 @@ import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } fro
 
 type DeshredMergeLimits = Readonly<{
   slotsTracked: number;
-  /** Transactions, and as many batches; above it, duplicates are possible. */
+  /** Limit for transactions and, separately, for batches. Above the limit, duplicates are possible. */
   seenPerSlotMax: number;
 }>;
 
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
 /**
- * Merges sources. Batches are compared by their bytes, because not every source knows their shreds. Sources may split
- * batches differently; transactions are still emitted once.
+ * Merges sources and removes duplicates. Batches are compared by their bytes, because not every source knows shred
+ * indexes. Sources may split batches differently; each transaction is still emitted once.
  */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
@@ -40,7 +40,7 @@ export class DeshredMerge implements DeshredListener {
     else this.duplicates++;
   }
 
-  /** One batch, in order. Repetitions within it are emitted: no valid block has them. */
+  /** Transactions of one batch, in order. Repetitions within a batch are not removed: no valid block has any. */
   onTransactions(batch: readonly DeshredTransaction[]): void {
     const isNew = batch.map(
       ({ slot, signature }) => !this.#slotState(slot).signatures.has(bytesKey(signature)),
@@ -67,7 +67,7 @@ export class DeshredMerge implements DeshredListener {
     return state;
   }
 
-  /** Beyond the limit, a duplicate is better than a loss. */
+  /** Above the limit, keys count as new: a duplicate is better than a loss. */
   #isNew<T>(seen: Set<T>, key: T): boolean {
     if (seen.has(key)) return false;
     if (seen.size < this.#seenMax) seen.add(key);

@@ -4,21 +4,21 @@ import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
 const shredPriorityOptions = {
-  /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
+  /** If a tick reads this many shreds, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: 8,
-  /** Longest delay of the standard stage. */
+  /** Maximum delay of the standard stage. */
   waitMaxMs: 100,
 };
 
 export type ShredPriorityOptions = Readonly<typeof shredPriorityOptions> &
   Readonly<{
-    /** Accepted shreds so far: invalid ones must not delay the standard stage. */
+    /** Number of shreds accepted so far. Invalid shreds do not count, so that they cannot delay the standard stage. */
     accepted: () => number;
   }>;
 
 /**
- * Gives the shred stage priority over the standard stage. After a pause, shreds and updates with their transactions are
- * readable at once: updates wait for the shreds of the tick.
+ * Gives the shred stage priority over the standard stage. After a pause, shreds and updates for the same transactions
+ * may become readable at once; updates then wait until the tick's shreds have been read.
  */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;

@@ -5,7 +5,7 @@ import type {
 } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 
-/** Filter name that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
+/** Name of the filter that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
 const RECONNECT_FILTER = '__autoreconnect';
 
 const unsupportedFields = {
@@ -19,17 +19,17 @@ const unsupportedFields = {
 const namesOf = (filters: NamedFilters<unknown> | readonly string[] | undefined): readonly string[] =>
   filters === undefined ? [] : 'size' in filters ? [...filters.keys()] : filters;
 
-/** Whether a transaction failed is not known yet. */
+/** Before execution, it is not known whether a transaction will fail. */
 function withoutFailed({ failed: _, ...rest }: TransactionsFilter): TransactionsFilter {
   return rest;
 }
 
 /**
- * The transactions and slots of a `SubscribeRequest`, as supported by the shred stage.
+ * Reduces a `SubscribeRequest` to the transactions and slots that the shred stage supports.
  *
- * - Filters of accounts, blocks, entries and transaction statuses are rejected: a stream without their updates would
- *   look like a quiet chain. Those that reconnecting clients add are ignored.
- * - `failed` of a transaction filter and `commitment` are ignored: they are not known yet.
+ * - Filters for accounts, blocks, entries and transaction statuses are rejected: a stream without their updates would
+ *   look like a quiet chain. Filters that reconnecting clients add are ignored.
+ * - `failed` in a transaction filter and `commitment` are ignored: neither is known before execution.
  * - `token_accounts` is rejected: only balances after execution show the owners of token accounts.
  * - `from_slot` is ignored: clients send it when they reconnect, and need the stream even without replay.
  * @throws GrpcError INVALID_ARGUMENT

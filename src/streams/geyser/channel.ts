@@ -20,7 +20,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/** Each filter is in one place: by address, equality conditions or owner, or checked with every account. */
+/** Indexes each filter once: by address, equality conditions or owner. All others are checked with every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();
@@ -78,7 +78,7 @@ class AccountIndex {
   }
 }
 
-/** Whether listed addresses suffice as the index; not with a cuckoo filter beside them. */
+/** Whether the listed addresses suffice as an index. They do not if the filter also has a cuckoo filter. */
 const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;
 
 /** Filters of all members, by kind of update. */
@@ -115,29 +115,29 @@ class FilterIndex {
 
 export interface Member {
   replace(filters: Filters): void;
-  /** Only pending block messages are still sent. Idempotent. */
+  /** Only pending block messages are still sent afterwards. Idempotent. */
   close(): void;
 }
 
 /**
- * Streams of one commitment. The cost of an update depends on its matches, not on the number of filters.
- * Parts that only some streams need are encoded for the first of them and shared. Blocks may be sent later;
- * messages behind them on the same stream are delayed too.
+ * Streams with one commitment. The cost of an update depends on its matches, not on the number of filters. Parts that
+ * only some streams need are encoded for the first of these streams and shared. Blocks may be sent later, which also
+ * delays the messages behind them on the same stream.
  */
 export class Channel {
   readonly #index = new FilterIndex();
   readonly #matches = new Matches();
-  /** Tails of the account being emitted, by requested slices. */
+  /** Tails of the account being emitted, keyed by the requested slices. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
   size = 0;
 
-  /** `blocks` is shared by all channels that may emit to the same stream. */
+  /** `blocks` must be shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }
 
-  /** The member has no filters yet. */
+  /** Adds a member without filters. */
   add(sink: GeyserSink): Member {
     let memberFilters: MemberFilters | null = null;
     let isOpen = true;
@@ -191,7 +191,7 @@ export class Channel {
     }
   }
 
-  /** Streams without block filters or pending blocks are written to directly. */
+  /** Streams without block filters or pending blocks need no ordering and are written to directly. */
   #sinkFor(sink: GeyserSink, { blocks }: Filters): GeyserSink {
     return blocks.length > 0 || this.#blocks.hasPendingBlock(sink) ? this.#blocks.ordered(sink) : sink;
   }

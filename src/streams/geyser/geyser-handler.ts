@@ -32,32 +32,32 @@ export const unaryRpcs = [
 ] as const;
 export type UnaryRpc = (typeof unaryRpcs)[number];
 
-/** Streaming methods of `geyser.Geyser` and, the last, of `shredstream.ShredstreamProxy`. */
+/** Streaming methods of `geyser.Geyser`. The last one belongs to `shredstream.ShredstreamProxy`. */
 export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 
-/** An open stream of one client. Messages go to the sink it was opened with. */
+/** An open stream of one client. Messages go to the sink with which the stream was opened. */
 export interface GeyserStream {
-  /** Latency matters: messages are not delayed for batching. */
+  /** Whether latency matters, so that messages are not delayed for batching. */
   readonly isUrgent: boolean;
-  /** Larger requests would be rejected. */
+  /** A request that exceeds these bounds would be rejected. */
   readonly bounds: RequestBounds;
   /**
-   * Applies a request, which replaces the previous one. Pings are handled by the caller. A `SubscribeEntries`
-   * stream has no requests.
+   * Applies a request, which replaces the previous one. The caller handles pings. A `SubscribeEntries` stream has no
+   * requests.
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
-  /** What was passed to the socket; called per batch, not per message. */
+  /** Records what was passed to the socket. Called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
    * Counts received messages.
-   * @param bytes - received, or added by decompression.
-   * @returns milliseconds to pause reading; Infinity to end the stream.
+   * @param bytes - bytes received, or added by decompression.
+   * @returns how many milliseconds to pause reading; Infinity to end the stream.
    */
   recordReceived(messages: number, bytes: number): number;
-  /** The client was disconnected: it reads too slowly. */
+  /** Called when the client was disconnected because it reads too slowly. */
   recordLagged?(): void;
-  /** Releases the permit. Idempotent. */
+  /** Releases the stream permit. Idempotent. */
   close(): void;
 }
 
@@ -70,9 +70,9 @@ export interface GeyserHandler {
    * CONNECTION_LIMIT.
    */
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream;
-  /** Before the request is read. @throws Failure as `open` but for limits, and NO_SHRED_STAGE. */
+  /** Called before the request is read. @throws Failure like `open`, except for limits; also NO_SHRED_STAGE. */
   admit(caller: Caller, rpc: UnaryRpc): void;
-  /** @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf. */
+  /** @throws Failure like `open`; GrpcError with Yellowstone's messages; InvalidProtobuf. */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }
 

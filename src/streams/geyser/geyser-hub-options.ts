@@ -1,28 +1,28 @@
 /** Times in milliseconds, sizes in bytes. */
 export const geyserHubOptions = {
-  /** Slots behind the newest that a replay may start at; 0 disables replay. */
+  /** How many slots behind the newest a replay may start; 0 disables replay. */
   replaySlots: 150,
-  /** Memory of all stored slots. */
+  /** Maximum memory for all stored slots. */
   replayMaxBytes: 512 * 1024 * 1024,
-  /** Slots behind the newest that wait for their commitment; older ones never get it. */
+  /** How many slots behind the newest may still wait for their commitment; older slots never get it. */
   waitingSlotsMax: 512,
   /** Unread bytes above which a replay pauses. */
   replayAheadBytes: 1024 * 1024,
   /** Pause before a slow client is checked again. */
   replayPauseMs: 5,
-  /** Concurrent replays; others wait until one catches up or its client stops reading. */
+  /** Maximum concurrent replays. Others wait until one catches up or its client stops reading. */
   replaysMax: 32,
-  /** Timeout of the backfill of a replaying stream. */
+  /** Timeout for the backfill of a replaying stream. */
   replayReadyTimeoutMs: 60_000,
-  /** Spent on blocks per event loop turn; the first message is always sent. */
+  /** Time spent on blocks per event loop turn; the first message is always sent. */
   blocksTimeSliceMs: 5,
-  /** Incomplete blocks per stream; one more ends it. */
+  /** Maximum incomplete blocks per stream; one more ends the stream. */
   blocksWaitingMax: 64,
-  /** Messages queued behind blocks per stream; one more ends it. */
+  /** Maximum messages queued behind blocks per stream; one more ends the stream. */
   behindBlocksMaxMessages: 250_000,
-  /** Bytes of these messages; above it, the next one ends the stream. */
+  /** Maximum bytes of these messages; above this size, the next message ends the stream. */
   behindBlocksMaxBytes: 64 * 1024 * 1024,
-  /** Response of GetVersion, as JSON text. */
+  /** Response to GetVersion, as JSON text. */
   version: '{}',
 };
 

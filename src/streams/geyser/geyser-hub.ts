@@ -34,7 +34,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #options: GeyserHubOptions;
   readonly #blocks: BlockScheduler;
   readonly #replays: ReplayScheduler;
-  /** By level. */
+  /** Indexed by level. */
   readonly #channels: readonly [Channel, Channel, Channel];
   #slotStore: SlotStore;
   #chain = new ChainView();
@@ -52,7 +52,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 
-  /** Call before the first stream opens. */
+  /** Must be called before the first stream opens. */
   setSource(source: GeyserSource): void {
     this.#source = source;
   }
@@ -124,7 +124,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   #emitContent(update: RawContent): void {
-    // Snapshot accounts are no writes.
+    // Accounts from a snapshot are not writes.
     if (update.kind === 'account' && update.isStartup) return;
     const content = this.#slotStore.getOrCreate(update.slot);
     if (content === null) return;
@@ -154,7 +154,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const { slot } = status;
     const content = this.#slotStore.get(slot);
     if (content === null) {
-      // Slots before the first live one have only statuses.
+      // Slots before the first live slot have only statuses.
       if (!this.#isPast(slot, level)) this.#emitAll(status);
       this.#chain.advance(slot, level);
       return;
@@ -166,7 +166,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#prune();
   }
 
-  /** Emits each level up to the new one, including skipped ones. */
+  /** Emits every level up to the new one, including skipped levels. */
   #raise(content: SlotContent, level: Level, cause: RawSlot): void {
     for (let next = content.level + 1; next <= level; next++) {
       const at = next as Level;
@@ -186,7 +186,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
-  /** Emits the content before the status; at processed it was emitted on arrival. */
+  /** Emits the content before the status. At `processed`, the content was already emitted on arrival. */
   #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
     const channel = this.#channels[level];
     if (channel.size === 0) return;
@@ -197,7 +197,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     channel.emit(block.meta);
   }
 
-  /** Confirmed and finalized slots come in order; processed ones include forks. */
+  /** Confirmed and finalized slots arrive in order; processed slots include forks. */
   #isPast(slot: Slot, level: Level): boolean {
     if (level === 0) return this.#liveFrom !== null && slot < this.#liveFrom;
     const newest = this.#chain.slot(commitments[level]);

@@ -2,17 +2,17 @@ import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 
 export type StreamBacklog = Readonly<{
   messages: number;
-  /** Encoded messages only: block messages are encoded when they are sent. */
+  /** Bytes of encoded messages only: block messages are encoded when they are sent. */
   bytes: number;
   blocks?: number;
-  /** Slots between the replay's next one and the first stored one. */
+  /** Number of slots between the replay's next slot and the first stored slot. */
   slots?: number;
 }>;
 
 export interface GeyserSink {
-  /** Two shared parts of a message, never modified. Equal `names`, encoded `filters`, share the bytes. */
+  /** Sends a message in two parts, which are shared and immutable. Equal `names` (encoded `filters`) share bytes. */
   push(names: Uint8Array, tail: Uint8Array): void;
-  /** Unread; without it, producers do not throttle. */
+  /** Unread bytes; if undefined, producers do not throttle. */
   readonly waitingBytes?: number;
   readonly waitingMessages?: number;
   /** Ends the stream after the queued messages. */

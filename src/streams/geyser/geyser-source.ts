@@ -9,12 +9,12 @@ export interface FilterSet {
   end(): void;
 }
 
-/** Source of updates. It emits at least those that filter sets request. */
+/** Source of updates. Emits at least the updates that filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - first slot to replay, as far as possible, where updates of this request may not have been
-   * emitted. Updates that were emitted are not repeated.
-   * @param previous - filter set that the caller ends next; names that only it uses do not count against the limit.
+   * @param fromSlot - first slot, as far as available, from which to replay updates that may not have been emitted for
+   * this request. Updates that have been emitted are not repeated.
+   * @param previous - filter set that the caller ends next; names used only there do not count toward the limit.
    * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
    */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
@@ -24,12 +24,12 @@ export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/** `source`: updates may be repeated or contradicted. `chain`: slots may go back, or be of another chain. */
+/** `source`: updates may repeat or contradict earlier ones. `chain`: slots may go back, or belong to another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /** Updates of slots `from` to `to`, inclusive, are lost. With kind `slot`, these slots never become `processed`. */
+  /** Updates of slots `from` to `to` (inclusive) are lost. If of kind `slot`, the slots never become `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

@@ -35,7 +35,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Results for older requests are ignored. */
+  /** Incremented by each request: results for older requests are ignored. */
   #generation = 0;
   #isOpen = true;
 
@@ -47,7 +47,7 @@ export class HubStream implements OpenedStream {
     return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
-  /** @throws GrpcError; Failure; rejections of the source. The stream must then be closed. */
+  /** @throws GrpcError; Failure; errors from the source. The stream must then be closed. */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const subscribeRequest = request as SubscribeRequest;
     const filters = compileFilters(subscribeRequest);
@@ -59,7 +59,7 @@ export class HubStream implements OpenedStream {
     const generation = ++this.#generation;
     const filterSet = this.#subscribe(subscribeRequest, from);
     this.#filters = filters;
-    // The rest of the earlier replay continues.
+    // The earlier replay continues with the new filters.
     if (from === null && this.#replay !== null) {
       this.#replay.change(filters, this.level);
       return;

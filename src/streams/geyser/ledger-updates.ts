@@ -24,10 +24,10 @@ export class CreatedAt {
   }
 }
 
-/** Slots above the root; beyond it, the oldest is evicted. */
+/** Maximum slots tracked above the root; beyond it, the oldest is evicted. */
 const SLOTS_MAX = 1_024;
 
-/** A block does not contain the number of its entries. */
+/** `entriesCount` is passed separately, because a block does not contain it. */
 export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
   const { slot, blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
   const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
@@ -39,7 +39,7 @@ export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8
 
 type SlotState = { parent: Slot | null; entries: number };
 
-/** As a Geyser plugin does. Sources: yellowstone-grpc, `plugin/message.rs`; reference solana-grpc.md §2.8. */
+/** Emits updates as a Geyser plugin does. Sources: yellowstone-grpc, `plugin/message.rs`; solana-grpc.md §2.8. */
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
   readonly #createdAt = new CreatedAt();

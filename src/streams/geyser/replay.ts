@@ -13,7 +13,7 @@ interface ReplayTask {
   runSlice(): boolean;
 }
 
-/** Round-robin: one slot of one replay per turn of the event loop. */
+/** Runs replays round-robin: one slot of one replay per turn of the event loop. */
 export class ReplayScheduler {
   readonly #replaysMax: number;
   readonly #active = new Set<ReplayTask>();
@@ -63,20 +63,20 @@ type ReplayOptions = Readonly<{
   limits: Pick<GeyserHubOptions, 'replayAheadBytes' | 'replayPauseMs'>;
   blocks: BlockScheduler;
   replays: ReplayScheduler;
-  /** The replay is complete: the stream goes live in the same turn. */
+  /** Called when the replay is complete. The stream goes live in the same turn. */
   onCaughtUp: () => void;
-  /** The next slot was evicted; `slots` counts the gap. */
+  /** Called when the next slot was evicted. `slots` is the size of the gap. */
   onLagged: (slots: bigint) => void;
 }>;
 
-/** Only commitments, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
+/** Only commitment statuses, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);
     return level === undefined ? [] : [[status, level] as const];
   });
 
-/** Replays to one stream, no faster than it reads, without loss or duplicates when it goes live. */
+/** Replays slots to one stream, no faster than it reads. Going live neither loses nor repeats updates. */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
   readonly #channel: Channel;
@@ -126,7 +126,7 @@ export class Replay implements ReplayTask {
     return content !== undefined;
   }
 
-  /** Whether the client must read first, or a block is incomplete. */
+  /** Whether to wait, because the client must read first or a block is incomplete. */
   #hasEnough(): boolean {
     const { sink, blocks, limits } = this.#options;
     return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.hasPendingBlock(sink);
@@ -162,7 +162,7 @@ export class Replay implements ReplayTask {
         this.#emitSlot(content);
         continue;
       }
-      // Bank creation precedes the content.
+      // The creation of the bank precedes the content.
       for (const status of content.statuses.slice(emittedCount ?? 0)) channel.emit(status);
       if (emittedCount === undefined && level === 0)
         for (const update of content.content) channel.emit(update);

@@ -26,7 +26,7 @@ const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
 
 export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];
 
-/** Heap bytes of an update besides its message, measured in Node 24 with updates of a server's stream. */
+/** Heap bytes of an update without its message, measured in Node 24 with updates from a server's stream. */
 const OBJECT_BYTES: Readonly<Record<RawUpdate['kind'], number>> = {
   account: 1_000,
   transaction: 1_000,
@@ -44,7 +44,7 @@ const updateMemoryBytes = (update: RawUpdate): number =>
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NO_LEVEL = -1;
-/** Stored statuses per slot version; seven are usual. */
+/** Maximum statuses stored per slot version; seven are usual. */
 const STATUSES_MAX = 64;
 
 export class SlotContent {
@@ -66,7 +66,7 @@ export class SlotContent {
     return this.level !== NO_LEVEL;
   }
 
-  /** Including every write of every account. */
+  /** Includes every write of every account. */
   get content(): readonly RawContent[] {
     return this.#content;
   }
@@ -93,7 +93,7 @@ export class SlotContent {
     this.bytes += updateMemoryBytes(status);
   }
 
-  /** A new version of the slot starts. */
+  /** Starts a new version of the slot. */
   restart(): void {
     this.#content = [];
     this.#finalContent = null;
@@ -105,7 +105,7 @@ export class SlotContent {
     this.level = NO_LEVEL;
   }
 
-  /** Only the last write of each account. */
+  /** Contains only the last write of each account. */
   finalContent(): readonly RawContent[] {
     this.#finalContent ??= lastWrites(this.#content);
     return this.#finalContent;
@@ -122,7 +122,7 @@ export class SlotContent {
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/** Writes arrive in order, since accounts are locked, unless one stream's write versions say otherwise. */
+/** Writes arrive in order, because accounts are locked, unless write versions from one stream show otherwise. */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

@@ -4,7 +4,7 @@ import { type Level, SlotContent } from './slot-content.ts';
 
 type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' | 'waitingSlotsMax'>;
 
-/** Slots ahead, as a multiple of the waiting ones. */
+/** Capacity for slots ahead of the newest, as a multiple of `waitingSlotsMax`. */
 const AHEAD_SHARE = 2;
 
 export class SlotStore {
@@ -20,7 +20,7 @@ export class SlotStore {
     return this.#slots.get(slot) ?? null;
   }
 
-  /** Null for a finished slot or beyond capacity. */
+  /** @returns null for a finished slot, or if there is no capacity. */
   getOrCreate(slot: Slot): SlotContent | null {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
@@ -31,7 +31,7 @@ export class SlotStore {
     return created;
   }
 
-  /** Only completed slots advance the newest one: others may be implausible. */
+  /** Only processed slots advance the newest slot: others may be implausible. */
   markProcessed(slot: Slot): void {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
@@ -42,7 +42,7 @@ export class SlotStore {
       .sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** Where a replay may start; null for none. */
+  /** First slot at which a replay may start; null if there is none. */
   firstAvailable(): Slot | null {
     if (this.#limits.replaySlots === 0) return null;
     let first: Slot | null = null;
@@ -52,7 +52,7 @@ export class SlotStore {
     return first;
   }
 
-  /** Including the slot; oldest first. */
+  /** @returns the slot and its ancestors below the level, oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);
@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots, and the oldest beyond the limits. Returns incomplete ones, ascending. */
+  /** Evicts finished slots, and the oldest slots beyond the limits. @returns evicted unfinished slots, ascending. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];
@@ -85,7 +85,7 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** Evicts the farthest incomplete slot, which may be implausible. */
+  /** If full, evicts the incomplete slot farthest ahead, which may be implausible. */
   #hasCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
     if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;

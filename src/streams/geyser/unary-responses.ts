@@ -17,9 +17,9 @@ import type { Slot } from '../../solana/units.ts';
 import type { UnaryRpc } from './geyser-handler.ts';
 import { type Level, levelOf } from './slot-content.ts';
 
-/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
+/** Number of blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
-/** Including forks: more than a blockhash lives. */
+/** Blocks tracked, including forks: more than the blocks for which a blockhash is valid. */
 const BLOCKS_MAX = 400;
 
 type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
@@ -32,7 +32,7 @@ export class ChainView {
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
   readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
 
-  /** Replaces one of an earlier version of the slot. Blocks without a height are ignored. */
+  /** Adds a block, which replaces one from an earlier version of the slot. Ignores blocks without a height. */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
     this.#remove(this.#blocks.get(slot));
@@ -87,7 +87,7 @@ export class ChainView {
 type ChainState = Readonly<{
   chain: ChainView;
   version: string;
-  /** Where a stream may start; null for none. */
+  /** First slot at which a stream may start; null if there is none. */
   firstAvailable: Slot | null;
 }>;
 
@@ -107,7 +107,7 @@ function respondIsBlockhashValid(request: Uint8Array, { chain }: ChainState): Ui
 function respondLatestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   const { slot, blockhash, blockHeight } = requireAvailable(chain.block(commitment));
-  // The same height as JSON-RPC and the ledger; the plugin adds twice as many blocks.
+  // The same height as in JSON-RPC and the ledger; the plugin adds twice as many blocks.
   return encodeGetLatestBlockhashResponse({
     slot,
     blockhash,

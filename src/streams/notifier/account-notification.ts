@@ -10,10 +10,10 @@ import { lamports, type Slot } from '../../solana/units.ts';
 
 export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(value));
 
-/** With its context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
+/** Wraps a value with its context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
 export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ context: { slot }, value });
 
-/** Replaces data too long for base58. Source: Agave account-decoder/src/lib.rs. */
+/** Replaces data that is too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
 /** A missing or drained account. Source: solana-account, `AccountSharedData::default`. */
@@ -45,7 +45,7 @@ function uiAccount(
   };
 }
 
-/** Encoded once per encoding. */
+/** An account update, whose JSON is cached per encoding. */
 export class AccountNotification {
   readonly slot: Slot;
   readonly address: Address;
@@ -62,7 +62,7 @@ export class AccountNotification {
     this.#lookup = lookup;
   }
 
-  /** `{context, value: account}`; the empty account if closed. */
+  /** `{context, value: account}`, with the empty account if it was closed. */
   result(encoding: AccountEncoding): Buffer {
     const existing = this.#results.get(encoding);
     if (existing !== undefined) return existing;
@@ -71,7 +71,7 @@ export class AccountNotification {
     return result;
   }
 
-  /** `{context, value: {pubkey, account}}`; null omits an unparseable token account in `jsonParsed`. */
+  /** `{context, value: {pubkey, account}}`; null omits a token account that `jsonParsed` cannot parse. */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);
     if (existing !== undefined) return existing;

@@ -22,7 +22,7 @@ function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
 const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
   resultIn(slot, { slot, block, err });
 
-/** Encoded once per shape. */
+/** A block, whose JSON is cached per shape. */
 export class BlockNotification {
   readonly block: Block;
   readonly #results = new Map<string, Buffer>();
@@ -87,7 +87,7 @@ export class BlockWatchers {
     }
   }
 
-  /** An unavailable block. Watchers of mentions are not notified, since it may contain none. */
+  /** Reports an unavailable block. Does not notify watchers of mentions, since the block may contain none. */
   notifyMissing(slot: Slot): void {
     for (const { listener } of this.#all)
       listener.onNotification(blockUpdate(slot, null, 'BlockStoreError'), false);

@@ -14,7 +14,7 @@ export class PendingSlot {
   emittedLevel: Level = levels.none;
   /** Level reached before the slot was complete; emitted once it is. */
   dueLevel: Level = levels.none;
-  /** Blocks were watched when the slot began. */
+  /** Whether blocks were watched when the slot started. */
   expectsBlock = false;
   block: BlockNotification | null = null;
   readonly accounts = new Map<Address, AccountNotification>();
@@ -35,7 +35,7 @@ export class PendingSlot {
     this.#isFrozen = true;
   }
 
-  /** The end of a slot is not reported if its beginning was not. */
+  /** If the start of a slot is not reported, its end is not reported either. */
   get isComplete(): boolean {
     return this.#isFrozen || !this.#isCreated;
   }
@@ -46,9 +46,9 @@ export class PendingSlot {
 }
 
 export const pendingSlotsOptions = {
-  /** Between creation and root; above it, the oldest is evicted and reported. */
+  /** Maximum slots between creation and root; above it, the oldest is evicted and reported. */
   slotsMax: 512,
-  /** Accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
+  /** Maximum accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
   entriesMax: 1_000_000,
 };
 
@@ -62,7 +62,7 @@ export class PendingSlots {
   readonly #slots = new Map<Slot, PendingSlot>();
   #entryCount = 0;
 
-  /** `onEvicted` gets each slot that is evicted before it is finished. */
+  /** `onEvicted` receives each slot that is evicted before it is finished. */
   constructor(options: PendingSlotsOptions, onEvicted: (pending: PendingSlot) => void) {
     this.#options = options;
     this.#onEvicted = onEvicted;
@@ -93,7 +93,7 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /** Ascending. The chain never abandons confirmed slots, so a root reaches all of them below it. */
+  /** In ascending order. A confirmed slot is never abandoned, so a root also reaches all confirmed slots below it. */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;
@@ -110,7 +110,7 @@ export class PendingSlots {
     return reaching.sort(bySlot);
   }
 
-  /** Up to a root, slots are fully emitted or abandoned. Those with a due level stay. */
+  /** Slots up to a root are fully emitted or abandoned. Slots whose `dueLevel` has not been emitted stay. */
   removeFinished(root: Slot): void {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);

@@ -18,7 +18,7 @@ type Memcmp = Extract<AccountFilter, { kind: 'memcmp' }>;
 
 const isMemcmp = (filter: AccountFilter): filter is Memcmp => filter.kind === 'memcmp';
 
-/** Watchers whose first memcmp covers the same range, by its bytes. */
+/** Watchers whose first memcmp covers the same range, indexed by the compared bytes. */
 class MemcmpRange {
   readonly byBytes = new WatchIndex<string, Watcher>();
   readonly #start: number;
@@ -66,7 +66,7 @@ class ProgramGroup {
   }
 }
 
-/** An account that changed its owner is not notified. */
+/** Watchers of a program are not notified when an account changes to another owner. */
 export class ProgramWatchers {
   readonly #byProgram = new Map<Address, ProgramGroup>();
 

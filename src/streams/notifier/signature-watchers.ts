@@ -17,10 +17,10 @@ type Watcher = {
 
 const RECEIVED = 'receivedSignature';
 
-/** Each watcher is notified once. */
+/** Notifies each watcher once of its transaction's outcome. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
-  /** Their transaction may have landed before they subscribed. */
+  /** Watchers whose transaction may have landed before they subscribed. */
   readonly #maybeLanded = new Set<Watcher>();
 
   get isEmpty(): boolean {

@@ -30,7 +30,7 @@ const statsJson = (stats: SlotStats): WritableJson => ({
   maxTransactionsPerEntry: stats.maxTransactionsPerEntry,
 });
 
-/** Null for events without a `slotsUpdates` notification. Source: Agave `SlotUpdate`. */
+/** @returns null for events without a `slotsUpdates` notification. Source: Agave `SlotUpdate`. */
 function slotUpdate(event: LedgerEvent): WritableJson | null {
   switch (event.kind) {
     case 'firstShred':

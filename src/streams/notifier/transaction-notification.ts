@@ -55,7 +55,7 @@ const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJso
     ? { error: { UnsupportedTransactionVersion: encoded.unsupportedVersion } }
     : { transaction: encoded.json };
 
-/** With a loading failure only fees are charged: nothing is executed or logged. */
+/** After a loading failure, only fees are charged: nothing is executed or logged. */
 function wasExecuted({ err, logMessages }: TransactionMeta): boolean {
   if (logMessages === null) return false;
   if (err === null || logMessages.length > 0) return true;
@@ -82,7 +82,7 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** Encoded once per shape. */
+/** A transaction, whose JSON is cached per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
   readonly index: number;
@@ -102,7 +102,7 @@ export class TransactionNotification {
     this.signature = executed.transaction.signatures[0];
   }
 
-  /** All static and loaded keys and, unless `none`, token account owners. */
+  /** All static and loaded keys and, unless the mode is `none`, token account owners. */
   keys(mode: TokenAccountMode): ReadonlySet<Address> {
     const existing = this.#keys.get(mode);
     if (existing !== undefined) return existing;
@@ -113,7 +113,7 @@ export class TransactionNotification {
     return keys;
   }
 
-  /** `{context, value: {signature, err, logs}}`; null if it was not executed. */
+  /** `{context, value: {signature, err, logs}}`; null if the transaction was not executed. */
   logsResult(): Buffer | null {
     if (this.#logsResult === undefined) this.#logsResult = this.#writeLogs();
     return this.#logsResult;
@@ -124,7 +124,7 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** Null if the shape's dialect (reference §3.3) omits it. */
+  /** null if the shape's dialect (reference §3.3) omits the transaction. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;

@@ -14,13 +14,13 @@ export type BlockSelection = Readonly<{
 const TRANSACTIONS = 6;
 const ACCOUNTS = 11;
 const ENTRIES = 13;
-/** Size of the scalar fields. */
+/** Space for the scalar fields. */
 const COUNTS_BYTES = 64;
 
 const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
 
-/** Copies the fields that a block and its meta share: up to 5. @returns the parent blockhash. */
+/** Copies fields 1 to 5, which a block and its meta share. @returns the parent blockhash. */
 function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   let parentBlockhash = NO_BYTES;
   const fields = new ProtobufReader(meta);
@@ -35,7 +35,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   return parentBlockhash;
 }
 
-/** Counts cover the whole block, even if only parts are selected. */
+/** The counts cover the whole block, even if only parts are selected. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
   // Approximate size; exact for a complete block.

@@ -6,10 +6,10 @@ import { writeSlot } from './raw-slot.ts';
 
 const CREATED_AT = 5;
 
-/** Reused by synchronous calls. */
+/** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter();
 
-/** Without `filters`. */
+/** Encodes a transaction update without `filters`. */
 export function deshredTransactionTail(
   fields: Omit<DeshredTransactionUpdate, 'kind' | 'keys'> & Readonly<{ createdAt: Uint8Array }>,
 ): Uint8Array {

@@ -13,7 +13,7 @@ export const pingTailOf =
   (createdAt: Uint8Array): Uint8Array =>
     new ProtobufWriter(32).bytes(pingField, NO_BYTES).bytes(createdAtField, createdAt).finish();
 
-/** The id is that of the client's ping, i32. */
+/** The id is an i32 copied from the client's ping. */
 export const pongTailOf =
   (pongField: number, createdAtField: number) =>
   (id: number, createdAt: Uint8Array): Uint8Array => {
@@ -30,7 +30,7 @@ export const pongTail = pongTailOf(9, 11);
 
 const NANOS_PER_MS = 1_000_000;
 
-/** Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative. */
+/** Encodes a `google.protobuf.Timestamp`, whose nanoseconds are never negative. */
 export function encodeTimestamp(unixMs: bigint): Uint8Array {
   const ms = ((unixMs % 1000n) + 1000n) % 1000n;
   const writer = new ProtobufWriter(16);

@@ -6,13 +6,13 @@ import type { RawAccount } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
 import type { AccountWrite } from '../update/account.ts';
 
-/** Approximate size besides the data. */
+/** Approximate encoded size without the data. */
 const OVERHEAD_BYTES = 170;
 
-/** Reused by synchronous calls. */
+/** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter();
 
-/** Views are into the tail. */
+/** The byte fields are views into `tail`. */
 export function rawAccount({
   slot,
   createdAt,
@@ -24,7 +24,7 @@ export function rawAccount({
   writer.clear();
   const update = writer.open(2, dataLength + OVERHEAD_BYTES);
   const opened = writer.open(1, dataLength + OVERHEAD_BYTES);
-  // Positions in the writer where fields end.
+  // End of each field, as a position in the writer.
   const ends = { address: 0, owner: 0, data: 0, signature: 0 };
   ends.address = writer.bytes(1, addressBytes(address)).length;
   writer.nonzeroUint64(2, account.lamports);
@@ -59,7 +59,7 @@ export function rawAccount({
 
 const DATA = 6;
 
-/** A slice that exceeds the data is skipped. Source: yellowstone-grpc, `FilterAccountsDataSlice`. */
+/** Skips a slice that extends beyond the data. Source: yellowstone-grpc, `FilterAccountsDataSlice`. */
 function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
   const start = to.open(DATA);
   for (const { offset, length } of slices) {
@@ -85,7 +85,7 @@ export function writeSlicedInfo(
   to.close(start);
 }
 
-/** @param slices - ascending, not overlapping. */
+/** @param slices - in ascending order, not overlapping. */
 export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
   writer.clear();
   const start = writer.open(2, OVERHEAD_BYTES);

@@ -6,7 +6,7 @@ import type { BlockMetaUpdate } from '../update/block.ts';
 import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
 
-/** Reused by synchronous calls. */
+/** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter();
 
 export function writeSlot(

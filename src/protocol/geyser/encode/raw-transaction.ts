@@ -5,17 +5,17 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Most transactions with meta have a length prefix of two bytes. */
+/** Typical size of a transaction with meta: most have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
-/** Reused by synchronous calls. */
+/** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
   const { signatures, wire } = executed.transaction;
-  // Avoids base58 decoding: in the wire form the signature follows the one-byte signature count.
+  // Avoids base58 decoding: in the wire format, the signature follows the one-byte signature count.
   return signatures[0] === signature ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
 }
 
@@ -36,7 +36,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/** Views are into the tail. */
+/** The byte fields are views into `tail`. */
 export function rawTransaction({
   slot,
   createdAt,
@@ -61,14 +61,14 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
-    // A view: the error is at the start of the meta.
+    // A view into the meta, which starts with the error.
     err: meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null,
     keys: { bytes: tail, offsets: offsets.keys },
     meta,
   };
 }
 
-/** @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded. */
+/** @param transaction - an encoded `solana.storage.ConfirmedBlock.Transaction`. */
 export function rawShredTransaction({
   slot,
   createdAt,

@@ -10,7 +10,7 @@ import type { ProtobufWriter } from '../protobuf-writer.ts';
 import type { FieldCodec } from './message-codec.ts';
 import type { RequestFaults } from './request-faults.ts';
 
-/** All must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
+/** One condition of a filter; all must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
 type AccountsDataFilter = Readonly<
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
   | { kind: 'dataSize'; bytes: bigint }
@@ -18,7 +18,7 @@ type AccountsDataFilter = Readonly<
   | { kind: 'lamports'; compare: (typeof comparisons)[number]; value: Lamports }
 >;
 
-/** In order of field number. */
+/** Ordered by field number. */
 const comparisons = ['eq', 'ne', 'lt', 'gt'] as const;
 
 /** Source: yellowstone-grpc, `FilterAccountsState::new`. */
@@ -129,7 +129,7 @@ const addressFaults: Readonly<Record<AddressFault, string>> = {
   Invalid: 'Invalid Base58 string',
 };
 
-/** @param name - in geyser.proto. */
+/** @param name - field name in geyser.proto. */
 export const addresses = (name: string): FieldCodec<readonly Address[]> => ({
   read: (reader, faults, before = []) => {
     faults.count('Pubkeys');
@@ -169,7 +169,7 @@ export const signature: FieldCodec<Signature> = {
   write: (writer, field, value) => writer.string(field, value),
 };
 
-/** By number. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
+/** Indexed by enum value. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
 const tokenAccountModes = ['all', 'balanceChanged'] as const;
 
 export const tokenAccounts: FieldCodec<(typeof tokenAccountModes)[number]> = {
@@ -194,7 +194,7 @@ type CuckooFilterMessage = Readonly<{
   hashAlgorithm: number;
 }>;
 
-/** Parameters are validated by `CuckooFilter`. */
+/** The `CuckooFilter` class validates the parameters. */
 function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
   let data = NO_BYTES;
   let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];

@@ -6,7 +6,7 @@ import { type FilterKind, filterFacts, type RequestFaults } from './request-faul
 export type FieldCodec<T> = Readonly<{
   /**
    * @param before - the value so far; a repeated field adds to it.
-   * @returns undefined if invalid, which was added to `faults`.
+   * @returns undefined if the field is invalid; the error is then in `faults`.
    */
   read: (reader: ProtobufReader, faults: RequestFaults, before?: T) => T | undefined;
   write: (writer: ProtobufWriter, field: number, value: T) => unknown;
@@ -52,7 +52,7 @@ export function messageCodec<Values extends object>(
   };
 }
 
-/** Reads a map entry. Its value may be absent: Rust clients omit a filter that matches everything. */
+/** Reads a map entry. The value may be absent: Rust clients omit a filter that matches everything. */
 function readEntry<Filter>(
   kind: FilterKind,
   entry: ProtobufReader,
@@ -83,7 +83,7 @@ function writeEntry(writer: ProtobufWriter, field: number, name: string, writeVa
   writer.close(entry);
 }
 
-/** Filters by the name that the client chose. */
+/** Filters keyed by the names that the client chose. */
 export const namedFilters = <Filter>(
   kind: FilterKind,
   codec: MessageCodec<Filter>,

@@ -3,8 +3,8 @@ import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
 
 /**
- * Collects the first content error. It is thrown after decoding, because invalid protobuf takes precedence and a
- * ping has no content. Exceeded bounds throw at once.
+ * Records the first content error. The error is thrown after decoding, because invalid protobuf takes precedence and
+ * a ping's other content is ignored. Exceeding a bound throws at once.
  */
 export class RequestFaults implements FieldCount {
   readonly #fieldsMax: number;
@@ -29,12 +29,12 @@ export class RequestFaults implements FieldCount {
     };
   }
 
-  /** If so, later content need not be parsed. */
+  /** If true, later content need not be parsed. */
   get hasFault(): boolean {
     return this.#first !== null;
   }
 
-  /** @param field - name in geyser.proto. */
+  /** @param field - field name in geyser.proto. */
   add(text: string, field: string, value?: string | number): void {
     if (this.#first !== null) return;
     const printable = typeof value === 'string' ? truncateText(value) : value;
@@ -66,7 +66,7 @@ export class RequestFaults implements FieldCount {
   }
 }
 
-/** As named in errors. */
+/** Names used in errors. */
 type Counted = 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
 export type RequestBounds = Readonly<{ filtersMax: number; pubkeysMax: number; slicesMax: number }>;
@@ -78,7 +78,7 @@ const DATA_FILTERS_PER_FILTER_MAX = 8;
 /** A complete filter has about 30 fields besides addresses; a slice has 3. */
 const FIELDS_OF_A_FILTER = 40;
 const FIELDS_OF_A_SLICE = 3;
-/** Such as those of future versions. */
+/** Allowance for other fields, such as those of future versions. */
 const FIELDS_BESIDES = 1_000;
 
 /** Named as in geyser.proto. */
@@ -92,7 +92,7 @@ export type FilterKind =
   | 'entry'
   | 'deshred_transactions';
 
-/** Trailers must fit into the client's header limit. */
+/** Limits client text in errors: trailers must fit into the client's header limit. */
 const TEXT_MAX_CHARS = 64;
 
 const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();

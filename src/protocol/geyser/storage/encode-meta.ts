@@ -15,7 +15,7 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import type { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** Errors that cannot be encoded are written empty, so that the transaction still counts as failed. */
+/** An error that cannot be encoded is written as an empty message, so that the transaction still counts as failed. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
   const bincode = encodeTransactionError(error);
   const start = writer.open(1);
@@ -33,7 +33,7 @@ function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruc
 }
 
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
-  // Nearly all have a length prefix of two bytes.
+  // Nearly all of these messages have a length prefix of two bytes.
   const start = writer.open(5, 128);
   writer.nonzeroUint32(1, index);
   for (const instruction of instructions) writeInnerInstruction(writer, instruction);
@@ -71,8 +71,8 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
 }
 
 /**
- * `…_none` fields mark unrecorded lists. Source: agave storage-proto/src/convert.rs.
- * @param offsets - receives the positions of the loaded keys, writable ones first.
+ * The `…_none` fields mark values that are null. Source: agave storage-proto/src/convert.rs.
+ * @param offsets - receives the positions of the loaded keys, writable keys first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
   if (meta.err !== null) writeError(writer, meta.err);
@@ -104,7 +104,7 @@ function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward)
   writer.close(start);
 }
 
-/** Message with a single number, such as `UnixTimestamp`; omitted for null. */
+/** Writes a message with a single number, such as `UnixTimestamp`. Writes nothing for null. */
 export function writeWrappedUint64(writer: ProtobufWriter, field: number, value: bigint | null): void {
   if (value === null) return;
   const start = writer.open(field);

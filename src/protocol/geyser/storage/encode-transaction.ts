@@ -8,7 +8,7 @@ import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const PROTOBUF_OVERHEAD_BYTES = 100;
 
-/** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */
+/** Like `ProtobufWriter.close`, but also adjusts the offsets from index `first` on. */
 export function closeWithOffsets(
   writer: ProtobufWriter,
   start: number,
@@ -71,10 +71,10 @@ export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array
   closeWithOffsets(writer, start, offsets, first);
 }
 
-/** Reused by synchronous calls. */
+/** Shared by all calls, which are synchronous. */
 const sharedWriter = new ProtobufWriter();
 
-/** @param wire - legacy or version 0 transaction. @throws OutOfBytes, InvalidShortVec */
+/** @param wire - a legacy or version 0 transaction. @throws OutOfBytes, InvalidShortVec */
 export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
   const keyOffsets: number[] = [];
   sharedWriter.clear();

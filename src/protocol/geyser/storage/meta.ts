@@ -25,7 +25,7 @@ import {
 } from '../fields.ts';
 import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
-/** It contains bincode. */
+/** The message contains a bincode-encoded error. */
 export function readTransactionError(reader: ProtobufReader): TransactionError {
   const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
   const error = decodeTransactionError(bytes);
@@ -64,7 +64,7 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-/** Only inner instructions and logs can be null as opposed to empty. Source: agave storage-proto/src/convert.rs. */
+/** Among lists, only inner instructions and logs can be null. Source: agave storage-proto/src/convert.rs. */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
   while (reader.next()) {
@@ -135,7 +135,7 @@ function amountOf(text: string): bigint {
   return BigInt(text);
 }
 
-/** The UI forms follow from amount and decimals. */
+/** Ignores the UI amounts, which follow from amount and decimals. */
 function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'decimals'> {
   let amount = 0n;
   let decimals = 0;
@@ -164,12 +164,12 @@ export function readTokenBalance(reader: ProtobufReader): TokenBalance {
   return { accountIndex, mint: required(mint, 'the mint of a token balance'), owner, programId, ...amount };
 }
 
-/** '' means none. */
+/** @returns null for the empty string, which means no commission. */
 function commissionOf(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
 }
 
-/** Type 0 is none. */
+/** Reward type 0 means none. */
 export function readReward(reader: ProtobufReader): BlockReward {
   let pubkey: Address | null = null;
   let amount = 0n;

@@ -5,12 +5,12 @@ import { lamports, type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
 import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
-/** Account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
+/** State of an account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
 export type AccountWrite = Readonly<{
   address: Address;
   /** 0 lamports if closed. */
   account: Account;
-  /** Increases with each write of one node; not comparable across nodes. */
+  /** Increases with each write on a node; not comparable across nodes. */
   writeVersion: bigint;
   /** null if not written by a transaction. */
   signature: Signature | null;

@@ -25,7 +25,7 @@ export type BlockHeader = Readonly<{
 /** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
 export type BlockMetaUpdate = BlockHeader & Readonly<{ kind: 'blockMeta' }>;
 
-/** Counts cover the whole block, lists what was requested. Source: geyser.proto, `SubscribeUpdateBlock`. */
+/** Counts cover the whole block; lists contain what was requested. Source: geyser.proto, `SubscribeUpdateBlock`. */
 export type BlockUpdate = BlockHeader &
   Readonly<{
     kind: 'block';
@@ -55,7 +55,7 @@ const headerOf = (draft: HeaderDraft): BlockHeader => ({
   parentBlockhash: required(draft.parentBlockhash, 'the blockhash of a parent'),
 });
 
-/** Fields 1 to 5 are the same in both messages. */
+/** Reads fields 1 to 5, which both messages share. @returns false for any other field. */
 function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
   if (reader.field === 1) draft.slot = readSlot(reader);
   else if (reader.field === 2) draft.blockhash = readBlockhashText(reader);

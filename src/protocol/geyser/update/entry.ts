@@ -12,7 +12,7 @@ export type EntryUpdate = Readonly<{
   numHashes: bigint;
   hash: Blockhash;
   executedTransactionCount: number;
-  /** Within the block. */
+  /** Index of the entry's first transaction in the block. */
   startingTransactionIndex: number;
 }>;
 

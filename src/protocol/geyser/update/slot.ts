@@ -2,7 +2,7 @@ import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlot } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 
-/** By number. Source: geyser.proto, `SlotStatus`. */
+/** Indexed by enum value. Source: geyser.proto, `SlotStatus`. */
 export const slotStatuses = [
   'processed',
   'confirmed',

@@ -40,7 +40,7 @@ function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
-/** Wire form of an instruction, or with `keyed` of a lookup. */
+/** Wire format of an instruction or, if `keyed`, of an address table lookup. */
 function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
   let program = 0;
   let key: Uint8Array | null = null;
@@ -95,7 +95,7 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   return writer.finish();
 }
 
-/** Rebuilds the wire form and decodes that, so that the same transactions are valid everywhere. */
+/** Rebuilds the wire format and decodes it, so that all transactions are validated alike. */
 export function readTransaction(reader: ProtobufReader): Transaction {
   const signatures: Uint8Array[] = [];
   let parts: Parts | null = null;

@@ -6,7 +6,7 @@ import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
-/** Streams with the same selection share its bytes. */
+/** Part of a block. Streams with the same selection share its encoded bytes. */
 type BlockPart = { readonly block: RawBlock; readonly choice: BlockChoice; targets: BlockTarget[] };
 
 type BlockTarget = Readonly<{
@@ -18,11 +18,11 @@ type BlockTarget = Readonly<{
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
-  /** Names and tails, in turn, of the messages queued behind it. */
+  /** Names and tails, in turn, of the messages queued behind the block. */
   readonly after: Uint8Array[];
 };
 
-/** Keeps a stream in order while its blocks are sent later than the messages that follow them. */
+/** Keeps a stream's messages in order: while a block is pending, later messages are queued behind it. */
 class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
   readonly #limits: BlockSchedulerLimits;
@@ -65,7 +65,7 @@ class OrderedSink implements GeyserSink {
     this.#sink.lag(backlog);
   }
 
-  /** Messages pushed meanwhile are queued behind the block. Null if the stream was ended. */
+  /** Adds a pending block, behind which later messages are queued. @returns null if the stream was ended. */
   expect(messages: readonly PendingMessage[]): PendingBlock | null {
     if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
       this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
@@ -99,7 +99,7 @@ class OrderedSink implements GeyserSink {
     this.#bufferedBytes = 0;
   }
 
-  /** Ends a stream whose backlog exceeds a limit with the new message. */
+  /** Ends a stream because a new message would exceed its backlog limits. */
   #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
     const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
@@ -131,9 +131,9 @@ export type BlockReader = Readonly<{
 }>;
 
 /**
- * Sends blocks, which are megabytes for each selection of their parts: for a time slice per event loop turn,
- * one message to each waiting stream in order. A message is encoded once for all streams that are ready for
- * it, and not cached. Messages behind a block on a stream wait for it; other streams do not.
+ * Sends blocks, which are megabytes for each selection of their parts. Works for one time slice per event loop turn,
+ * sending one message at a time to each waiting stream in turn. A message is encoded once for all streams that are
+ * ready for it, and is not cached. A pending block delays only the messages behind it on the same stream.
  */
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
@@ -205,7 +205,7 @@ export class BlockScheduler {
   }
 }
 
-/** Streams with older pending blocks get the part later. */
+/** Encodes a part and sends it. Streams with older pending blocks get the part later. */
 function emitPart(part: BlockPart): void {
   const tail = blockTail(part.block, part.choice.of(part.block));
   const deferred: BlockTarget[] = [];

@@ -13,7 +13,7 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A compared range; `piece` counts the key pieces before it. */
+/** A compared range of the data. `piece` is the number of key pieces before it. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
 /** Equal for filters that compare the same fields. */
@@ -22,7 +22,7 @@ const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =
 
 let shapeCount = 0;
 
-/** The fields that a filter compares. Only the hash of a key is stored, so a match must be checked. */
+/** The set of fields that a filter compares. Only the hash of a key is stored, so each match must be verified. */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;
@@ -32,7 +32,7 @@ class KeyShape {
   readonly #pieces: number;
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
-  /** Random, so that keys of two shapes differ. */
+  /** Random, so that the keys of two shapes differ. */
   readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
@@ -49,7 +49,7 @@ class KeyShape {
     this.#hasLamports = equalities.lamports !== null;
   }
 
-  /** The account's data must reach to `end`. */
+  /** The account's data must be at least `end` bytes long. */
   hashOf({ data, lamports }: RawAccount): number {
     let hash = this.#first;
     for (const { at, length, piece } of this.#parts) hash = hashBytes(hash, piece, data, at, length);
@@ -97,7 +97,7 @@ class ShapeList {
       return;
     }
     const first = { shape: shared.shape, filters: 1 };
-    // Most owners have one shape, and a growing list allocates capacity for many.
+    // Most owners have one shape; a growing list would allocate spare capacity.
     if (this.isEmpty) this.#uses = [first];
     else this.#uses.splice(at, 0, first);
     shared.uses += 1;
@@ -133,12 +133,12 @@ const ANY_OWNER = 0;
 /**
  * Index of account filters by their equality conditions: owner, bytes of the data, data size, lamports.
  *
- *     #byOwner  shapes of the filters by required owner; #anyOwner: of filters without an owner
- *     #chains   filters by the hash of owner and key
+ *     #byOwner  shapes of filters, by required owner; #anyOwner: shapes of filters without an owner
+ *     #chains   filters, by the hash of owner and key
  *
- * An account has one key per shape of its owner and is compared only with the filters of these keys. The cost
- * grows with the number of shapes, which follow from program layouts, not with the number of filters. Shapes
- * beyond the account's data are skipped.
+ * For each shape of its owner, an account has one key, and is compared only with the filters that have this key. The
+ * cost grows with the number of shapes, which follow from program layouts, not with the number of filters. Shapes
+ * that reach beyond the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();

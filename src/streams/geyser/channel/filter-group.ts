@@ -11,7 +11,7 @@ const SHARED_MAX_BYTES = 256;
 
 const encodedSets = new Lru<string, Uint8Array>(ENCODED_SETS_MAX);
 
-/** Streams whose filters have equal names share the bytes, so that a server recognizes repeated messages. */
+/** Encodes filter names. Equal names share their bytes, so that a server recognizes repeated messages. */
 export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
   if (encoded.length > SHARED_MAX_BYTES) return encoded;
@@ -38,7 +38,7 @@ class NameSets {
     return sharedNames([this.#names[ordinal] as string]);
   }
 
-  /** Only the first `count` ordinals are used, in ascending order. */
+  /** Uses only the first `count` ordinals, which must be in ascending order. */
   of(ordinals: Int32Array, count: number): Uint8Array {
     let hash = count;
     for (let i = 0; i < count; i++)
@@ -78,7 +78,7 @@ export class Matches {
     this.#generation += 1;
   }
 
-  /** Marks a watcher as checked. False if it was. */
+  /** Marks a watcher as checked for this update. @returns false if it already was. */
   isNew(watcher: Watcher<unknown>): boolean {
     if (watcher.matchedIn === this.#generation) return false;
     watcher.matchedIn = this.#generation;
@@ -98,10 +98,10 @@ export class Matches {
   }
 }
 
-/** Receiver of messages, for as long as its filters stay the same. */
+/** Receives a member's messages, for as long as the member's filters stay the same. */
 export class Listener {
   readonly sink: GeyserSink;
-  /** Null for all data. */
+  /** Null for all account data. */
   readonly slices: readonly DataSlice[] | null;
   readonly slicesKey: string;
   isRemoved = false;
@@ -113,16 +113,16 @@ export class Listener {
   }
 }
 
-/** Longer lists are sorted by the engine, which needs a typed array view. */
+/** Longer lists use the engine's sort, which needs a typed array view. */
 const INSERTION_SORT_MAX = 32;
 
 type GroupFilter = {
   readonly ordinal: number;
-  /** Its encoded name, since most updates match one filter; null until needed. */
+  /** Encoded name of this filter, cached because most updates match one filter; null until needed. */
   ownNames: Uint8Array | null;
 };
 
-/** The filters of one kind of one member. All that match an update share one message. */
+/** All filters of one kind of one member. The filters that match an update share one message. */
 export class FilterGroup {
   readonly listener: Listener;
   #count = 0;
@@ -137,7 +137,7 @@ export class FilterGroup {
     this.#names = new NameSets(names);
   }
 
-  /** Adds a filter that matches the current update; once per filter. True for the first. */
+  /** Adds a filter that matches the current update. Call once per filter. @returns true for the first filter. */
   addMatch(filter: GroupFilter): boolean {
     const at = this.#count++;
     if (at === 0) {
@@ -178,26 +178,26 @@ function sortFirst(values: Int32Array, count: number): void {
 
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
-/** Most filters have one key and serve as their own chain entry: a match touches few memory locations. */
+/** Most filters have one key and serve as their own chain entry, so that a match touches few memory locations. */
 export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly rule: Rule;
   readonly group: FilterGroup;
   readonly watcher = this;
   next: ChainEntry<Rule> | null = null;
   count = 1;
-  /** The last sweep that visited the chain. */
+  /** Id of the last sweep that visited the chain. */
   sweptBy = 0;
   readonly ordinal: number;
   ownNames: Uint8Array | null = null;
-  /** The last generation of matching that checked it. */
+  /** Last matching generation in which this watcher was checked. */
   matchedIn = 0;
-  /** Its keys in the indexes, 32 bytes each. */
+  /** Keys of this filter in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
-  /** Represents its owner in the index if it has only one: comparing this equals comparing the owner. */
+  /** Set if the filter has at most one owner: comparing this shape list replaces comparing the owner. */
   ownerShapes: object | null = null;
-  /** In one chain only, where it is its own entry. */
+  /** Whether this watcher is in one chain only and serves as its own entry there. */
   isOwnEntry = false;
-  /** A match of one of its keys is sufficient. */
+  /** Whether a match of one key is sufficient. */
   isCertain = false;
   isRemoved = false;
 

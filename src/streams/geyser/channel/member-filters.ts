@@ -44,11 +44,11 @@ export class MemberFilters {
   readonly accounts: readonly Watcher<AccountRule>[];
   readonly transactions: readonly Watcher<TransactionRule>[];
   readonly statuses: readonly Watcher<TransactionRule>[];
-  /** Encoded names; null without filters of the kind. */
+  /** Null if there are no filters of this kind. `blocksMeta` and `entry` are the encoded names. */
   readonly slots: SlotFilterGroup | null;
   readonly blocksMeta: Uint8Array | null;
   readonly entry: Uint8Array | null;
-  /** Each filter gets a message of its own. */
+  /** Each filter gets its own message. */
   readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
 
   constructor(sink: GeyserSink, filters: Filters) {

@@ -9,7 +9,7 @@ type TransactionWatcher = Watcher<TransactionRule>;
 const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
 class UnkeyedWatchers {
-  /** By `listIndex`; a filter without such conditions is in all lists. */
+  /** By `listIndex`. A filter without conditions on votes and failures is in all lists. */
   #lists: TransactionWatcher[][] = [[], [], [], []];
 
   add(watcher: TransactionWatcher): void {
@@ -33,12 +33,12 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * Filters by signature, by a required key, or by included keys. Others are checked with every transaction
- * whose status they accept. Filters that count token account owners as keys are indexed by owner too.
+ * Indexes filters by signature, by a required key or by included keys. All others are checked with every transaction
+ * whose status they accept. Filters that count token account owners as keys are also indexed by owner.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;
-  /** By the first half of the signature. */
+  /** Keyed by the first half of the signature. */
   readonly #bySignature: Table = new WatchTable();
   readonly #byKey: Table = new WatchTable();
   readonly #byOwner = { all: new WatchTable() as Table, balanceChanged: new WatchTable() as Table };
@@ -119,7 +119,7 @@ export class TransactionIndex {
     return required.length > 0 ? [this.#leastWatched(required)] : (include?.addresses ?? []);
   }
 
-  /** The required key with the fewest watchers: many filters name a program first, and then a rarer key. */
+  /** Picks the required key with the fewest watchers: many filters name a program first, then a rarer key. */
   #leastWatched(keys: readonly Uint8Array[]): Uint8Array {
     let [least, fewest] = [keys[0] as Uint8Array, Number.POSITIVE_INFINITY];
     for (const key of keys) {
@@ -130,6 +130,6 @@ export class TransactionIndex {
   }
 }
 
-/** Whether included keys suffice as the index; not with a cuckoo filter beside them. */
+/** Whether the included keys suffice as an index. They do not if the filter also has a cuckoo filter. */
 const isByInclude = ({ signature, required, include, cuckoo }: TransactionRule): boolean =>
   signature === null && required.length === 0 && include !== null && cuckoo === null;

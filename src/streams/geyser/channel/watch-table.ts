@@ -1,7 +1,7 @@
 import { AddressTable } from '../filters/address-table.ts';
 import type { ChainEntry, Watcher } from './filter-group.ts';
 
-/** Holds the chain's length and last sweep. */
+/** First entry of a chain. It also holds the chain's length and last sweep. */
 export type ChainHead<Rule> = ChainEntry<Rule> & { count: number; sweptBy: number };
 
 export const chainHead = <Rule>(watcher: Watcher<Rule>): ChainHead<Rule> =>
@@ -12,7 +12,7 @@ export function insert<Rule>(first: ChainHead<Rule>, watcher: Watcher<Rule>): vo
   first.count += 1;
 }
 
-/** Deletes removed watchers; null if the chain is empty. The sweep `sweepId` visits each chain once. */
+/** Deletes removed watchers. A sweep visits each chain once. @returns null if the chain is now empty. */
 export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): ChainHead<Rule> | null {
   if (first.sweptBy === sweepId) return first;
   let remaining: ChainHead<Rule> | null = null;
@@ -45,7 +45,7 @@ export class WatchTable<Rule> {
     }
   }
 
-  /** Deletes removed watchers from the chains of the keys; several keys may lead to one. */
+  /** Deletes removed watchers from the chains of the keys. Several watchers in one sweep may share a key. */
   sweep(keys: readonly Uint8Array[], sweepId: number): void {
     for (const key of keys) {
       const first = this.#heads.get(key, 0);
@@ -56,7 +56,7 @@ export class WatchTable<Rule> {
     }
   }
 
-  /** The chain of the 32-byte key at `at`. */
+  /** @returns the chain of the 32-byte key at offset `at`; null if there is none. */
   first(bytes: Uint8Array, at: number): ChainEntry<Rule> | null {
     return this.#heads.get(bytes, at) ?? null;
   }

@@ -4,9 +4,9 @@ import { InvalidFilter } from './invalid-filter.ts';
 
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
 
-/** Equality conditions of a filter, used as index key. */
+/** Equality conditions of a filter, used as an index key. */
 export type AccountEqualities = Readonly<{
-  /** In order of offset; not empty. */
+  /** Ordered by offset; each compares at least one byte. */
   memcmps: readonly EqualBytes[];
   dataSize: number | null;
   lamports: bigint | null;
@@ -21,7 +21,7 @@ export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqu
   let lamports: bigint | null = null;
   for (const filter of filters) {
     if (filter.kind === 'memcmp' && filter.bytes.length > 0)
-      // Precision is lost only beyond any data length.
+      // Loses precision only above any possible data length.
       memcmps.push({ at: Number(filter.offset), bytes: filter.bytes });
     else if (filter.kind === 'dataSize') dataSize = Number(filter.bytes);
     else if (filter.kind === 'lamports' && filter.compare === 'eq') lamports = filter.value;
@@ -50,7 +50,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
-  // Precision is lost only beyond any data length.
+  // Loses precision only above any possible data length.
   const at = Number(offset);
   return ({ data }) => {
     if (data.length < at + bytes.length) return false;

@@ -31,7 +31,7 @@ export class AccountRule {
     this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
   }
 
-  /** Whether a listed address is sufficient. */
+  /** Whether a listed address is sufficient for a match. */
   get isOnlyAddresses(): boolean {
     const { addresses, owners, cuckoo } = this;
     const hasOtherConditions =
@@ -39,19 +39,19 @@ export class AccountRule {
     return addresses !== null && cuckoo === null && !hasOtherConditions;
   }
 
-  /** The cuckoo filter is checked last: it must hash the address. */
+  /** Checks the cuckoo filter last, because it must hash the address. */
   passes(account: RawAccount): boolean {
     return this.passesRest(account) && this.#namesAddress(account);
   }
 
-  /** For an account whose address is listed. */
+  /** Checks the other conditions of an account whose address is listed. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#passesByContent(account);
   }
 
-  /** For an account whose owner is listed. */
+  /** Checks the other conditions of an account whose owner is listed. */
   passesOfOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }

@@ -10,7 +10,7 @@ export type Cuckoo = Pick<CuckooFilter, 'has'>;
 export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo | null =>
   message === undefined ? null : new CuckooFilter(message);
 
-/** Smaller sets are compared linearly: most filters have one address, and tables are large. */
+/** Sets up to this size are searched linearly: most filters have one address, and tables are large. */
 const COMPARED_MAX = 4;
 
 export class AddressSet {
@@ -24,7 +24,7 @@ export class AddressSet {
     if (this.#table !== null) for (const each of this.addresses) this.#table.set(each, 0, true);
   }
 
-  /** @param at - offset of 32 bytes. */
+  /** @param at - offset of a 32-byte address. */
   has(bytes: Uint8Array, at: number): boolean {
     if (this.#table !== null) return this.#table.has(bytes, at);
     for (const each of this.addresses) {

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { hashAddress } from './key-hash.ts';
 
-/** Bits per address: about 1 in 17 false positives. */
+/** Base-2 logarithm of the bits per address, which gives about 1 false positive in 17. */
 const BITS_EACH_LOG2 = 4;
 
-/** Odd; random per process. */
+/** Hash factor: odd, and random per process. */
 const factor = randomInt(2 ** 31) * 2 + 1;
 
-/** Rejects most absent addresses by their first four bytes. Chosen ones can at worst force a table lookup. */
+/** Rejects most absent addresses by their first four bytes. Addresses chosen to collide only force a table lookup. */
 class AddressBloomFilter {
   readonly #bits: Int32Array;
   readonly #shift: number;
@@ -54,7 +54,7 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
  * Hash map keyed by addresses within messages, without strings or copies:
  *
  *     #heads   by hash & mask: the first slot of the chain
- *     #chains  per slot: hash, and the next slot in the chain or free list
+ *     #chains  per slot: the hash, and the next slot in the chain or in the free list
  *     #keys    32 bytes per slot, parallel to #values
  *
  * There are as many chains as slots, so chains have one key on average. Most absent addresses are rejected before
@@ -66,7 +66,7 @@ export class AddressTable<Value> {
   #keys = new Uint8Array(MIN_CAPACITY * ADDRESS_BYTES);
   #values: (Value | undefined)[] = [];
   #bloomFilter = new AddressBloomFilter(MIN_CAPACITY);
-  /** First free slot below `#values.length`. */
+  /** First slot of the free list. Free slots are below `#values.length`. */
   #free = END_OF_CHAIN;
   #size = 0;
   /** Removed keys that are still in the Bloom filter. */
@@ -76,7 +76,7 @@ export class AddressTable<Value> {
     return this.#size;
   }
 
-  /** @param at - offset of 32 bytes. */
+  /** @param at - offset of a 32-byte address. */
   get(bytes: Uint8Array, at: number): Value | undefined {
     if (this.#size === 0 || !this.#bloomFilter.mayContain(bytes, at)) return undefined;
     const index = this.#find(bytes, at, hashAddress(bytes, at));

@@ -1,7 +1,7 @@
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** Slices must ascend and not overlap. Null for all data. @throws InvalidFilter */
+/** Checks that slices are in ascending order without overlap. @returns null for all data. @throws InvalidFilter */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
   for (const [i, { offset, length }] of slices.entries()) {
     const next = slices[i + 1];
@@ -13,6 +13,6 @@ export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] 
   return slices.length === 0 ? null : slices;
 }
 
-/** Equal for equal slices; '' for none. */
+/** Equal for equal slices; '' if there are none. */
 export const slicesKey = (slices: readonly DataSlice[] | null): string =>
   (slices ?? []).map(({ offset, length }) => `${offset}+${length}`).join(',');

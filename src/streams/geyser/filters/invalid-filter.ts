@@ -2,7 +2,7 @@ import type { FailureFacts } from '../../../protocol/errors.ts';
 import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
-/** Has the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
+/** An error with the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
   readonly facts: FailureFacts | undefined;
@@ -26,7 +26,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
   }
 }
 
-/** Throws GrpcError INVALID_ARGUMENT in place of InvalidFilter. */
+/** Converts an InvalidFilter to a GrpcError INVALID_ARGUMENT. */
 export function orInvalidArgument<T>(what: string, compile: () => T): T {
   try {
     return compile();

@@ -5,11 +5,11 @@ import { FILTERS_MAX, MEMCMP_BYTES_MAX } from './account-data-rule.ts';
 const PRIME = 33_554_393;
 const PIECE_BYTES = 3;
 const PIECE = 2 ** (8 * PIECE_BYTES);
-/** Products per reduction, so that sums stay below 2^53 and exact. */
+/** Number of products between reductions, so that sums stay below 2^53 and therefore exact. */
 const REDUCED_EVERY = 8;
-/** Pieces of a number below 2^64. */
+/** Number of pieces in a number below 2^64. */
 export const NUMBER_PIECES = 3;
-/** A key consists of compared bytes, size and balance. */
+/** Maximum number of pieces in a key, which consists of compared bytes, data size and balance. */
 const PIECES_MAX = FILTERS_MAX * Math.ceil(MEMCMP_BYTES_MAX / PIECE_BYTES) + 2 * NUMBER_PIECES;
 
 const factors = Float64Array.from({ length: PIECES_MAX }, () => randomInt(PRIME));
@@ -19,8 +19,8 @@ const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
 /**
- * Universal like `hashAddress`, because clients choose the keys. Result and start value are below 2^25.
- * @param piece - number of pieces in the previous parts.
+ * Universal hash like `hashAddress`, because clients choose the keys. The result and the start value are below 2^25.
+ * @param piece - number of pieces in the parts before.
  */
 export function hashBytes(
   hash: number,
@@ -44,7 +44,7 @@ export function hashBytes(
     : reduced(sum + (factors[piece + whole] as number) * rest);
 }
 
-/** Bits above 2^64 are ignored. */
+/** Bits from 2^72 on are ignored. */
 export function hashNumber(hash: number, piece: number, value: number): number {
   const [low, high] = [value % PIECE, Math.floor(value / PIECE)];
   const sum = (factors[piece] as number) * low + (factors[piece + 1] as number) * (high % PIECE);
@@ -53,7 +53,7 @@ export function hashNumber(hash: number, piece: number, value: number): number {
 
 export const randomHash = (): number => randomInt(PRIME);
 
-/** 32 bytes: ten pieces of three bytes and one of two. */
+/** An address has 32 bytes: ten pieces of three bytes and one of two. */
 const PIECES = 11;
 
 const [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10] = Array.from({ length: PIECES }, () =>
@@ -64,10 +64,10 @@ const piece = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16);
 
 /**
- * Hash below 2^25 of the 32 bytes at an offset. Clients choose the filtered addresses, so many collisions would let one
- * client slow down all. Each process therefore draws the function from a universal family, in which any two addresses
- * collide with a probability of 2^-25 (Carter and Wegman, "Universal classes of hash functions", 1979). Sums stay below
- * 2^53 and exact.
+ * Hashes the 32 bytes at an offset to a number below 2^25. Clients choose the filtered addresses, so one client could
+ * slow down all others with collisions. Each process therefore draws the function from a universal family, in which any
+ * two addresses collide with a probability of 2^-25 (Carter and Wegman, "Universal classes of hash functions", 1979).
+ * Sums stay below 2^53 and therefore exact.
  */
 export function hashAddress(bytes: Uint8Array, at: number): number {
   const last = (bytes[at + 30] as number) | ((bytes[at + 31] as number) << 8);

@@ -41,7 +41,7 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
   return count;
 }
 
-/** A cuckoo filter counts at least this: it is not indexed, so every update tests it. */
+/** Minimum size counted for a cuckoo filter: it is not indexed, so every update is tested against it. */
 const CUCKOO_LEAST_BYTES = 65_536;
 
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {

@@ -8,7 +8,7 @@ export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
 
 type Balance = { accountIndex: number; owner: Uint8Array; amount: string };
 
-/** `UiTokenAmount`: the amount in base units as text. */
+/** Reads a `UiTokenAmount`. @returns the amount in base units, as text. */
 function readAmount(reader: ProtobufReader): string {
   let amount = '';
   while (reader.next()) {
@@ -18,7 +18,7 @@ function readAmount(reader: ProtobufReader): string {
   return amount;
 }
 
-/** `TokenBalance`; null without a valid owner. */
+/** Reads a `TokenBalance`. @returns null if it has no valid owner. */
 function readBalance(reader: ProtobufReader): Balance | null {
   let accountIndex = 0;
   let [owner, amount] = ['', ''];
@@ -34,7 +34,7 @@ function readBalance(reader: ProtobufReader): Balance | null {
 
 type Balances = Readonly<{ before: readonly Balance[]; after: readonly Balance[] }>;
 
-/** Token balances of `TransactionStatusMeta`; empty if it is invalid. */
+/** Reads the token balances in a `TransactionStatusMeta`. @returns no balances if it is invalid. */
 function readBalances(meta: Uint8Array): Balances {
   const before: Balance[] = [];
   const after: Balance[] = [];
@@ -56,7 +56,7 @@ function readBalances(meta: Uint8Array): Balances {
   return { before, after };
 }
 
-/** Including created and closed accounts. */
+/** Balances that changed, including those of created and closed accounts. */
 function changedBalances({ before, after }: Balances): Balance[] {
   const earlier = new Map(before.map((balance) => [balance.accountIndex, balance]));
   const later = new Set(after.map(({ accountIndex }) => accountIndex));
@@ -75,7 +75,7 @@ function keysOf(balances: readonly Balance[]): RawKeys {
   return { bytes, offsets };
 }
 
-/** Cached until the next transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`. */
+/** Token account owners, cached for one transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`. */
 export class TokenOwners {
   #of: RawTransaction | null = null;
   #balances: Balances | null = null;

@@ -29,7 +29,7 @@ export class TransactionRule {
   /** Alternative to `include`. */
   readonly cuckoo: Cuckoo | null;
   readonly required: readonly Uint8Array[];
-  /** Owners of token accounts count as keys. */
+  /** Which token accounts count: their owners are matched like keys. null: none. */
   readonly tokenAccounts: 'all' | 'balanceChanged' | null;
   readonly #exclude: AddressSet | null;
   readonly #vote: boolean | null;
@@ -53,7 +53,7 @@ export class TransactionRule {
     return this.#failed === null || this.#failed === hasFailed;
   }
 
-  /** `isIncluded`: a key of the transaction is in `include`. */
+  /** `isIncluded`: whether a key of the transaction is already known to be in `include`. */
   passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
     if (!this.passesStatus(transaction.isVote, transaction.err !== null)) return false;
     if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
@@ -66,7 +66,7 @@ export class TransactionRule {
     );
   }
 
-  /** More required keys than transaction keys cannot match. */
+  /** Fails early if more keys are required than the transaction has. */
   #hasRequired(keys: RawKeys, more: RawKeys): boolean {
     if (this.required.length > keys.offsets.length + more.offsets.length) return false;
     for (const address of this.required) {
