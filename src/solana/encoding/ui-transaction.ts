@@ -11,11 +11,11 @@ import {
 } from './ui-instruction.ts';
 import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
 
-/** Order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
+/** In the order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
 export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
 export type TransactionEncoding = (typeof transactionEncodings)[number];
 
-/** Order of Agave's `TransactionDetails`. */
+/** In the order of Agave's `TransactionDetails`. */
 export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
 export type TransactionDetails = (typeof transactionDetails)[number];
 
@@ -106,9 +106,9 @@ function encodeAccounts({ transaction, meta }: ExecutedTransaction, showRewards:
 }
 
 /**
- * `version` is present only when the caller sent a maximum. Details `signatures` and `none` accept any version.
+ * `version` is present only if the caller set a maximum version. Details `signatures` and `none` accept any version.
  * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
- * @param maxSupportedTransactionVersion - undefined: legacy transactions only.
+ * @param maxSupportedTransactionVersion - undefined: only legacy transactions.
  * @returns `unsupportedVersion` for error -32015.
  */
 export function encodeTransactionWithMeta(
