@@ -45,6 +45,9 @@ function basicAuthorization(url: URL): Record<string, string> {
 }
 
 /** Fits at least one of the largest responses. */
+export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
+  typeof ws === 'string' || typeof grpc === 'string';
+
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 

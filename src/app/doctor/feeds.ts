@@ -4,11 +4,11 @@ import {
   type UpstreamConfiguration,
   websocketUrlOf,
 } from '../../config/configuration.ts';
+import { hasSubscriptionFeed } from '../../upstream/node.ts';
 import { probeSender } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeGeyser, probeShreds } from '../../upstream/probe/probe-streams.ts';
 import { hasShreds } from '../upstreams/shreds.ts';
-import { hasSubscriptionFeed } from '../upstreams/upstreams.ts';
 import { bad, type Finding, good, probeFindings, warning } from './check.ts';
 
 async function checkSender(

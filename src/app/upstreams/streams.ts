@@ -8,7 +8,7 @@ import type { FilterSet, GeyserListener } from '../../streams/geyser/geyser-sour
 import { createGeyserSource } from '../../upstream/geyser/create-geyser-source.ts';
 import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
-import { sourceOptions, type Upstreams } from './upstreams.ts';
+import type { Upstreams } from './upstreams.ts';
 
 function hubOptions({ replay }: Configuration): GeyserHubOptions {
   const { slots: replaySlots, maxBytes: replayMaxBytes, ...limits } = replay;
@@ -32,12 +32,11 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
 
 export function openStreams(
   configuration: Configuration,
-  { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,
+  { activeNodes, streaming, feed, reader, yellowstone, sourceOptions: options }: Upstreams,
   shreds: Shreds | null,
   log: Logger,
 ) {
   const hub = new GeyserHub(hubOptions(configuration));
-  const options = sourceOptions(configuration, isDevelopment);
   const source = createGeyserSource({ yellowstone, reader, feed, options, log }, listenerOf(hub, shreds));
   hub.setSource(source);
   // The PubSub fallback would read every block.

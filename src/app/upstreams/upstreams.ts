@@ -7,7 +7,7 @@ import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
 import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../upstream/geyser/yellowstone-source.ts';
-import type { NodeConfig } from '../../upstream/node.ts';
+import { hasSubscriptionFeed, type NodeConfig } from '../../upstream/node.ts';
 import { createUpstreamPool } from '../../upstream/pool.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
@@ -15,9 +15,6 @@ import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
 import { openTransactionSender, openUpstreamMiddleware } from './upstream-middleware.ts';
 
 const LOCALNET_NODE = 'embedded-ledger';
-
-export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
-  typeof ws === 'string' || typeof grpc === 'string';
 
 /** Without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
@@ -35,10 +32,8 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], geyserPort: number | nul
       );
 
 /** Requests everything from the embedded ledger, so that from_slot finds it. */
-export const sourceOptions = (
-  { geyserSource }: Configuration,
-  isDevelopment: boolean,
-): GeyserSourceOptions => (isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource);
+const sourceOptionsOf = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
+  isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
 
 /** @param ports - of the embedded ledger; null outside development mode. */
 export function openUpstreams(
@@ -68,11 +63,12 @@ export function openUpstreams(
   /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
+  const sourceOptions = sourceOptionsOf(configuration, isDevelopment);
   const reader = new ChainReader({ network, pool, limits: feeds, log });
   const yellowstone = new YellowstoneSource({
     ...{ nodes: streaming(own).filter(hasGeyser), reader, log },
     head: () => pool.slotAt(network, 'processed'),
-    options: sourceOptions(configuration, isDevelopment),
+    options: sourceOptions,
   });
   const preferred = isDevelopment
     ? null
@@ -94,7 +90,7 @@ export function openUpstreams(
       async () => pool.stop(),
     ]);
   const { source } = middleware;
-  const chain = { reader, yellowstone, feed, streaming };
+  const chain = { reader, yellowstone, sourceOptions, feed, streaming };
   return { pool, source, middleware, sending, ...chain, isDevelopment, activeNodes, stop };
 }
 

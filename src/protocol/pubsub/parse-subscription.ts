@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
-import { transactionDetails } from '../../solana/encoding/ui-transaction.ts';
+import { transactionDetails } from '../../solana/encoding/encodings.ts';
 import { parseSignature, type Signature } from '../../solana/signature.ts';
 import { readFilters, verifyFilters } from '../rpc/account-filter.ts';
 import {

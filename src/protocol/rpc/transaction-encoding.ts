@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type TransactionEncoding, transactionEncodings } from '../../solana/encoding/ui-transaction.ts';
+import { type TransactionEncoding, transactionEncodings } from '../../solana/encoding/encodings.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
 import { type JsonObject, optional, optionalMember, readU8, readVariant, serdeFault } from './serde.ts';
 

@@ -7,12 +7,9 @@ import type { AccountLookup } from '../parsed/account/parsed-account.ts';
 import { parseAccountData } from '../parsed/parse-account.ts';
 import { isTokenProgram } from '../programs.ts';
 import { lamports } from '../units.ts';
+import type { AccountEncoding } from './encodings.ts';
 import { listOf, MalformedJson, objectOf, stringOf, u64Of } from './read-json.ts';
 import { readAddress } from './read-ui-meta.ts';
-
-/** In the order of Agave's `UiAccountEncoding`; `binary` is base58 as a bare string. */
-export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
-export type AccountEncoding = (typeof accountEncodings)[number];
 
 export type DataSlice = Readonly<{ offset: number; length: number }>;
 

@@ -1,11 +1,8 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Block } from '../block.ts';
+import type { TransactionDetails, TransactionEncoding } from './encodings.ts';
 import { encodeRewards } from './ui-meta.ts';
-import {
-  encodeTransactionWithMeta,
-  type TransactionDetails,
-  type TransactionEncoding,
-} from './ui-transaction.ts';
+import { encodeTransactionWithMeta } from './ui-transaction.ts';
 
 export type BlockView = Readonly<{
   encoding: TransactionEncoding;

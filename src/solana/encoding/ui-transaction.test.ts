@@ -9,12 +9,9 @@ import { programs } from '../programs.ts';
 import { signatureFromBytes } from '../signature.ts';
 import type { TransactionMeta } from '../transaction/transaction-meta.ts';
 import { lamports } from '../units.ts';
+import type { TransactionDetails, TransactionEncoding } from './encodings.ts';
 import { encodeTokenBalances } from './ui-meta.ts';
-import {
-  encodeTransactionWithMeta,
-  type TransactionDetails,
-  type TransactionEncoding,
-} from './ui-transaction.ts';
+import { encodeTransactionWithMeta } from './ui-transaction.ts';
 
 const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
 const signature = signatureFromBytes(new Uint8Array(64).fill(9));

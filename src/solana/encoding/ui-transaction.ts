@@ -4,20 +4,13 @@ import type { ExecutedTransaction } from '../block.ts';
 import type { LoadedAddresses, Message } from '../message/message.ts';
 import { allKeys, isSigner, isWritable } from '../message/message-keys.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import type { TransactionDetails, TransactionEncoding } from './encodings.ts';
 import {
   encodeParsedInstruction,
   encodeRawInstruction,
   TRANSACTION_LEVEL_STACK_HEIGHT,
 } from './ui-instruction.ts';
 import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
-
-/** In the order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
-export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
-export type TransactionEncoding = (typeof transactionEncodings)[number];
-
-/** In the order of Agave's `TransactionDetails`. */
-export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
-export type TransactionDetails = (typeof transactionDetails)[number];
 
 function encodeLookups(message: Message): WritableJson {
   if (message.version === 'legacy') return undefined;

@@ -2,11 +2,8 @@ import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { accountOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
-import {
-  type AccountEncoding,
-  BASE58_DATA_MAX_BYTES,
-  encodeAccount,
-} from '../../solana/encoding/ui-account.ts';
+import type { AccountEncoding } from '../../solana/encoding/encodings.ts';
+import { BASE58_DATA_MAX_BYTES, encodeAccount } from '../../solana/encoding/ui-account.ts';
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
 import { lamports, type Slot } from '../../solana/units.ts';

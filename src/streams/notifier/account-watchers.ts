@@ -1,6 +1,6 @@
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
-import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
+import type { AccountEncoding } from '../../solana/encoding/encodings.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
 

@@ -3,7 +3,7 @@ import { key, LedgerScript, NotificationRecorder } from '../../../test/streams/l
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { addressBytes } from '../../solana/address.ts';
-import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
+import type { AccountEncoding } from '../../solana/encoding/encodings.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';

@@ -3,7 +3,7 @@ import { type AccountFilter, matchesAccountFilter } from '../../protocol/rpc/acc
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
+import type { AccountEncoding } from '../../solana/encoding/encodings.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
 import { WatchIndex } from './account-watchers.ts';

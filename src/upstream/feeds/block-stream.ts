@@ -9,7 +9,7 @@ import type { Signature } from '../../solana/signature.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
-import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import type { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import { TransactionNotification } from '../../streams/notifier/transaction-notification.ts';
 import { TransactionWatchers } from '../../streams/notifier/transaction-watchers.ts';
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
@@ -31,6 +31,7 @@ export type BlockStreamOptions = Readonly<{
   reader: ChainReader;
   limits: FeedLimits;
   log: Logger;
+  createNotifier: () => LedgerNotifier;
 }>;
 
 type Watcher = { readonly listener: FeedListener; end: () => void };
@@ -55,7 +56,7 @@ const START_REACH = 64n;
 /** Each block is emitted once, and after its parent, regardless of node failures. */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
-  readonly #notifier = new LedgerNotifier();
+  readonly #notifier: LedgerNotifier;
   readonly #watchers = new Set<Watcher>();
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();
@@ -68,6 +69,7 @@ export class BlockStream {
 
   constructor(options: BlockStreamOptions) {
     this.#options = options;
+    this.#notifier = options.createNotifier();
   }
 
   get isEmpty(): boolean {

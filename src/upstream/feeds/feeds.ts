@@ -6,6 +6,7 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind, SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedError, FeedListener } from '../../streams/feed.ts';
+import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
@@ -165,6 +166,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     reader,
     limits,
     log,
+    createNotifier: () => new LedgerNotifier(),
     pubsub: {
       open: (slots, listener) => (slotFeed() ?? pubsub).open(slots, listener),
       networkSlot: () => pubsub.networkSlot(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
+import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
 import { BlockStream, type BlockSubscription } from '../../../src/upstream/feeds/block-stream.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
@@ -44,16 +45,15 @@ class ScriptedSlots {
   }
 }
 
+const optionsOf = (chain: ScriptedChain) => ({
+  ...{ network: 'devnet' as const, reader: chain.reader(), limits: chain.limits, log: chain.log },
+  createNotifier: () => new LedgerNotifier(),
+});
+
 function start(limits: Partial<FeedLimits> = {}) {
   const chain = new ScriptedChain(100, limits);
   const slots = new ScriptedSlots();
-  const follower = new BlockFollower({
-    network: 'devnet',
-    reader: chain.reader(),
-    limits: chain.limits,
-    log: chain.log,
-    pubsub: slots,
-  });
+  const follower = new BlockFollower({ ...optionsOf(chain), pubsub: slots });
   const tick = (requests: SlotRequest, tip: number): void => {
     chain.tip = tip;
     requests.listener.onNotification(
@@ -103,14 +103,7 @@ describe('BlockFollower', () => {
 
 async function startStream(limits: Partial<FeedLimits> = {}) {
   const chain = new ScriptedChain(100, limits);
-  const { log } = chain;
-  const stream = new BlockStream({
-    network: 'devnet',
-    commitment: 'confirmed',
-    reader: chain.reader(),
-    limits: chain.limits,
-    log,
-  });
+  const stream = new BlockStream({ ...optionsOf(chain), commitment: 'confirmed' });
   const recorder = new Recorder();
   const end = await stream.add(blocks, recorder);
   const advance = (tip: number): Promise<void> => {

@@ -2,12 +2,8 @@ import type { AccountConfig } from '../../../../src/protocol/rpc/parameters.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import { type Address, compareAddresses } from '../../../../src/solana/address.ts';
-import {
-  type AccountEncoding,
-  Base58TooLong,
-  type DataSlice,
-  encodeAccount,
-} from '../../../../src/solana/encoding/ui-account.ts';
+import type { AccountEncoding } from '../../../../src/solana/encoding/encodings.ts';
+import { Base58TooLong, type DataSlice, encodeAccount } from '../../../../src/solana/encoding/ui-account.ts';
 import type { AccountLookup } from '../../../../src/solana/parsed/account/parsed-account.ts';
 import type { MintScale } from '../../../../src/solana/token/extensions.ts';
 import type { Bank } from '../node.ts';

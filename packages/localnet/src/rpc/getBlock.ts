@@ -21,12 +21,12 @@ import {
 } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import type { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Block } from '../../../../src/solana/block.ts';
-import { encodeBlock } from '../../../../src/solana/encoding/ui-block.ts';
 import {
   type TransactionDetails,
   type TransactionEncoding,
   transactionDetails,
-} from '../../../../src/solana/encoding/ui-transaction.ts';
+} from '../../../../src/solana/encoding/encodings.ts';
+import { encodeBlock } from '../../../../src/solana/encoding/ui-block.ts';
 import { type Slot, slot, slot as slotOf } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import {

@@ -14,10 +14,8 @@ import {
   readMaxVersion,
 } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import type { Block } from '../../../../src/solana/block.ts';
-import {
-  encodeTransactionWithMeta,
-  type TransactionEncoding,
-} from '../../../../src/solana/encoding/ui-transaction.ts';
+import type { TransactionEncoding } from '../../../../src/solana/encoding/encodings.ts';
+import { encodeTransactionWithMeta } from '../../../../src/solana/encoding/ui-transaction.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { LocalNode } from '../node.ts';
 import { unsupportedTransactionVersion } from './history-errors.ts';

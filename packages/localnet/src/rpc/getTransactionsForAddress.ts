@@ -24,7 +24,7 @@ import { readEncoding, readMaxVersion } from '../../../../src/protocol/rpc/trans
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
-import type { TransactionEncoding } from '../../../../src/solana/encoding/ui-transaction.ts';
+import type { TransactionEncoding } from '../../../../src/solana/encoding/encodings.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 
 import { memoOf } from '../../../../src/solana/transaction/memo.ts';

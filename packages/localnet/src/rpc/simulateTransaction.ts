@@ -25,7 +25,7 @@ import {
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
-import { type AccountEncoding, accountEncodings } from '../../../../src/solana/encoding/ui-account.ts';
+import { type AccountEncoding, accountEncodings } from '../../../../src/solana/encoding/encodings.ts';
 import { encodeInnerInstructions } from '../../../../src/solana/encoding/ui-instruction.ts';
 import { encodeReturnData, encodeTokenBalances } from '../../../../src/solana/encoding/ui-meta.ts';
 import type { LoadedAddresses } from '../../../../src/solana/message/message.ts';
