@@ -15,7 +15,7 @@ function add(to: number, from: number): void {
   state[to] = (state[to] as number) + (state[from] as number) + (low > 0xffff_ffff ? 1 : 0);
 }
 
-/** v[at] = v[at] rotated left by less than 32 bits, then xor v[by]. */
+/** v[at] = v[at] rotated left by fewer than 32 bits, then xor v[by]. */
 function rotateXor(at: number, bits: number, by: number): void {
   const high = state[at] as number;
   const low = state[at + 1] as number;

@@ -48,7 +48,7 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
 /** Transactions decoded per step, which takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/** Decodes a getBlock result in steps, because a large block takes long. @throws MalformedJson, SyntaxError */
+/** Decodes a getBlock result in steps, because large blocks take long to decode. @throws MalformedJson, SyntaxError */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);

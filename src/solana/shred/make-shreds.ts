@@ -127,7 +127,7 @@ export function makeFecSet(
 }
 
 type MadeShreds = Readonly<{
-  /** In the order of sending. */
+  /** In sending order. */
   packets: readonly Uint8Array[];
   /** Pass to the next call. */
   chainedRoot: Uint8Array;
@@ -149,7 +149,7 @@ export function makeShreds(
   for (let at = 0, isDone = false; !isDone; ) {
     const left = entries.length - at;
     isDone = left <= lastBytes;
-    // A rest that exceeds one resigned set but fits in a normal set is split into two resigned sets.
+    // A remainder that exceeds one resigned set but fits in a normal set is split into two resigned sets.
     const isResigned = isLastInSlot && (isDone || left <= fecSetCapacity(false));
     const end = !isDone ? 'nothing' : isLastInSlot ? 'slot' : 'data';
     const chunk = entries.subarray(at, at + fecSetCapacity(isResigned));

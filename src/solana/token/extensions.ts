@@ -30,7 +30,7 @@ export function readExtensions(data: Uint8Array): Extension[] {
   return extensions;
 }
 
-/** Later extensions may be invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
+/** Later extensions can be invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {
   const reader = tlvData(data);
   while (reader !== null && reader.remaining >= 4) {

@@ -82,9 +82,9 @@ function variant(row: string, own: Types): Variant {
 }
 
 /**
- * Variants in discriminant order, one per line: `type account account: member type, member type`. The syntax of names
- * is in `nameAddresses` and `membersReader`. `a / b` is an old layout with a sysvar and a new layout without; a final
- * `!` forbids trailing data. `@name` inserts a variant from `special`.
+ * Variants in discriminant order, one per line: `type account account: member type, member type`. See `nameAddresses`
+ * and `membersReader` for the notation. `a / b` is an old layout with a sysvar and a new layout without; a final `!`
+ * forbids trailing data. `@name` inserts a variant from `special`.
  */
 export const variants = (
   text: string,
