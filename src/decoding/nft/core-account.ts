@@ -10,7 +10,7 @@ const readRoyalties = (reader: ByteReader) => ({
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
 
-/** Plugins shown in NFT results. A registry at the end of the account lists them. Source: mpl-core, `plugins/`, `state/`. */
+/** Plugins shown in NFT results. The account ends with a registry of them. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
