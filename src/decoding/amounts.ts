@@ -6,10 +6,10 @@ import { type Lamports, lamports, U64_MAX } from '../solana/units.ts';
 const SOL_DECIMALS = 9;
 const DECIMAL = /^(\d{0,40})(?:\.(\d{0,40}))?(?:e([+-]?\d{1,2}))?$/i;
 
-/** Amount in whole tokens. Doubles lose digits: exact amounts go into a `*_raw` field. */
+/** Amount in whole tokens. A double can lose digits, so exact amounts go into a `*_raw` field. */
 export const uiAmountOf = (amount: bigint, decimals: number): number => Number(decimalText(amount, decimals));
 
-/** @returns null when the mint or its decimals are unknown. */
+/** @returns null if the mint or its decimals are unknown. */
 export function tokensOf(
   decimals: ReadonlyMap<Address, number>,
   mint: Address | null,
@@ -29,7 +29,7 @@ function shifted(digits: bigint, power: number): bigint {
   return (digits * 2n + unit) / (unit * 2n);
 }
 
-/** Rounds to the nearest lamport. @returns null for non-decimal input, zero, or more than a u64. */
+/** Rounds to the nearest lamport. @returns null for zero, amounts above u64 and input that is not a decimal. */
 export function lamportsOfSol(sol: unknown): Lamports | null {
   if (typeof sol !== 'number' && typeof sol !== 'bigint' && typeof sol !== 'string') return null;
   const [all, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(String(sol)) ?? [];

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressFromBytes } from '../solana/address.ts';
 
-/** Invalid data; `readBorsh` returns null. */
+/** Thrown on invalid data; `readBorsh` catches it and returns null. */
 export class NotBorsh extends Error {
   override readonly name = 'NotBorsh';
 }
@@ -36,7 +36,7 @@ export function readString(reader: ByteReader): string {
   return utf8(bytes);
 }
 
-/** Removes trailing NUL characters, which some programs pad with. */
+/** Removes the trailing NUL characters that some programs use as padding. */
 export function readText(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   let end = bytes.length;
@@ -44,7 +44,7 @@ export function readText(reader: ByteReader): string {
   return utf8(bytes, end);
 }
 
-/** `read` takes at least one byte per item, so an impossible count fails before allocation. */
+/** `read` must consume at least one byte per item, so that an impossible count fails before allocation. */
 export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
   const count = reader.u32();
   if (count > reader.remaining) throw new OutOfBytes(`${count} items`, count);

@@ -8,7 +8,7 @@ import { type Slot, U64_MAX } from './units.ts';
 
 const META_BYTES = 56;
 const LOOKUP_TABLE = 1;
-/** Slots that a table stays usable after deactivation: the length of the SlotHashes sysvar. */
+/** Number of slots a table stays usable after deactivation, equal to the length of the SlotHashes sysvar. */
 const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
 /** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
@@ -36,7 +36,7 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
     const lastExtendedSlotStartIndex = reader.u8();
     const tag = reader.u8();
     if (tag > 1) return null;
-    // Without an authority, its bytes are absent, and padding fills the header.
+    // If the authority is None, its 32 bytes are absent and padding fills the header.
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };
@@ -68,9 +68,9 @@ export function usableAddresses(
 }
 
 /**
- * Agave checks whether the deactivation slot is in SlotHashes, which is equivalent while every slot has a block.
+ * Counts slots since deactivation. Agave checks SlotHashes instead, with the same result while every slot has a block.
  * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
- * @param readAccount - account at the start of `currentSlot`.
+ * @param readAccount - returns the account as of the start of `currentSlot`; null if it does not exist.
  */
 export function resolveLookups(
   message: Message,

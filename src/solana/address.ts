@@ -36,7 +36,7 @@ export function addressBytes(value: Address): Uint8Array {
 
 const LEADING_ZEROS = /^1+/;
 
-/** By bytes, without decoding: base58 texts of equal length sort like their numbers; otherwise the longer is larger. */
+/** Compares by bytes without decoding: with leading zeros stripped, base58 sorts by length, then by characters. */
 export function compareAddresses(a: Address, b: Address): number {
   const left = a.replace(LEADING_ZEROS, '');
   const right = b.replace(LEADING_ZEROS, '');

@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
 
 /**
- * For addresses (32 bytes) and signatures (64 bytes): 22 words of 24 bits or 22 limbs of four base58 digits. Each
- * converts to the other by a product with a table of powers. Sums of 22 products stay below 2^52, exact in a
- * double, so one carry pass suffices.
+ * Fast path for up to 64 bytes, such as addresses and signatures. A number is stored as 22 words of 24 bits or as 22
+ * limbs of four base58 digits; multiplying by a table of powers converts between the two. Sums of 22 products stay
+ * below 2^52, which a double holds exactly, so one carry pass suffices.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
@@ -18,7 +18,7 @@ const SIZE = 22;
 const SHORT_MAX_BYTES = 64;
 const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
 
-/** Powers of one base in digits of the other, lowest first; one row per digit. */
+/** Powers of `base`, each written as digits in `digitBase`, lowest first. Row n holds digit n of every power. */
 function powersOf(base: number, digitBase: number): Float64Array {
   const table = new Float64Array(SIZE * SIZE);
   for (let power = 0; power < SIZE; power++) {
@@ -42,19 +42,19 @@ ALPHABET_CODES.forEach((code, digit) => {
   DIGITS[code] = digit;
 });
 
-/** Two digits of a limb, as characters. */
+/** Number of two-digit pairs. A limb is encoded as two pairs. */
 const PAIR = 58 * 58;
 const PAIR_CODES = Uint16Array.from({ length: PAIR }, (_, pair) => {
   const [high = 0, low = 0] = [ALPHABET_CODES[Math.floor(pair / 58)], ALPHABET_CODES[pair % 58]];
   return (high << 8) | low;
 });
 
-/** Scratch buffers, lowest digit first. Safe because calls are synchronous. */
+/** Shared scratch buffers, lowest digit first. Sharing is safe because calls are synchronous. */
 const words = new Float64Array(SIZE);
 const limbs = new Float64Array(SIZE);
 const codes = Buffer.alloc(SHORT_MAX_BYTES + SHORT_MAX_DIGITS);
 
-/** The result may have one digit more. @returns its length. */
+/** @returns the number of digits written to `to`: `used`, or one more. */
 function convert(
   from: Float64Array,
   used: number,
@@ -65,7 +65,7 @@ function convert(
   let carry = 0;
   for (let digit = 0; digit < used; digit++) {
     let sum = carry;
-    // Lower powers do not reach this digit, because the bases are close.
+    // Lower powers have no digit at this position, because the two bases are nearly equal.
     for (let power = digit, at = digit * SIZE + digit; power < used; power++, at++) {
       sum += (from[power] as number) * (table[at] as number);
     }
@@ -120,13 +120,13 @@ function bytesOf(wordCount: number, zeros: number): Uint8Array {
   return bytes;
 }
 
-/** Limit of the library. Inner instructions may hold five times as much data. */
+/** Limit of @scure/base. Inner instructions can hold five times as much data. */
 const LIBRARY_MAX_BYTES = 2048;
 
-/** Base58 length of `MAX_INSTRUCTION_DATA_LEN`, 10 KiB (Agave). */
+/** Base58 length of 10 KiB, Agave's `MAX_INSTRUCTION_DATA_LEN`. */
 const TEXT_MAX = 13_985;
 
-/** 58^9 is below 2^53. */
+/** 58^9 is below 2^53, so a double holds nine digits exactly. */
 const DIGITS_PER_DOUBLE = 9;
 
 export function encodeBase58(bytes: Uint8Array): string {
@@ -153,12 +153,12 @@ export function encodeBase58(bytes: Uint8Array): string {
 
 function encodeLong(bytes: Uint8Array): string {
   const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-  // 1.366 digits per byte.
+  // A byte takes at most 1.366 base58 digits.
   const digits = digitsOf(value, Math.ceil(bytes.length * 1.366)).replace(/^1+/, '');
   return '1'.repeat(countLeadingZeros(bytes)) + digits;
 }
 
-/** Splitting in halves is faster than a loop over digits of a large integer. */
+/** Splits the number in half repeatedly, which is faster than dividing a large integer digit by digit. */
 function digitsOf(value: bigint, width: number): string {
   if (width > DIGITS_PER_DOUBLE) {
     const low = width >> 1;
@@ -189,7 +189,7 @@ function readDigits(text: string): Uint8Array | null {
   return digits;
 }
 
-/** The lower half has 9, 18, 36, … digits; `powers` are 58 to these. */
+/** Splits off a lower part of 9, 18, 36, … digits. @param powers - 58^9, 58^18, 58^36, … */
 function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly bigint[]): bigint {
   if (to - from <= DIGITS_PER_DOUBLE) {
     let value = 0;
@@ -202,7 +202,7 @@ function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly
   return high * (powers[level] as bigint) + numberOf(digits, middle, to, powers);
 }
 
-/** Up to the given number of digits. */
+/** 58^9, 58^18, 58^36, … for `numberOf`, as many as a number of `digits` digits needs. */
 function powersFor(digits: number): bigint[] {
   const powers = [58n ** BigInt(DIGITS_PER_DOUBLE)];
   for (let width = DIGITS_PER_DOUBLE; width < digits; width *= 2)
@@ -222,7 +222,7 @@ function decodeLong(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** Up to 13,985 characters, which takes 2 ms; time grows faster than length. @returns null if invalid or longer. */
+/** Accepts up to 13,985 characters (2 ms); time grows faster than length. @returns null if invalid or too long. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length <= SHORT_MAX_DIGITS) {
     let zeros = 0;

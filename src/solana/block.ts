@@ -15,6 +15,6 @@ export type Block = Readonly<{
   blockTime: bigint | null;
   transactions: readonly ExecutedTransaction[];
   rewards: readonly BlockReward[];
-  /** Partitions of the previous epoch's rewards; set only in the first block of an epoch. */
+  /** Number of partitions of the previous epoch's rewards; set only in the first block of an epoch. */
   numRewardPartitions?: bigint | undefined;
 }>;

@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 
-/** Both functions throw for invalid values. */
+/** Both functions throw on invalid values. */
 export type Codec<T> = Readonly<{
   read: (reader: ByteReader) => T;
   write: (writer: ByteWriter, value: T) => unknown;
@@ -21,7 +21,7 @@ export function decodedOrNull<T>(read: () => T): T | null {
   }
 }
 
-/** For `bool`, any byte but 0 is true. */
+/** `bool` reads every nonzero byte as true. */
 const primitive = <Name extends 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool'>(name: Name) =>
   ({
     read: (reader: ByteReader) => reader[name](),
@@ -36,7 +36,7 @@ export const i64: Codec<bigint> = primitive('i64');
 export const f64: Codec<number> = primitive('f64');
 export const bool: Codec<boolean> = primitive('bool');
 
-/** The caller guarantees that the values are of the type, such as a slot. */
+/** The caller guarantees that the values belong to the branded type, such as Slot. */
 export const branded = <T>(codec: Codec<bigint>): Codec<T> => codec as unknown as Codec<T>;
 
 export const u128: Codec<bigint> = {
@@ -71,7 +71,7 @@ export const struct = <T extends object>(
   };
 };
 
-/** The tag is 0 or 1. */
+/** The option tag must be 0 or 1. */
 export function readOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null {
   const tag = reader.u8();
   if (tag > 1) throw new InvalidEncoding('invalid option tag');
@@ -94,8 +94,8 @@ export const array = <T>(length: number, { read, write }: Codec<T>): Codec<reado
 });
 
 /**
- * A wrong count ends in OutOfBytes, because every item has at least one byte.
- * @param most - writing drops further items, reading rejects them.
+ * A count that is too high throws OutOfBytes, because every item takes at least one byte.
+ * @param most - maximum number of items; writing drops the rest, reading throws InvalidEncoding.
  */
 export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINITY): Codec<readonly T[]> => ({
   read: (reader) => {
@@ -112,7 +112,7 @@ export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINI
   },
 });
 
-/** Encodes padded to the account size. Decodes data that starts with the value. */
+/** Encoding pads the value to the account size. Decoding ignores trailing bytes. */
 export const accountCodec = <T>(size: number, { read, write }: Codec<T>) => ({
   encode: (value: T): Uint8Array => {
     const writer = new ByteWriter(size);

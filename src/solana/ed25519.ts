@@ -10,7 +10,7 @@ import { type Address, addressBytes, addressFromBytes } from './address.ts';
 import { signatureBytes } from './signature.ts';
 import type { Transaction } from './transaction/transaction.ts';
 
-/** Creating a KeyObject costs a tenth of a verification. */
+/** KeyObjects are cached because creating one takes a tenth of the time of a verification. */
 const KEYS_MAX = 4096;
 const keys = new Map<string, KeyObject>();
 
@@ -25,8 +25,8 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 }
 
 /**
- * Encodings of small-order points, sign bit cleared. Some signatures of such keys are valid for many messages, so
- * Solana rejects them (`verify_strict`). OpenSSL 3.5 does too, but Node may link another version.
+ * Encodings of small-order points, with the sign bit cleared. A signature by such a key can be valid for many messages,
+ * so Solana rejects these points (`verify_strict`). OpenSSL 3.5 does too, but Node may link another version.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -40,14 +40,14 @@ const SMALL_ORDER: ReadonlySet<string> = new Set([
 
 function isSmallOrder(point: Uint8Array): boolean {
   const first = point[0] ?? 0;
-  // Most other points already differ from the table in the first byte.
+  // Fast path: the first byte alone rules out most points.
   if (first !== 0 && first !== 1 && first !== 0x26 && first !== 0xc7 && first < 0xec) return false;
   const cleared = Buffer.from(point);
   cleared[31] = (cleared[31] ?? 0) & 0x7f;
   return SMALL_ORDER.has(cleared.toString('hex'));
 }
 
-/** Solana's strict rules: canonical encoding, no small-order point. Wrong lengths are invalid. */
+/** Applies Solana's strict rules: canonical encoding, no small-order points. @returns false for wrong lengths. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
@@ -92,7 +92,7 @@ export class Keypair {
     return new Keypair(seed);
   }
 
-  /** @param secretKey - seed, public key. @throws RangeError for another length or mismatching halves. */
+  /** @param secretKey - seed, then public key. @throws RangeError if the length is wrong or the halves do not match. */
   static fromSecretKey(secretKey: Uint8Array): Keypair {
     if (secretKey.length !== 64)
       throw new RangeError(`a secret key must have 64 bytes, not ${secretKey.length}`);
@@ -103,7 +103,7 @@ export class Keypair {
     return keypair;
   }
 
-  /** Parses a Solana CLI keypair file. @throws RangeError; the message never contains the text. */
+  /** Parses a Solana CLI keypair file. @throws RangeError, whose message never contains the file's text. */
   static fromJson(text: string): Keypair {
     const bytes = parseByteArray(text);
     if (bytes === null)

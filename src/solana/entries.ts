@@ -22,12 +22,12 @@ const HASH_BYTES = 32;
 const ENTRY_MIN_BYTES = 48;
 const TRANSACTION_MIN_BYTES = 100;
 
-/** Leaders put a few hundred entries into a batch. */
+/** Leaders put only a few hundred entries in a batch. */
 export const BATCH_ENTRIES_MAX = 65_536;
 
 type EntryBatchKind =
   | 'entries'
-  /** Alpenglow block marker (entry count 0), or no entry. */
+  /** Entry count 0: an Alpenglow block marker, or an empty batch. */
   | 'marker'
   | 'malformed';
 
@@ -65,7 +65,7 @@ function scanEntries(
   return count;
 }
 
-/** Padding follows the entries. Allocates only the result. Source: agave entry, `block_component.rs`. */
+/** The length excludes padding. Allocates only the result. Source: agave entry, `block_component.rs`. */
 export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; length: number } {
   const scan = new WireScanner(batch);
   const count = scanEntries(scan, emptyShape(), null, null);
@@ -73,7 +73,7 @@ export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; lengt
   return { kind: 'entries', length: scan.at };
 }
 
-/** Decodes a bincode `Vec<Entry>`. A block marker has no entries. Bytes are views; padding is ignored. */
+/** Decodes a bincode `Vec<Entry>`; empty for a block marker. Byte arrays are views of `batch`; padding is ignored. */
 export function readEntries(batch: Uint8Array): Entry[] | null {
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
   const shape = emptyShape();
@@ -89,7 +89,7 @@ export function readEntries(batch: Uint8Array): Entry[] | null {
   return count < 0 ? null : entries;
 }
 
-/** Decodes only the transactions of a bincode `Vec<Entry>`; otherwise as `readEntries`. */
+/** Decodes only the transactions of a bincode `Vec<Entry>`; otherwise like `readEntries`. */
 export function readTransactions(
   batch: Uint8Array,
 ): Readonly<{ entries: number; transactions: readonly WireTransaction[] }> | null {
@@ -107,7 +107,7 @@ const NODE_PREFIX = Uint8Array.of(1);
 const sha256 = (...parts: readonly Uint8Array[]): Uint8Array =>
   hash('sha256', Buffer.concat(parts), 'buffer');
 
-/** Root of the signatures, mixed into the entry hash. Source: agave entry/src/entry.rs, `hash_transactions`. */
+/** Merkle root that is mixed into the entry hash. Source: agave entry/src/entry.rs, `hash_transactions`. */
 export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
   let level = signatures.map((signature) => sha256(LEAF_PREFIX, signature));
   while (level.length > 1) {

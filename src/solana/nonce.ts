@@ -15,7 +15,7 @@ type NonceData = Readonly<{
   lamportsPerSignature: bigint;
 }>;
 
-/** `data` is null while uninitialized. Legacy nonces no longer make transactions durable. Source: solana-nonce. */
+/** `data` is null if uninitialized. Legacy nonces no longer make transactions durable. Source: solana-nonce. */
 export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
 
 const nonceData = struct<NonceData>({ authority: pubkey, durableNonce: hash, lamportsPerSignature: u64 });
@@ -45,7 +45,7 @@ export function durableNonceOf(blockhash: Blockhash): Blockhash {
   return blockhashFromBytes(digest);
 }
 
-/** @returns null for legacy, uninitialized and advanced nonces and for other accounts. */
+/** @returns null if the nonce is legacy, uninitialized or already advanced, or if the account is not a nonce. */
 export function matchingNonce(account: Account | null, durableNonce: Blockhash): NonceData | null {
   const nonce = account?.owner === programs.system ? decodeNonce(account.data) : null;
   return nonce?.version === 'current' && nonce.data?.durableNonce === durableNonce ? nonce.data : null;
@@ -53,7 +53,7 @@ export function matchingNonce(account: Account | null, durableNonce: Blockhash):
 
 export type NonceUse = Readonly<{
   account: Address;
-  /** Named by the instruction; the account's own authority must be among `signers`. */
+  /** Authority that the instruction names; the authority stored in the account must be among `signers`. */
   authority: Address | null;
   signers: readonly Address[];
 }>;
@@ -62,7 +62,7 @@ export type NonceUse = Readonly<{
 export function nonceOfTransaction(message: Message): NonceUse | null {
   const first = message.instructions[0];
   if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;
-  // The discriminant of AdvanceNonceAccount is 4, as a u32; trailing data is ignored.
+  // AdvanceNonceAccount has the u32 discriminant 4; trailing data is ignored.
   const [a, b, c, d] = first.data;
   if (a !== 4 || b !== 0 || c !== 0 || d !== 0) return null;
   const index = first.accounts[0];

@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Each is off the curve with probability 1/2, so one address in 16 million is missed. */
+/** Each bump is off the curve with probability 1/2, so one address in 16 million is missed. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {
@@ -26,13 +26,13 @@ function trailingZeros(value: bigint): bigint {
   return zeros + BigInt(31 - Math.clz32(low & -low));
 }
 
-/** Solana: `is_on_curve`. */
+/** Same check as Solana's `is_on_curve`. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) % P;
   const square = (y * y) % P;
   const over = (square - 1n + P) % P;
   const under = (D * square + 1n) % P;
-  // x² = over / under has a root if over · under has; the Jacobi symbol is much faster than Euler's criterion.
+  // x² = over / under has a root exactly if over · under does. The Jacobi symbol is faster than Euler's criterion.
   const n = (over * under) % P;
   let [upper, lower, isRoot] = [n, P, true];
   while (upper !== 0n) {
@@ -46,7 +46,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   return isRoot || lower !== 1n;
 }
 
-/** Hash of seeds, bump and program; a valid address if off the curve. */
+/** Hashes seeds, bump and program. A hash that is off the curve is a valid address. */
 function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) => Buffer {
   const seeded = createHash('sha256');
   for (const seed of seeds) seeded.update(seed);
@@ -55,8 +55,8 @@ function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) 
 }
 
 /**
- * With the largest bump off the curve. Source: solana-address, `find_program_address`.
- * @throws RangeError for more than 15 seeds, or one of more than 32 bytes.
+ * Uses the largest bump whose hash is off the curve. Source: solana-address, `find_program_address`.
+ * @throws RangeError for more than 15 seeds, a seed longer than 32 bytes, or if every bump's hash is on the curve.
  */
 export function findProgramAddress(
   seeds: readonly Uint8Array[],
@@ -73,7 +73,7 @@ export function findProgramAddress(
   throw new RangeError('no bump seed yields an address off the curve');
 }
 
-/** A hash match suffices; the costly curve check is not needed. Source: `create_program_address`. */
+/** Compares hashes only, without the costly curve check. Source: `create_program_address`. */
 export function isDerivedFrom(address: Address, seeds: readonly Uint8Array[], program: Address): boolean {
   const wanted = Buffer.from(addressBytes(address));
   const hash = hashOf(seeds, program);

@@ -47,16 +47,16 @@ export const sysvars = {
   stakeHistory: address('SysvarStakeHistory1111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
-/** Retired; still reserved. */
+/** Retired, but still reserved. */
 export const stakeConfig: Address = address('StakeConfig11111111111111111111111111111111');
 
-/** Wrapped SOL of the Token program. */
+/** Mint of wrapped SOL in the Token program. */
 export const nativeMint: Address = address('So11111111111111111111111111111111111111112');
 
-/** Wrapped SOL of Token-2022. */
+/** Mint of wrapped SOL in Token-2022. */
 export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP');
 
-/** Cannot be write-locked, with all features active. Source: agave reserved-account-keys, `RESERVED_ACCOUNTS`. */
+/** Never write-locked, assuming all features are active. Source: agave reserved-account-keys, `RESERVED_ACCOUNTS`. */
 export const reservedKeys: ReadonlySet<Address> = new Set<Address>([
   programs.addressLookupTable,
   programs.bpfLoader2,

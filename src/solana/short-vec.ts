@@ -1,12 +1,12 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { InvalidEncoding } from './codec.ts';
 
-/** Error with Agave's text. */
+/** Error messages match Agave's. */
 export class InvalidShortVec extends InvalidEncoding {
   override readonly name = 'InvalidShortVec';
 }
 
-/** Compact-u16, in canonical form only. Source: solana-short-vec. @throws InvalidShortVec, OutOfBytes */
+/** Reads a canonical compact-u16. Source: solana-short-vec. @throws InvalidShortVec, OutOfBytes */
 export function readShortVec(reader: ByteReader): number {
   let value = 0;
   for (let nth = 0; nth < 3; nth++) {

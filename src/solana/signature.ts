@@ -1,7 +1,7 @@
 import type { Brand } from '../base/brand.ts';
 import { decodeBase58, encodeBase58 } from './base58.ts';
 
-/** The first one identifies a transaction. */
+/** The first signature of a transaction is its identifier. */
 export type Signature = Brand<string, 'Signature'>;
 
 export const SIGNATURE_BYTES = 64;

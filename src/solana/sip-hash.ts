@@ -5,7 +5,7 @@ const START = [
 
 const MASK_32 = 0xffff_ffffn;
 
-/** v0 to v3, each as high and low half. */
+/** v0 to v3, each split into a high and a low half. */
 const state = new Uint32Array(8);
 
 /** 64-bit v[to] += v[from]. */
@@ -15,7 +15,7 @@ function add(to: number, from: number): void {
   state[to] = (state[to] as number) + (state[from] as number) + (low > 0xffff_ffff ? 1 : 0);
 }
 
-/** v[at] = v[at] rotated left by less than 32 bits, then xor v[by]. */
+/** v[at] = v[at] rotated left by fewer than 32 bits, then xor v[by]. */
 function rotateXor(at: number, bits: number, by: number): void {
   const high = state[at] as number;
   const low = state[at + 1] as number;
@@ -45,12 +45,12 @@ function rounds(count: number): void {
   }
 }
 
-/** Swaps the halves. */
+/** Swaps the 32-bit halves. */
 const rotated = (seed: bigint): bigint => ((seed & MASK_32) << 32n) | (seed >> 32n);
 
 /**
- * SipHash in 32-bit halves, which avoids bigint allocation. The result is in `high` and `low` until the next call.
- * The defaults are those of Yellowstone's cuckoo filters. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`.
+ * SipHash on 32-bit halves, to avoid bigint allocation. `high` and `low` hold the result until the next call. The
+ * defaults match Yellowstone's cuckoo filters. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`.
  */
 export class SipHash {
   high = 0;
@@ -77,7 +77,7 @@ export class SipHash {
     this.#finish();
   }
 
-  /** As Rust hashes a byte array: its length in eight bytes, then the bytes, a multiple of 8 below 248. */
+  /** Hashes like a Rust byte array: length as eight bytes, then the bytes. @param length - multiple of 8, below 248. */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);
     this.#word(0, length);

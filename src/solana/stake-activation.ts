@@ -8,7 +8,7 @@ const WARMUP_COOLDOWN_RATE = 0.09;
 /** Lamports. */
 export type StakeActivation = Readonly<{ effective: bigint; activating: bigint; deactivating: bigint }>;
 
-/** undefined beyond the history. */
+/** Returns undefined for an epoch outside the history. */
 export type StakeHistoryLookup = (epoch: bigint) => Omit<StakeHistoryEntry, 'epoch'> | undefined;
 
 export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): StakeHistoryLookup {
@@ -16,7 +16,7 @@ export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): Stake
   return (epoch) => byEpoch.get(epoch);
 }
 
-/** The share of the cluster's limit. */
+/** This stake's share of the lamports that may move across the cluster in an epoch; at least 1. */
 function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
   const weight = Number(own) / Number(moving);
   const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));
@@ -25,7 +25,7 @@ function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
 
 type Delegation = Stake['delegation'];
 
-/** Ignoring deactivation. */
+/** Effective stake after warmup, before any cooldown. */
 function effectiveAfterWarmup(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
   let cluster = history(activationEpoch);
@@ -46,7 +46,7 @@ function effectiveAndActivating(
   history: StakeHistoryLookup,
 ): [bigint, bigint] {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
-  // Stakes of the genesis block.
+  // Stake from the genesis block is effective immediately.
   if (activationEpoch === U64_MAX) return [stake, 0n];
   if (activationEpoch === deactivationEpoch || target < activationEpoch) return [0n, 0n];
   if (target === activationEpoch) return [0n, stake];

@@ -18,7 +18,7 @@ export type Stake = Readonly<{
     activationEpoch: bigint;
     /** u64::MAX unless deactivated. */
     deactivationEpoch: bigint;
-    /** Unused since rates are set by features; mostly 0.25. */
+    /** No longer used: features now set the rate. Usually 0.25. */
     warmupCooldownRate: number;
   }>;
   creditsObserved: bigint;

@@ -20,7 +20,7 @@ const epoch = branded<Epoch>(u64);
 
 export const CLOCK_BYTES = 40;
 
-/** Unix seconds. Source: solana-clock, `Clock`. */
+/** Timestamps are in Unix seconds. Source: solana-clock, `Clock`. */
 type ClockSysvar = Readonly<{
   slot: Slot;
   epochStartTimestamp: bigint;
@@ -56,13 +56,13 @@ export const { encode: encodeEpochSchedule, decode: decodeEpochSchedule } = acco
 );
 
 export const RENT_BYTES = 17;
-/** Fixed cost of an account in bytes. */
+/** Bytes charged per account on top of its data. */
 const ACCOUNT_OVERHEAD_BYTES = 128n;
 
 /** Source: solana-rent, `Rent`. */
 type RentSysvar = Readonly<{
   lamportsPerByteYear: bigint;
-  /** Years of rent that make an account exempt. */
+  /** An account is exempt if it holds this many years of rent. */
   exemptionThreshold: number;
   /** Percent, 0 to 100. */
   burnPercent: number;
@@ -97,7 +97,7 @@ export const { encode: encodeFees, decode: decodeFees } = accountCodec(FEES_BYTE
 
 export const REWARDS_BYTES = 16;
 
-/** Deprecated: the point value of validators, and a number without use. Source: solana-sysvar, `Rewards`. */
+/** Deprecated: the validator point value, then an unused number. Source: solana-sysvar, `Rewards`. */
 export const { encode: encodeRewards, decode: decodeRewards } = accountCodec<number>(REWARDS_BYTES, {
   read: (reader) => [f64.read(reader), f64.read(reader)][0] as number,
   write: f64.write,
@@ -105,7 +105,7 @@ export const { encode: encodeRewards, decode: decodeRewards } = accountCodec<num
 
 const LAST_RESTART_SLOT_BYTES = 8;
 
-/** 0 without a restart. Source: solana-last-restart-slot. */
+/** 0 if the cluster has never restarted. Source: solana-last-restart-slot. */
 export const { encode: encodeLastRestartSlot, decode: decodeLastRestartSlot } = accountCodec(
   LAST_RESTART_SLOT_BYTES,
   slot,
@@ -125,7 +125,7 @@ export const { encode: encodeRecentBlockhashes, decode: decodeRecentBlockhashes 
 
 export const EPOCH_REWARDS_BYTES = 81;
 
-/** Rewards in lamports. Source: solana-epoch-rewards, `EpochRewards`. */
+/** Rewards are in lamports. Source: solana-epoch-rewards, `EpochRewards`. */
 export type EpochRewards = Readonly<{
   distributionStartingBlockHeight: bigint;
   numPartitions: bigint;
@@ -160,7 +160,7 @@ export const SLOT_HISTORY_MAX = 1024 * 1024;
 const BITS_BYTES = SLOT_HISTORY_MAX / 8;
 const BLOCKS = BigInt(BITS_BYTES / 8);
 
-/** Bitmap of the last 1,048,576 slots with a block, by slot modulo that. Source: solana-slot-history. */
+/** Marks which of the last 1,048,576 slots have a block, by slot modulo 1,048,576. Source: solana-slot-history. */
 type SlotHistory = Readonly<{
   /** 131,072 bytes; bit n is bit n % 8 of byte n / 8. */
   bits: Uint8Array;
@@ -168,7 +168,7 @@ type SlotHistory = Readonly<{
   nextSlot: bigint;
 }>;
 
-/** Every slot up to `newestSlot` has a block. */
+/** History in which every slot up to `newestSlot` has a block. */
 export function fullSlotHistory(newestSlot: bigint): SlotHistory {
   const bits = new Uint8Array(BITS_BYTES);
   const count = Number(newestSlot < BigInt(SLOT_HISTORY_MAX) ? newestSlot + 1n : BigInt(SLOT_HISTORY_MAX));
@@ -177,7 +177,7 @@ export function fullSlotHistory(newestSlot: bigint): SlotHistory {
   return { bits, nextSlot: newestSlot + 1n };
 }
 
-/** Vector of 64-bit blocks, length in bits, next slot. */
+/** Layout: optional vector of 64-bit blocks, length in bits, next slot. */
 export const { encode: encodeSlotHistory, decode: decodeSlotHistory } = accountCodec<SlotHistory>(
   SLOT_HISTORY_BYTES,
   {
@@ -196,7 +196,7 @@ export const { encode: encodeSlotHistory, decode: decodeSlotHistory } = accountC
 export const STAKE_HISTORY_BYTES = 16_392;
 export const STAKE_HISTORY_MAX = 512;
 
-/** Lamports. Source: solana-stake-history, `StakeHistoryEntry`. */
+/** Amounts are in lamports. Source: solana-stake-history, `StakeHistoryEntry`. */
 export type StakeHistoryEntry = Readonly<{
   epoch: Epoch;
   effective: bigint;

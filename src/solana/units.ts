@@ -11,7 +11,7 @@ export const LAMPORTS_PER_SOL = 1_000_000_000n;
 /** u64. */
 export type Epoch = Brand<bigint, 'Epoch'>;
 
-/** The caller guarantees the range, here and below. */
+/** Here and below, the caller guarantees that the value is in range. */
 export const slot = (value: bigint | number): Slot => BigInt(value) as Slot;
 
 export const lamports = (value: bigint | number): Lamports => BigInt(value) as Lamports;

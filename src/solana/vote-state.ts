@@ -22,10 +22,10 @@ const VOTE_STATE_1_14_11_BYTES = 3731;
 const PRIOR_VOTERS = 32;
 const BLS_KEY_BYTES = 48;
 
-/** `latency` in slots, 0 when not recorded. */
+/** `latency` is in slots; 0 if not recorded. */
 type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
 
-/** Ring of the last voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
+/** Ring buffer of previous voters; `index` points to the newest. Source: solana-vote-interface, `CircBuf`. */
 type PriorVoters = Readonly<{
   entries: readonly Readonly<{ voter: Address; fromEpoch: bigint; untilEpoch: bigint }>[];
   index: bigint;
@@ -37,10 +37,10 @@ type SharedFields = {
   authorizedWithdrawer: Address;
   votes: readonly LandedVote[];
   rootSlot: bigint | null;
-  /** By epoch, ascending. */
+  /** Sorted by epoch, ascending. */
   authorizedVoters: readonly Readonly<{ epoch: bigint; voter: Address }>[];
   epochCredits: readonly Readonly<{ epoch: bigint; credits: bigint; previousCredits: bigint }>[];
-  /** `timestamp` in Unix seconds. */
+  /** `timestamp` is in Unix seconds. */
   lastTimestamp: Readonly<{ slot: bigint; timestamp: bigint }>;
 };
 
@@ -90,7 +90,7 @@ const priorVoters = struct<PriorVoters>({
 const old = (votes: Codec<readonly LandedVote[]>) =>
   struct({ ...node, commission: u8, votes, ...rootAndVoters, priorVoters, ...tail });
 
-/** In the order of the tags from 1. */
+/** In tag order, starting with tag 1. */
 const layouts = {
   V1_14_11: { size: VOTE_STATE_1_14_11_BYTES, layout: old(oldVotes) },
   V3: { size: VOTE_STATE_BYTES, layout: old(landedVotes) },
@@ -107,7 +107,7 @@ const layouts = {
 const versions = Object.keys(layouts) as VoteState['version'][];
 const layoutOf = (version: VoteState['version']) => layouts[version].layout as unknown as Codec<object>;
 
-/** @returns null when uninitialized or too old. */
+/** @returns null if the account is uninitialized or its version is too old. */
 export const decodeVoteState = (data: Uint8Array): VoteState | null =>
   decodedOrNull(() => {
     const reader = new ByteReader(data);

@@ -89,7 +89,7 @@ export class Chain {
   }
 }
 
-/** @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed. */
+/** @throws Failure UPSTREAM_UNAVAILABLE if the result is malformed. */
 export async function decodeResult<T>(
   result: JsonValue,
   read: (result: JsonValue) => T | Promise<T>,
@@ -102,7 +102,7 @@ export async function decodeResult<T>(
   }
 }
 
-/** A short list would make missing entries look like absent accounts, so its length must match. */
+/** Checks the length, because in a short list missing entries would look like absent accounts. */
 function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
   const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
   if (values.length !== requested) throw new MalformedJson('one entry per requested account');

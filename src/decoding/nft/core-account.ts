@@ -10,7 +10,7 @@ const readRoyalties = (reader: ByteReader) => ({
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
 
-/** Plugins shown in NFT results. A registry at the end of the account lists them. Source: mpl-core, `plugins/`, `state/`. */
+/** Plugins shown in NFT results. The account ends with a registry of them. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
@@ -31,7 +31,7 @@ const PLUGIN_REGISTRY_V1 = 4;
 
 type PluginRecord = Readonly<{ type: number; offset: number }>;
 
-/** Variant of `Authority` followed by an address; the others consist of the tag alone. */
+/** The `Authority` variant that is followed by an address; the other variants consist of the tag only. */
 const ADDRESS_AUTHORITY = 3;
 
 /** Offsets above 2^53 lose precision, but no account is that long. */
@@ -49,7 +49,7 @@ function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugi
   return readBorsh(data.subarray(offset + 1), read) ?? {};
 }
 
-/** @param headerOffset - end of the base data. External plugins are not read. */
+/** External plugins are not read. @param headerOffset - end of the base data, where the plugin header starts. */
 function readCorePlugins(data: Uint8Array, headerOffset: number): CorePlugins {
   const registryOffset = readBorsh(data.subarray(headerOffset), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
@@ -58,7 +58,7 @@ function readCorePlugins(data: Uint8Array, headerOffset: number): CorePlugins {
   const records = readBorsh(data.subarray(registryOffset), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
-  // At most one plugin of each type, which bounds the work for any registry.
+  // Reads at most one plugin of each type, to bound the work for any registry.
   const recordsByType = new Map((records ?? []).map((record) => [record.type, record]));
   return Object.assign({}, ...[...recordsByType.values()].map((record) => readPlugin(data, record)));
 }
@@ -70,7 +70,7 @@ export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
   updateAuthority: Address | null;
-  /** Collection that is the update authority; verified by the program. */
+  /** Collection that acts as the update authority; the program verifies it. */
   collection: Address | null;
   name: string;
   uri: string;
@@ -118,7 +118,7 @@ export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection 
       const authority = readUpdateAuthority(reader);
       if (authority === null) return null;
       const texts = { name: readText(reader), uri: readText(reader) };
-      // Skip the sequence number (compression).
+      // Skip the sequence number, which compression uses.
       readOption(reader, (number) => number.u64());
       return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
     }

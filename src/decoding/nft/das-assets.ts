@@ -40,7 +40,7 @@ function creatorOf(value: JsonValue): Creator[] {
   return [{ address, share, verified: creator.verified === true }];
 }
 
-/** Servers list only verified collections, unless `verified` is false. */
+/** Servers list only verified collections, except those with `verified: false`. */
 function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
   for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
     const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
@@ -113,7 +113,7 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
   };
 }
 
-/** Assets per getAssetBatch and per searchAssets page, as servers allow. */
+/** Maximum that servers allow per getAssetBatch call and per searchAssets page. */
 const ASSETS_OF_A_CALL = 1_000;
 const PAGES_OF_A_WALLET = 20;
 
@@ -132,7 +132,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
   return assets.filter((asset) => asset !== null);
 }
 
-/** Reads assets by ID; servers without an asset leave it out. */
+/** Reads assets by ID. Servers omit assets that they do not have. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
   const parts = chunk(ids, ASSETS_OF_A_CALL);
   const requested = new Set(ids);
@@ -142,7 +142,7 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
   return (await assetsOf(results.flat())).filter(({ onChain }) => requested.has(onChain.mint));
 }
 
-/** A page is the last when it is not full; servers with smaller pages report their limit. */
+/** A page that is not full is the last page. Servers with smaller pages report their own limit. */
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
@@ -160,7 +160,7 @@ export async function dasAssetsOfWallet(
   for (let page = 1; page <= PAGES_OF_A_WALLET; page++) {
     const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: ASSETS_OF_A_CALL };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
-    // Burnt assets have no owner.
+    // Also drops burnt assets, which have no owner.
     found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));
     if (isLast) return found;
   }

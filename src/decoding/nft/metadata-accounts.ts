@@ -25,8 +25,8 @@ function skipUses(reader: ByteReader): null {
 }
 
 /**
- * Fields added in later versions. A shortened creator list leaves stale bytes after it, so if one of these fields is
- * unreadable, all are treated as absent. Source: `meta_deser_unchecked`.
+ * Fields added in later versions. A shortened creator list leaves stale bytes behind, so if any of these fields is
+ * unreadable, all of them count as absent. Source: `meta_deser_unchecked`.
  */
 function readTail(reader: ByteReader) {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
@@ -40,7 +40,7 @@ function readTail(reader: ByteReader) {
   return tail ?? { tokenStandard: null, collection: null };
 }
 
-/** Decodes a metadata account, which has 679 bytes, 607, or fewer. Source: mpl-token-metadata, `state/metadata.rs`. */
+/** Decodes a metadata account of 679, 607 or fewer bytes. Source: mpl-token-metadata, `state/metadata.rs`. */
 export function decodeMetaplexMetadata(data: Uint8Array) {
   if (data[0] !== METADATA_V1) return null;
   return readBorsh(data.subarray(1), (reader) => ({

@@ -6,7 +6,7 @@ import { appPrograms } from '../program-addresses.ts';
 
 export const metadataProgram: Address = appPrograms.tokenMetadata;
 
-/** About 200 bytes each; deriving one takes about 0.1 ms. */
+/** Number of cached addresses, about 200 bytes each; deriving an address takes about 0.1 ms. */
 const REMEMBERED_MAX = 50_000;
 
 const remembered = new Lru<string, Address>(REMEMBERED_MAX);

@@ -17,7 +17,7 @@ type NftFile = Readonly<{ uri: string; type: string }>;
 /** Limits for off-chain JSON, which is untrusted. */
 export const nftContentLimits = {
   descriptionMax: 10_000,
-  /** Characters of a URI (`data:` URIs hold whole images); longer ones are dropped. */
+  /** Maximum characters in a URI (`data:` URIs hold whole images); longer URIs are dropped. */
   uriMax: 100_000,
   textMax: 1_000,
   traitsMax: 500,
@@ -26,7 +26,7 @@ export const nftContentLimits = {
 
 const { descriptionMax, uriMax, textMax, traitsMax, filesMax } = nftContentLimits;
 
-/** Nested values are dropped: their size is unbounded. */
+/** Drops nested values, because their size is unbounded. */
 function traitOf(name: JsonValue | undefined, value: JsonValue | undefined): Trait[] {
   const trait = textOf(name, textMax);
   if (trait === '' || value === undefined) return [];
@@ -34,7 +34,7 @@ function traitOf(name: JsonValue | undefined, value: JsonValue | undefined): Tra
   return value !== null && typeof value === 'object' ? [] : [{ trait, value }];
 }
 
-/** Reads `[{ trait_type, value }]` (the standard) and `{ trait: value }`. */
+/** Reads the standard form `[{ trait_type, value }]` and the form `{ trait: value }`. */
 export function readTraits(attributes: JsonValue | undefined): Trait[] {
   if (Array.isArray(attributes)) {
     return itemsOf(attributes, traitsMax).flatMap((item) => {

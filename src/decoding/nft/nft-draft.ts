@@ -16,7 +16,7 @@ import { editionAddress, metadataAddress, metadataProgram } from './metaplex-add
 import type { FoundNft, OnChainNft } from './nft.ts';
 import { truncateTraits } from './nft-content.ts';
 
-/** NFT from its account or DAS, before the accounts that it references are read. */
+/** NFT read from its account or from DAS, before the accounts that it references are read. */
 export type NftDraft =
   | Readonly<{ type: 'token'; token: TokenMint; onChain: OnChainNft; holder: Holder | null }>
   | Readonly<{ type: 'core'; address: Address; core: CoreAsset | CoreCollection }>
@@ -34,7 +34,7 @@ type ReferencedAccounts = Readonly<{
 
 const CREATORS_MAX = 100;
 
-/** DAS does not say which program holds a collection. */
+/** DAS does not report which program owns a collection, so both possible addresses are read. */
 function collectionPointers(draft: NftDraft): Address[] {
   if (draft.type === 'core') {
     const { core } = draft;
@@ -69,7 +69,7 @@ const collectionOf = (draft: NftDraft): Address | null => {
   return (draft.type === 'token' ? draft.onChain : draft.nft.onChain).collection?.address ?? null;
 };
 
-/** Decodes each collection once: a wallet may hold a thousand NFTs of one with a megabyte of attributes. */
+/** Decodes each collection once: a wallet can hold a thousand NFTs from a collection with a megabyte of attributes. */
 export async function readReferencedAccounts(
   chain: Chain,
   drafts: readonly NftDraft[],
@@ -89,7 +89,7 @@ export async function readReferencedAccounts(
   return { accounts, collections, names };
 }
 
-/** Adds the name of a verified collection only; unverified membership is only a claim. */
+/** Adds names only to verified collections, because unverified membership is just a claim. */
 function namedCollection(
   collection: OnChainNft['collection'],
   { names }: ReferencedAccounts,

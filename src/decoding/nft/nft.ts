@@ -24,7 +24,7 @@ export type OnChainNft = Readonly<{
   /** Hundredths of a percent. */
   royaltyBasisPoints: number;
   owner: Address | null;
-  /** null when immutable. */
+  /** null if immutable. */
   updateAuthority: Address | null;
   creators: readonly Creator[];
   collection: Readonly<{ address: Address; verified: boolean; name?: string; family?: string }> | null;
@@ -54,10 +54,10 @@ export type FoundNft = Readonly<{
   tokenRecord: TokenRecord | null;
 }>;
 
-/** Servers of the Digital Asset Standard API, which index compressed NFTs. */
+/** Client for Digital Asset Standard (DAS) servers, which index compressed NFTs. */
 export interface NftDas {
   has(network: Network): boolean;
-  /** @throws Failure UPSTREAM_UNAVAILABLE; NodeRejection with the server's own error. */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, or NodeRejection with the server's own error. */
   request(
     network: Network,
     method: string,
@@ -67,6 +67,6 @@ export interface NftDas {
 }
 
 export interface NftOffChain {
-  /** Documents that arrived in time; concurrent reads of one URI share a fetch. Never rejects. */
+  /** Returns the documents that arrive in time. Concurrent reads of a URI share one fetch. Never rejects. */
   read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
 }

@@ -71,7 +71,7 @@ async function readDrafts(
   return drafts;
 }
 
-/** Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets; with DAS, also compressed and burnt ones. */
+/** Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets; with DAS, also compressed and burnt NFTs. */
 export async function readNfts(
   chain: Chain,
   mints: Iterable<Address>,
@@ -117,7 +117,7 @@ async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
 
 const fromDas = (nfts: readonly FoundNft[]): NftDraft[] => nfts.map((nft) => ({ type: 'das', nft }));
 
-/** Falls back to DAS: many nodes reject getProgramAccounts. */
+/** Falls back to DAS, because many nodes reject getProgramAccounts. */
 async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
   try {
     const accounts = await chain.programAccounts(coreProgram, [
@@ -143,9 +143,9 @@ async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address)
 const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
 
 /**
- * Every NFT of a wallet, sorted by mint so that pages are stable; compressed ones need DAS. Filter by `onChain` and cut
- * the page before `withOffChain`, which fetches a document per NFT.
- * @throws NodeRejection, also for a node that rejects getProgramAccounts without DAS.
+ * Reads all NFTs of a wallet, sorted by mint so that pages are stable; compressed NFTs need DAS. Filter by `onChain`
+ * and select the page before `withOffChain`, which fetches a document per NFT.
+ * @throws NodeRejection, also if a node rejects getProgramAccounts and DAS is not available.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
   const server = das?.has(chain.network) === true ? das : null;

@@ -12,7 +12,7 @@ const BASIS_POINTS_OF_A_PERCENT = 100;
 
 type NftCollection = Readonly<{ address?: string; verified?: boolean; name?: string; family?: string }>;
 
-/** On-chain names override off-chain ones, which anybody may write. */
+/** On-chain names override off-chain names, which anybody can write. */
 function toCollection({ collection }: OnChainNft, content: NftContent): NftCollection {
   if (collection === null) return content.collection;
   const { address, verified } = collection;
@@ -34,10 +34,10 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
   description,
 });
 
-/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
+/** NFT as shown in a REST response, with members in this order. Source: rest-api.md §2.12. */
 export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null) {
   const added = content ?? NOTHING;
-  // Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones.
+  // No prototype, so that any trait name is safe. On-chain traits override off-chain traits.
   const attributes: Record<string, JsonValue> = Object.create(null);
   const all: readonly Trait[] = [...added.traits, ...onChain.traits];
   for (const { trait, value } of all) attributes[trait] = value;
@@ -73,7 +73,7 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
   return content ?? (json === undefined ? null : readNftContent(json));
 }
 
-/** Documents that miss the deadline leave `is_loaded_metadata: false`. */
+/** `is_loaded_metadata` stays false for documents that miss the deadline. */
 export async function withOffChain(
   nfts: readonly FoundNft[],
   offChain: NftOffChain,

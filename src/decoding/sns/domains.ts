@@ -50,13 +50,13 @@ export function nameOfNft(account: Account | undefined): string | null {
 
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** The mint has to exist. */
+/** Requires that the mint exists. */
 async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
 }
 
-/** Domains use the Token program, not Token-2022. */
+/** Domain NFTs use the Token program, not Token-2022. */
 async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
   const held = await allHoldingsOf(chain, wallet, [programs.token]);
   return held.filter(isNft).map(({ mint }) => mint);
@@ -70,7 +70,7 @@ export function isDomainMint(account: Account | undefined): boolean {
 
 type Domain = Readonly<{ address: Address; name: string }>;
 
-/** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
+/** Finds the domains that these NFTs wrap. A metadata name counts only if the mint address derives from it. */
 async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<Domain[]> {
   const metadata = await metadataAddresses(mints);
   const accounts = await chain.accounts(metadata);
@@ -82,10 +82,10 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-/** Only bounds the response: each domain costs 0.1 ms and a hundredth of a call. */
+/** Only limits the response size: a domain costs 0.1 ms and a hundredth of a call. */
 export const snsLimits = { domainsMax: 10_000 };
 
-/** Addresses derived before yielding to the event loop, about 0.1 ms each. */
+/** Number of addresses (about 0.1 ms each) to derive before yielding to the event loop. */
 const DERIVED_AT_A_TIME = 32;
 
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
@@ -105,7 +105,7 @@ async function ownedAccounts(
 }
 
 /**
- * Top-level domains of a wallet, wrapped ones included, sorted by name. Two calls, and one more for every 100
+ * Top-level domains of a wallet, including wrapped domains, sorted by name. Takes two calls, plus one for every 100
  * domains or NFTs. @throws Failure ANSWER_TOO_LARGE.
  */
 export async function ownedDomains(
@@ -161,7 +161,7 @@ async function favoriteName(
   return nameOf(chain, address, name);
 }
 
-/** Name of a name account, or a wallet's favorite domain, or else its first domain. */
+/** Name of a name account; for a wallet, its favorite domain, or else its first domain. */
 export async function nameOfAddress(chain: Chain, address: Address): Promise<string | null> {
   const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);

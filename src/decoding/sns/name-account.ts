@@ -19,7 +19,7 @@ export const snsPrograms = {
 
 export const rootDomain: Address = address('58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx');
 
-/** Class of reverse lookup accounts. */
+/** Class of the accounts that map addresses back to names. */
 const reverseClass: Address = address('33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z');
 
 const HASH_PREFIX = 'SPL Name Service';
@@ -44,7 +44,7 @@ function nameAddress(name: string, nameClass: Address | null, parent: Address | 
   return findProgramAddress(seeds, snsPrograms.names).address;
 }
 
-/** Name account of `bonfida` or `dex.bonfida`. */
+/** Name account of a domain such as `bonfida` or `dex.bonfida`. */
 export function domainAccount(name: string): Address {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return nameAddress(name, null, rootDomain);
@@ -52,7 +52,7 @@ export function domainAccount(name: string): Address {
   return nameAddress(`${SUBDOMAIN_MARK}${name.slice(0, dot)}`, null, parent);
 }
 
-/** @param parent - of a subdomain; null for a top-level domain. */
+/** @param parent - parent domain of a subdomain; null for a top-level domain. */
 export const reverseAccount = (nameAccount: Address, parent: Address | null): Address =>
   nameAddress(nameAccount, reverseClass, parent);
 
@@ -79,6 +79,6 @@ export function decodeReverseName(account: Account | undefined): string | null {
 
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
-  // After the tag, which the address implies.
+  // Skip the tag, which the address implies.
   return readBorsh(account.data.subarray(1), readAddress);
 }

@@ -38,9 +38,9 @@ const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
 /**
- * Stake accounts whose staker or withdrawer is the wallet, by address. One call reads the page with clock and
- * stake history, so that all are of one slot.
- * @param page - from 1.
+ * Stake accounts whose staker or withdrawer is the wallet, sorted by address. One call reads the page together with
+ * clock and stake history, so that all data is from the same slot.
+ * @param page - starts at 1.
  */
 export async function stakeAccountsOf(
   chain: Chain,
@@ -66,7 +66,7 @@ export async function stakeAccountsOf(
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
   }
   const historyLookup = stakeHistoryLookup(history);
-  // An account closed in the meantime is left out.
+  // Leave out accounts that were closed after the scan.
   const read = pageAddresses.map((address) => {
     const account = accounts.get(address);
     const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;

@@ -25,7 +25,7 @@ export const unnamedToken: TokenName = { name: 'Unknown Token', symbol: 'Token',
 const wrappedSol: TokenName = { name: 'Wrapped SOL', symbol: 'SOL', image: '' };
 const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
 
-/** `uri` of the JSON with the image, or null. */
+/** `uri` of the off-chain JSON with the image; null if not needed or not known. */
 type TokenNaming = Readonly<{ name: TokenName; uri: string | null }>;
 
 const listedName = (mint: Address, list: TokenList): TokenName | null =>
@@ -56,8 +56,8 @@ function imageIn(document: JsonValue | undefined): string {
 }
 
 /**
- * Names tokens from the token list, else from metadata, else as unknown. Off-chain JSON is read only for
- * images that the list lacks; without it they stay empty.
+ * Takes names from the token list, else from metadata, else uses the unknown-token name. Off-chain JSON is read only
+ * for images that the list lacks; if unavailable, the image stays empty.
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,

@@ -18,7 +18,7 @@ type ReadMints = Readonly<{
 
 type Along = Readonly<{
   clock?: boolean;
-  /** Mints that the list names completely are read without metadata. */
+  /** Metadata is not read for mints that the list names completely. */
   tokenList?: TokenList;
 }>;
 

@@ -16,7 +16,7 @@ export type TokenHolding = Readonly<{
 }>;
 
 export const holdingsLimits = {
-  /** Non-empty token accounts per response. */
+  /** Maximum number of non-empty token accounts per response. */
   accountsMax: 10_000,
 };
 
@@ -32,7 +32,7 @@ function inOrder(a: TokenHolding, b: TokenHolding): number {
   return a.account < b.account ? -1 : 1;
 }
 
-/** Token accounts of a wallet, empty ones included, in one call per program. */
+/** Reads all token accounts of a wallet, including empty accounts, in one call per program. */
 export async function allHoldingsOf(
   chain: Chain,
   wallet: Address,
@@ -57,7 +57,7 @@ export async function holdingsOf(
   return held.sort(inOrder);
 }
 
-/** Token accounts of a wallet for one mint, empty ones included, in one call. */
+/** Reads all token accounts of a wallet for one mint, including empty accounts, in one call. */
 export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Address): Promise<TokenHolding[]> {
   const accounts = await chain.tokenAccounts(wallet, { mint });
   return accounts

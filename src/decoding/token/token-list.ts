@@ -13,7 +13,7 @@ export interface TokenList {
 }
 
 export const tokenListLimits = {
-  /** UTF-16 code units of the file. Jupiter's verified list has 1.8 million. */
+  /** Maximum UTF-16 code units in the file. Jupiter's verified list has 1.8 million. */
   textMax: 32 * 1024 * 1024,
   tokensMax: 200_000,
   /** UTF-16 code units. */

@@ -23,14 +23,14 @@ export type TokenMint = Readonly<{
   program: Address;
   mint: Mint;
   data: Uint8Array;
-  /** From the metadata account, else from the mint's extension; without owner. null when there is neither. */
+  /** From the metadata account, else from the mint's extension; null if neither exists. Its owner is not set. */
   metadata: OnChainNft | null;
-  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, which is guessed. */
+  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, so it is guessed. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
   isNft: boolean;
 }>;
 
-/** A supply of one, or of zero that cannot grow, is an NFT. The authority of an edition cannot mint. */
+/** A mint is an NFT if its supply is one, or zero and unable to grow. The authority of an edition cannot mint. */
 function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
   const isOne = supply === 1n || (supply === 0n && (mintAuthority === null || mayBeEdition));
@@ -105,9 +105,9 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
 }
 
 /**
- * Amount in whole tokens, with interest or scaling of the mint unless that is not finite.
+ * Amount in whole tokens, with the mint's interest or scaling applied unless the result is not finite.
  * @param amount - base units; a sum may exceed a u64.
- * @param now - chain clock in Unix seconds; without it only the decimals count.
+ * @param now - chain clock in Unix seconds; undefined: interest and scaling are ignored.
  */
 export function uiAmountOfMint(amount: bigint, { data, mint }: TokenMint, now: bigint | undefined): number {
   const scale = decodeMintScale(data) ?? { decimals: mint.decimals };

@@ -41,7 +41,7 @@ export async function tokensOfWallet(
 
 export type TokenBalance = Readonly<{
   balance: number;
-  /** Associated token account if it holds the token or none does; else the one with the largest amount. */
+  /** Associated token account if it is funded or no account is; else the account with the largest amount. */
   account: Address;
   isFrozen: boolean;
   name: TokenName;
@@ -54,7 +54,7 @@ function mainHolding(holdings: readonly TokenHolding[], associated: Address): To
   return funded.find(isAssociated) ?? funded.reduce((best, one) => (one.amount > best.amount ? one : best));
 }
 
-/** null when the mint does not exist. */
+/** null if the mint does not exist. */
 export async function tokenBalanceOf(
   chain: Chain,
   wallet: Address,

@@ -28,8 +28,8 @@ export type Action = Readonly<{
 export type ParsedAction = Pick<Action, 'type' | 'info'>;
 
 /**
- * Decodes one instruction of a program. Never throws, as the bytes are untrusted.
- * @returns the actions; empty for instructions that are not shown; null (UNKNOWN) when not recognized.
+ * Decodes one instruction of a program. Must not throw, because the bytes are untrusted.
+ * @returns the actions; empty if the instruction is not shown; null (UNKNOWN) if it is not recognized.
  */
 export type ReadInstruction = (
   instruction: ExecutedInstruction,
@@ -50,14 +50,14 @@ export type SwapSide = Readonly<{ mint: Address; raw: bigint }>;
 
 export type PoolSwap = Readonly<{
   pool: Address | null;
-  /** Display name: `Raydium`, `Pump.fun AMM`. */
+  /** Display name such as `Raydium` or `Pump.fun AMM`. */
   source: string;
   in: SwapSide;
   out: SwapSide;
 }>;
 
 export type Swap = Readonly<{
-  /** Instruction sent by the swapper. */
+  /** Index of the outermost known instruction that contains the swap. */
   index: number;
   program: Address;
   parentProgram: Address | null;

@@ -1,4 +1,4 @@
-/** Map with an entry for each name; a key of `entries` is a list of names separated by spaces. */
+/** Builds a map with one entry per name. Each key of `entries` is a space-separated list of names. */
 export const byEachName = <Key, Value>(
   entries: Readonly<Record<string, Value>>,
   keyOf: (name: string) => Key,

@@ -2,19 +2,19 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 
 export type ExecutedInstruction = Readonly<{
-  /** 0-based, over outer instructions each followed by its inner ones. */
+  /** 0-based index in execution order: inner instructions follow their outer instruction. */
   index: number;
-  /** Index of its outer instruction. */
+  /** Position of the outer instruction among the transaction's outer instructions. */
   outer: number;
   height: number | null;
   parentProgram: Address | null;
-  /** `index` of the calling instruction (the outer one without `height`); null for outer instructions. */
+  /** `index` of the calling instruction (of the outer instruction if `height` is null); null for outer instructions. */
   caller: number | null;
   program: Address;
   accounts: readonly Address[];
-  /** Empty when the node parsed the instruction. Decoding is lazy and slow: check the program first. */
+  /** Empty if the node parsed the instruction. Decoding is lazy and slow: check the program first. */
   data: Uint8Array;
-  /** jsonParsed; null for unknown programs. A memo has the type `memo` and the info `{memo}`. */
+  /** jsonParsed form; null for unknown programs. A memo has the type `memo` and the info `{memo}`. */
   parsed: ParsedView | null;
 }>;
 

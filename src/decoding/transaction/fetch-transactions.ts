@@ -17,11 +17,11 @@ import type { Chain } from '../chain/chain.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
-/** All message versions decode the same way. Source: Agave, a u8. */
+/** Largest version number in Agave, a u8. All message versions decode the same way. */
 const VERSION_MAX = 255;
 
 export type FetchedTransaction = Readonly<{
-  /** getTransaction result in jsonParsed. */
+  /** getTransaction result in jsonParsed form. */
   raw: JsonMembers;
   transaction: ExecutedTransaction;
 }>;
@@ -37,12 +37,12 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   const { commitment } = chain;
   const config = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: VERSION_MAX };
   const fetched = await chain.read('getTransaction', [signature, config], readResult);
-  // Yields to the event loop between responses that arrive together.
+  // Yield to the event loop between responses that arrive together.
   await setImmediate();
   return fetched;
 }
 
-/** Retries once after a Failure, unless the client has left. */
+/** Retries once after a Failure, unless the request was aborted. */
 async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -52,7 +52,7 @@ async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T>
   }
 }
 
-/** Existing transactions in the requested order. */
+/** Fetches the transactions that exist, in the requested order. */
 export async function selectedTransactions(
   chain: Chain,
   signatures: readonly string[],
@@ -65,7 +65,7 @@ export async function selectedTransactions(
   return signatures.flatMap((signature) => bySignature.get(signature) ?? []);
 }
 
-/** A listed transaction that the node does not have counts as a failure: the node is behind or lost it. */
+/** Fails if the node does not have a listed transaction: the node is behind or has lost it. */
 async function listedTransaction(chain: Chain, signature: string): Promise<FetchedTransaction> {
   const fetched = await fetchTransaction(chain, signature);
   if (fetched === null) throw new Failure('UPSTREAM_UNAVAILABLE');
@@ -90,7 +90,7 @@ function readSignatures(result: JsonValue, since: bigint): string[] {
 /** Source: Agave rpc-client-api `custom_error.rs`, FilterTransactionNotFound. */
 const CURSOR_NOT_FOUND = -32020;
 
-/** An unknown `before` or `until` signature is a client error. */
+/** Turns the rejection of an unknown `before` or `until` signature into a client error. */
 function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: HistoryPart): unknown {
   if (!(thrown instanceof NodeRejection) || thrown.error.code !== CURSOR_NOT_FOUND) return thrown;
   const isUntil = before === undefined || (until !== undefined && thrown.error.message.includes(until));
@@ -99,7 +99,7 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
- * Newest transactions of an account. One that cannot be read fails the request.
+ * Newest transactions of an account. If any of them cannot be read, the request fails.
  * @throws Failure UPSTREAM_UNAVAILABLE, or TRANSACTION_NOT_FOUND for an unknown `before` or `until`.
  */
 export async function historyOf(

@@ -1,6 +1,6 @@
 import type { ExecutedTransaction } from './executed-transaction.ts';
 
-/** Remembers what `read` returns as long as the transaction exists. */
+/** Caches the result of `read` as long as the transaction object exists. */
 export function oncePerTransaction<T extends object>(
   read: (transaction: ExecutedTransaction) => T,
 ): (transaction: ExecutedTransaction) => T {

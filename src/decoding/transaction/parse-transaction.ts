@@ -16,7 +16,7 @@ import { recognizeSwaps } from './swap/recognize-swaps.ts';
 import { swapAction } from './swap/swap-action.ts';
 import { tokenBalanceChanges } from './token-accounts.ts';
 
-/** Effects without token names. */
+/** Effects before token names are added. */
 type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
 const UNKNOWN: ParsedAction = { type: 'UNKNOWN', info: {} };
@@ -30,7 +30,7 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 }
 
 /**
- * Decodes the effects of a transaction. If there is a swap, only token transfers are shown in addition. A
+ * Decodes the effects of a transaction. If it contains swaps, the only other actions shown are token transfers. A
  * failed transaction has neither swaps nor events. Source: rest-api.md §3.
  */
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
@@ -54,7 +54,7 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-/** Without actions, the first program. */
+/** For a transaction without actions: its first program, other than compute budget if possible. */
 function mainProtocol({ instructions }: ExecutedTransaction): Protocol | Readonly<{ address: ''; name: '' }> {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
   return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
@@ -72,7 +72,7 @@ export type RenderOptions = Readonly<{
   raw?: JsonMembers;
 }>;
 
-/** Transaction in a REST response, members in this order. Source: rest-api.md §3. */
+/** Transaction as shown in a REST response, with members in this order. Source: rest-api.md §3. */
 export function parsedTransaction(
   transaction: ExecutedTransaction,
   { actions, events: programEvents }: TransactionEffects,
@@ -106,7 +106,7 @@ export async function parseTransactions(
   const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
   for (const one of fetched) {
     done.push({ ...one, effects: parseEffects(one.transaction) });
-    // Yields between transactions of a batch.
+    // Yield to the event loop between transactions.
     await setImmediate();
   }
   const mints = mintsToName(done.flatMap(({ effects }) => effects.actions));

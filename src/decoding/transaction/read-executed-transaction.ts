@@ -9,17 +9,17 @@ import { addressOf, countOf, integerOf, isNestedAtMost, itemsOf, membersOf, u64O
 import type { ExecutedInstruction, ExecutedTransaction, ParsedView } from './executed-transaction.ts';
 import { collectTokens } from './token-accounts.ts';
 
-// Limits of one transaction, at or above those of the runtime and nodes: valid transactions never reach them.
+// Limits per transaction. They are at least those of runtime and nodes, so that valid transactions never exceed them.
 
 /** Far above Agave's `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
 const INSTRUCTIONS_MAX = 1_000;
-/** Indexes are a u8. */
+/** Account indexes are a u8. */
 const ACCOUNTS_MAX = 256;
 /** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
-/** Base58 characters of a transaction, ten times the longest data: decoding is slow. Data beyond counts as empty. */
+/** Base58 characters to decode per transaction (slow): ten times the longest data. Data beyond this counts as empty. */
 const DATA_TEXT_MAX = 131_072;
-/** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
+/** Base64 characters in a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
 const KEYS_MAX = 256;
 /** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
@@ -62,7 +62,7 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   const compiled = {
     programIdIndex: 0,
     accounts: Uint8Array.from(accounts.keys()),
-    // Read only for supported programs.
+    // Data is decoded only for supported programs.
     get data() {
       const data = late();
       isWhole = data !== null;
@@ -73,7 +73,7 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
-/** Stops at the first invalid one: later ones would shift position. */
+/** Stops at the first invalid address, because skipping it would shift the positions of later addresses. */
 function readAddresses(items: readonly JsonValue[], read: (item: JsonValue) => Address | null): Address[] {
   const addresses: Address[] = [];
   for (const item of items) {
@@ -115,7 +115,7 @@ const withPosition = (
 class Calls {
   readonly #open: number[] = [];
 
-  /** @returns null as height when the stated one is impossible. */
+  /** @returns a null height if the reported stack height is impossible. */
   enter(index: number, stackHeight: JsonValue | undefined): { height: number | null; caller: number } {
     const stated = countOf(stackHeight, HEIGHT_MAX);
     const height = stated !== null && stated >= 2 && stated <= this.#open.length + 1 ? stated : null;
@@ -132,13 +132,13 @@ class Calls {
   }
 }
 
-/** In execution order. An instruction without a valid program keeps its index and is left out. */
+/** Lists instructions in execution order. An instruction without a valid program is left out but uses up its index. */
 function flattenInstructions(
   outers: readonly JsonValue[],
   innerInstructions: JsonValue | undefined,
   keys: readonly Address[],
 ): ExecutedInstruction[] {
-  // Inner instructions by outer index; the first of duplicate lists counts.
+  // Inner instructions by outer index; of duplicate lists, only the first counts.
   const inners = new Map<number, readonly JsonValue[]>();
   for (const item of itemsOf(innerInstructions)) {
     const { index, instructions } = membersOf(item);
@@ -179,7 +179,7 @@ const keysOf = (list: JsonValue | undefined): Address[] =>
     addressOf(typeof item === 'string' ? item : membersOf(item).pubkey),
   );
 
-/** jsonParsed already lists loaded keys among the account keys. */
+/** Not needed for jsonParsed, which already lists loaded keys among the account keys. */
 function loadedKeys(meta: JsonMembers): Address[] {
   const { writable, readonly } = membersOf(meta.loadedAddresses);
   return [...keysOf(writable), ...keysOf(readonly)];
@@ -230,8 +230,8 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
 
 /**
  * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`; malformed members are left out.
- * @param result - untrusted; from `parseJson`, so that u64 values are exact.
- * @returns null without a signature or fee payer, or when nested too deeply.
+ * @param result - untrusted; must come from `parseJson`, so that u64 values are exact.
+ * @returns null if there is no signature or fee payer, or if the result is nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
   if (!isNestedAtMost(result, DEPTH_MAX)) return null;

@@ -32,7 +32,7 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
   return balances;
 }
 
-/** Token accounts that an instruction creates, or whose tokens it moves while naming the mint. */
+/** Token accounts that an instruction creates, or whose tokens it moves if it also names the mint. */
 function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
@@ -73,7 +73,7 @@ function collectDecimals(
   return byMint;
 }
 
-/** Reads balances, and for accounts that the transaction created and closed, the instructions. */
+/** Reads balances, and also instructions for accounts that the transaction both created and closed. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
@@ -89,7 +89,7 @@ export function collectTokens(
     const [pre, post] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
       ...{ address, mint, owner, decimals: decimals.get(mint) ?? null },
-      // An account reopened for another mint had no balance of the new one.
+      // An account reopened for another mint had no balance of that mint before.
       ...{ before: pre?.mint === mint ? pre.amount : 0n, after: post?.amount ?? 0n },
     });
   }
@@ -109,7 +109,7 @@ const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Addres
   return new Set(inNumbers.map(({ mint }) => mint));
 });
 
-/** Whether this is one unit of a mint of which no account holds more. Source: rest-api.md §3.2, point 3. */
+/** True for one unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 

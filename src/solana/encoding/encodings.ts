@@ -1,11 +1,11 @@
-/** Order of Agave's `UiAccountEncoding`; `binary` is base58 as a bare string. */
+/** In the order of Agave's `UiAccountEncoding`; `binary` is base58 as a bare string. */
 export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
 export type AccountEncoding = (typeof accountEncodings)[number];
 
-/** Order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
+/** In the order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
 export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
 export type TransactionEncoding = (typeof transactionEncodings)[number];
 
-/** Order of Agave's `TransactionDetails`. */
+/** In the order of Agave's `TransactionDetails`. */
 export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
 export type TransactionDetails = (typeof transactionDetails)[number];

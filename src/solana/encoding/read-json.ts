@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { U64_MAX } from '../units.ts';
 
-/** The message names the member, never its value. */
+/** The message names the member but never contains its value. */
 export class MalformedJson extends Error {
   override readonly name = 'MalformedJson';
   constructor(what: string) {
@@ -26,7 +26,7 @@ export function stringOf(value: JsonValue | undefined, what: string): string {
   return value;
 }
 
-/** Exact when parsed by `parseJson`. */
+/** Exact if the JSON was parsed by `parseJson`. */
 export function integerOf(value: JsonValue | undefined, what: string): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new MalformedJson(what);

@@ -9,7 +9,7 @@ import { readMeta, readRewards } from './read-ui-meta.ts';
 
 const DEPTH_MAX = 64;
 
-/** `undecodable` counts transactions of unknown versions. */
+/** `undecodable` counts transactions that could not be decoded, such as those of an unknown version. */
 export type DecodedBlock = Readonly<{ block: Block; undecodable: number }>;
 
 type Members = Map<string, Buffer>;
@@ -45,10 +45,10 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** Transactions of a step, which takes about a millisecond. */
+/** Transactions decoded per step, which takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/** Decodes a getBlock result in steps, because large blocks take long. @throws MalformedJson, SyntaxError */
+/** Decodes a getBlock result in steps, because large blocks take long to decode. @throws MalformedJson, SyntaxError */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
@@ -57,7 +57,7 @@ export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, Deco
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];
   yield;
-  // Parsed one by one: exact number parsing is several times slower for a text that contains large numbers.
+  // A text with large numbers is parsed several times slower, so each transaction is parsed separately.
   for (const [at, [from, to]] of spans.entries()) {
     const executed = readExecuted(list.toString('utf8', from, to));
     if (executed !== null) transactions.push(executed);

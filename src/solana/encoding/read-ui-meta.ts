@@ -70,7 +70,7 @@ function readReward(value: JsonValue): BlockReward {
     pubkey: readAddress(pubkey, 'a pubkey'),
     lamports: integerOf(amount, 'lamports'),
     postBalance: lamports(u64Of(postBalance, 'a postBalance')),
-    // Unknown reward types are treated as none.
+    // Unknown reward types become null.
     rewardType: rewardTypes.find((type) => type === rewardType) ?? null,
     commission: orNull(commission, (percent) => u8Of(percent, 'a commission')),
   };
@@ -96,7 +96,7 @@ function readError(value: JsonValue): TransactionError {
   return value as TransactionError;
 }
 
-/** Inverse of `encodeMeta`. Absent members count as not recorded. @throws MalformedJson */
+/** Inverse of `encodeMeta`. Absent members are read as not recorded. @throws MalformedJson */
 export function readMeta(value: JsonValue): TransactionMeta {
   const meta = objectOf(value, 'a meta');
   const balances = (list: JsonValue | undefined) =>

@@ -37,7 +37,7 @@ function boundedBase58(data: Uint8Array): string {
 const base64 = (data: Uint8Array): string =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
 
-/** An unparsed token program account ignores the slice, as in Agave. */
+/** Like Agave, ignores the slice for a token program account that cannot be parsed. */
 const unparsed = (account: Account, sliced: Uint8Array): Uint8Array =>
   isTokenProgram(account.owner) ? account.data : sliced;
 
@@ -81,7 +81,7 @@ export function encodeAccount(
   };
 }
 
-/** Decodes a `base64` account without slice. @throws MalformedJson */
+/** Decodes a `base64` account whose data is not sliced. @throws MalformedJson */
 export function readAccount(value: JsonValue): Account {
   const account = objectOf(value, 'an account');
   const [text, encoding] = listOf(account.data, 'account data');

@@ -8,7 +8,7 @@ export type BlockView = Readonly<{
   encoding: TransactionEncoding;
   details: TransactionDetails;
   rewards: boolean;
-  /** undefined: legacy transactions only, and no `version` member. */
+  /** undefined: only legacy transactions, and no `version` member. */
   maxVersion: number | undefined;
 }>;
 
@@ -16,7 +16,7 @@ type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 
-/** Members in wire order; `unsupportedVersion` for error -32015. Source: `ConfirmedBlock::encode_with_options`. */
+/** Members in wire order; `unsupportedVersion` means error -32015. Source: `ConfirmedBlock::encode_with_options`. */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {
   const shown: WritableJson[] = [];
   if (view.details !== 'none') {

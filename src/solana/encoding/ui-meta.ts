@@ -57,10 +57,7 @@ type MetaOptions = Readonly<{
   showRewards: boolean;
 }>;
 
-/**
- * Lists that were not recorded are null; other values that were not recorded are omitted.
- * Source: `parse_ui_transaction_status_meta`.
- */
+/** Unrecorded lists are null; other unrecorded values are omitted. Source: `parse_ui_transaction_status_meta`. */
 export function encodeMeta(meta: TransactionMeta, { parsedKeys, showRewards }: MetaOptions): WritableJson {
   const { writable, readonly } = meta.loadedAddresses;
   return {

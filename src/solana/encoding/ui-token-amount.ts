@@ -25,8 +25,8 @@ function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): str
 }
 
 /**
- * With interest or scaling, `uiAmount` is parsed from the text, and null when not finite.
- * @param unixTimestamp - bank clock; without it only the decimals count.
+ * With interest or scaling, `uiAmount` is parsed from `uiAmountString`; null if not finite.
+ * @param unixTimestamp - bank clock; undefined: interest and scaling are ignored.
  */
 export function mintTokenAmount(
   amount: bigint,
@@ -39,7 +39,7 @@ export function mintTokenAmount(
   return { amount: String(amount), decimals: mint.decimals, uiAmount, uiAmountString: text ?? '' };
 }
 
-/** Block storage drops a `uiAmount` near 0. */
+/** Like block storage, drops a `uiAmount` close to 0. */
 export function storedTokenAmount(amount: bigint, decimals: number): WritableJson {
   const significant = uiAmount(amount, decimals);
   return shown(amount, decimals, significant !== null && significant > Number.EPSILON ? significant : null);

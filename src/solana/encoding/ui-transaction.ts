@@ -99,9 +99,9 @@ function encodeAccounts({ transaction, meta }: ExecutedTransaction, showRewards:
 }
 
 /**
- * `version` is present only when the caller sent a maximum. Details `signatures` and `none` accept any version.
+ * `version` is present only if the caller set a maximum version. Details `signatures` and `none` accept any version.
  * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
- * @param maxSupportedTransactionVersion - undefined: legacy transactions only.
+ * @param maxSupportedTransactionVersion - undefined: only legacy transactions.
  * @returns `unsupportedVersion` for error -32015.
  */
 export function encodeTransactionWithMeta(

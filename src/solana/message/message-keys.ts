@@ -12,7 +12,7 @@ export function isSigner(message: Message, index: number): boolean {
   return index < message.header.numRequiredSignatures;
 }
 
-/** The runtime may demote it. */
+/** True if the message requests write access; the runtime may still demote the account to read-only. */
 function isRequestedWritable(message: Message, index: number, loaded: LoadedAddresses): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticCount = message.accountKeys.length;
@@ -44,8 +44,8 @@ export function isProgram(message: Message, index: number): boolean {
 }
 
 /**
- * Requested, not reserved, and not invoked as a program unless the upgradeable loader is among the keys.
- * Source: solana-message, `is_maybe_writable` and `LoadedMessage::is_writable`.
+ * True if the account is requested as writable and not reserved. An invoked program is writable only if the upgradeable
+ * loader is among the keys. Source: solana-message, `is_maybe_writable` and `LoadedMessage::is_writable`.
  */
 export function isWritable(
   message: Message,

@@ -10,7 +10,7 @@ export type MessageHeader = Readonly<{
   numReadonlyUnsignedAccounts: number;
 }>;
 
-/** Indexes refer to static keys followed by loaded ones. */
+/** Indexes refer to the static keys followed by the loaded addresses. */
 export type CompiledInstruction = Readonly<{
   programIdIndex: number;
   accounts: Uint8Array;
@@ -42,7 +42,7 @@ export type LoadedAddresses = Readonly<{
   readonly: readonly Address[];
 }>;
 
-/** Inverse of `decodeMessage`. @throws RangeError for lists beyond 65535 items. */
+/** Inverse of `decodeMessage`. @throws RangeError for lists with more than 65,535 items. */
 export function encodeMessage(message: Message): Uint8Array {
   const writer = new ByteWriter(1232);
   if (message.version !== 'legacy') writer.u8(VERSION_PREFIX | message.version);
@@ -75,16 +75,16 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
-/** Set in the first byte of versioned messages. */
+/** Bit that is set in the first byte of versioned messages. */
 export const VERSION_PREFIX = 0x80;
 
-/** The text follows Agave's "failed to deserialize …: ". */
+/** The message is the part that Agave writes after "failed to deserialize …: ". */
 class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }
 
 /**
- * Strict: one encoding per message and, unless allowed, no trailing bytes. Results are views of `bytes`. Counts and
+ * Accepts only the canonical encoding and, by default, no trailing bytes. Results are views of `bytes`. Counts and
  * indexes are checked by `sanitizeTransaction`. Source: solana-message, `VersionedMessage`.
  */
 export function decodeMessage(
@@ -99,12 +99,12 @@ export function decodeMessage(
   });
 }
 
-/** wincode's text. */
+/** Error text from wincode. */
 export const TRAILING_BYTES = 'Trailing bytes remain after deserialization';
 
 export const unknownVersion = (version: number): string => `Invalid tag encoding: ${version}`;
 
-/** Returns input faults as values. */
+/** Returns input errors as values instead of throwing them. */
 export function faultOf<T>(decode: () => T): T | { fault: string } {
   try {
     return decode();
@@ -115,12 +115,12 @@ export function faultOf<T>(decode: () => T): T | { fault: string } {
   }
 }
 
-/** @throws OutOfBytes, InvalidShortVec, InvalidMessage: to be caught by `faultOf`. */
+/** @throws OutOfBytes, InvalidShortVec or InvalidMessage, which `faultOf` catches. */
 export function readMessage(reader: ByteReader): Message {
   const first = reader.u8();
   const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
   const header = readHeader(reader, version === 'legacy' ? first : null);
-  // Reads the items in one piece, so that a fault names the total size.
+  // Reads all keys at once, so that an error names the total size.
   const length = readShortVec(reader);
   const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
   const accountKeys = Array.from({ length }, () => readAddress(bytes));

@@ -4,7 +4,7 @@ import { U64_MAX } from '../units.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws InvalidEncoding unless UTF-8. */
+/** @throws InvalidEncoding if the bytes are not UTF-8. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
@@ -13,7 +13,7 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** u64. A length beyond 2^53 is rounded, but exceeds any data anyway. */
+/** Reads a u64. A length beyond 2^53 is rounded, but it exceeds any data anyway. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
 export const readText = (data: ByteReader): string => utf8(data.bytes(readLength(data)));
@@ -27,7 +27,7 @@ export function readBool(data: ByteReader): boolean {
   return value === 1;
 }
 
-/** u32 discriminant. */
+/** Reads a u32 discriminant. */
 export function readName(data: ByteReader, names: readonly string[]): string {
   const name = names[data.u32()];
   if (name === undefined) throw new InvalidEncoding('unknown variant');

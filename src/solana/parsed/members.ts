@@ -12,7 +12,7 @@ export type Types = Readonly<Record<string, Type>>;
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** Reads bytes; all zeros mean that there is no value. */
+/** Reads bytes; all zeros mean no value. */
 const nonzero =
   <T>(length: number, none: T, show: (bytes: Uint8Array) => string) =>
   (data: ByteReader): string | T => {
@@ -29,7 +29,7 @@ const ELGAMAL_KEY_BYTES = 32;
 const ELGAMAL_CIPHERTEXT_BYTES = 64;
 const AE_CIPHERTEXT_BYTES = 36;
 
-/** Without a value, members of a `?` type are omitted and those of a `~` type are null. */
+/** Without a value, members of a `?` type are omitted and members of a `~` type are null. */
 const types: Types = {
   u8: (data) => data.u8(),
   i8: (data) => (data.u8() << 24) >> 24,
@@ -69,7 +69,7 @@ const types: Types = {
   skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
 };
 
-/** Members are written as `name name type, name type`; names share the type that follows. */
+/** Members are written as `name name type, name type`; consecutive names share the type that follows. */
 export function membersReader(text: string, own: Types = {}): (data: ByteReader) => Members {
   const fields = text.split(',').flatMap((part) => {
     const words = part.trim().split(/\s+/);

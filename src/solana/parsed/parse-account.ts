@@ -14,7 +14,7 @@ import { parseToken } from './account/token.ts';
 import { parseVote } from './account/vote.ts';
 import { inWireOrder, type Members } from './wire-order.ts';
 
-/** The account may be larger than needed. Source: account-decoder/src/parse_nonce.rs */
+/** The account may be larger than a nonce. Source: account-decoder/src/parse_nonce.rs */
 function parseNonce(data: Uint8Array): AccountParts | null {
   const nonce = decodeNonce(data.subarray(0, NONCE_BYTES))?.data ?? null;
   if (nonce === null) return null;
@@ -31,7 +31,7 @@ const stakeMeta = ({ rentExemptReserve, authorized, lockup }: StakeMeta): Member
   lockup,
 });
 
-/** The warm-up rate is not shown since Agave 4.1. */
+/** Agave 4.1 and later do not show the warm-up rate. */
 const delegatedStake = ({ delegation, creditsObserved }: Stake): Members => ({
   delegation: {
     voter: delegation.voter,
@@ -51,7 +51,7 @@ function parseStake(data: Uint8Array): AccountParts | null {
   return { type: state.type, info: { meta: stakeMeta(state.meta), stake: shown } };
 }
 
-/** A program, or the part written so far. */
+/** Program code: complete, or as much as has been written. */
 const dataAfterHeader = (data: ByteReader) => [
   Buffer.from(data.bytes(data.remaining)).toString('base64'),
   'base64',
@@ -78,8 +78,8 @@ function readLoaderState(data: ByteReader): AccountParts | null {
 }
 
 /**
- * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do.
- * Source: account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ * If there is no authority, the code is read from right after the option tag, 32 bytes early, as nodes do. Source:
+ * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => readLoaderState(new ByteReader(data)));
@@ -103,8 +103,8 @@ function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
 }
 
 /**
- * As in Agave 4.2; null means that nodes show base64. Callers fetch mints (and the clock) before. Output has wire
- * order with u64 as bigint: write it with `writeJson`.
+ * Parses like Agave 4.2; null where nodes return base64. Callers fetch mints (and the clock) first. The output is in
+ * wire order with u64 as bigint: write it with `writeJson`.
  */
 
 type ParsedAccount = {

@@ -18,8 +18,8 @@ import type { ParsedParts, Variant } from './instruction/variant.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
- * As in Agave 4.2; null means that nodes show the instruction partially decoded. Output has wire order with u64 as
- * bigint: write it with `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
+ * Parses like Agave 4.2; null where nodes return a partially decoded instruction. The output is in wire order with u64
+ * as bigint: write it with `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
  */
 
 export type ParsedInstruction = {
@@ -29,7 +29,7 @@ export type ParsedInstruction = {
   readonly stackHeight: number | null;
 };
 
-/** null without keys or with an index out of range. */
+/** null if there are no keys or an index is out of range. */
 function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Address[] | null {
   const given: Address[] = [];
   for (const index of instruction.accounts) {
@@ -49,7 +49,7 @@ const withKeys =
     return given === null ? null : parse(instruction.data, given);
   };
 
-/** u32 discriminant; trailing bytes are ignored. */
+/** Selects the variant by a u32 discriminant; trailing bytes are ignored. */
 const byU32 = (variants: readonly Variant[]): Parse =>
   withKeys((bytes, given) => {
     const data = new ByteReader(bytes);
@@ -87,7 +87,7 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 
 /**
  * Never throws on untrusted bytes. Source: transaction-status/src/parse_instruction.rs, `parse`.
- * @param stackHeight - 1 for an outer instruction; null when not recorded.
+ * @param stackHeight - 1 for an outer instruction; null if not recorded.
  */
 export function parseInstruction(
   programId: Address,

@@ -8,7 +8,7 @@ export function isMembers(value: WritableJson): value is Members {
   );
 }
 
-/** As serde_json without `preserve_order`. */
+/** Sorts members like serde_json without `preserve_order`. */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
   if (!isMembers(value)) return value;

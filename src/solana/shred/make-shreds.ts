@@ -33,12 +33,12 @@ const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: DATA_COM
 
 type Source = Readonly<{
   slot: Slot;
-  /** Slots back to the parent, 1 to 65,535; 0 only in slot 0. */
+  /** Distance to the parent in slots, 1 to 65,535; 0 only in slot 0. */
   parentOffset: number;
   version: number;
-  /** 0, then from the previous result. */
+  /** 0 in the first call for a slot, then the value that the previous call returned. */
   fecSetIndex: number;
-  /** Root of the previous set; at the start of a slot, of the parent's last set. */
+  /** Merkle root of the previous set; for the first set of a slot, of the parent's last set. */
   chainedRoot: Uint8Array;
   /** Capped at 63. */
   referenceTick: number;
@@ -91,8 +91,8 @@ export const fecSetCapacity = (isResigned: boolean): number =>
 
 /**
  * Makes 32 data and 32 code shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
- * @param isResigned - leaves space for a retransmitter signature, which stays 0.
- * @returns the packets, data first, and the Merkle root.
+ * @param isResigned - reserves space for a retransmitter signature, which stays 0.
+ * @returns the packets, data shreds first, and the Merkle root.
  */
 export function makeFecSet(
   source: Source,
@@ -129,15 +129,15 @@ export function makeFecSet(
 type MadeShreds = Readonly<{
   /** In sending order. */
   packets: readonly Uint8Array[];
-  /** For the next call. */
+  /** Pass to the next call. */
   chainedRoot: Uint8Array;
-  /** For the next call in this slot. */
+  /** Pass to the next call for this slot. */
   fecSetIndex: number;
 }>;
 
 /**
- * As current Agave leaders do: chained Merkle sets of 32:32; the last set is padded and marked complete. Source:
- * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`. @throws RangeError for values that do not fit.
+ * Makes chained Merkle sets of 32:32 shreds like current Agave leaders; the last set is padded and marked complete.
+ * Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`. @throws RangeError for values that do not fit.
  */
 export function makeShreds(
   source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,
@@ -149,7 +149,7 @@ export function makeShreds(
   for (let at = 0, isDone = false; !isDone; ) {
     const left = entries.length - at;
     isDone = left <= lastBytes;
-    // Exceeds one resigned set, but does not fill a normal set before it: use two resigned sets.
+    // A remainder that exceeds one resigned set but fits in a normal set is split into two resigned sets.
     const isResigned = isLastInSlot && (isDone || left <= fecSetCapacity(false));
     const end = !isDone ? 'nothing' : isLastInSlot ? 'slot' : 'data';
     const chunk = entries.subarray(at, at + fecSetCapacity(isResigned));

@@ -23,32 +23,32 @@ import {
 } from './shred-layout.ts';
 
 /**
- * `Length`: shorter than its variant, or longer than a packet. `Index`: beyond the slot limit, or before its own
- * set. `ParentOffset`: the parent is the slot itself or negative. `Flags`: LAST_IN_SLOT without DATA_COMPLETE.
- * `Size`: the payload ends outside its area. `FecSet`: impossible counts, or a position outside the set.
+ * `Length`: too short for the variant, or longer than a packet. `Index`: past the slot limit, or outside its set.
+ * `ParentOffset`: the parent is the slot itself or negative. `Flags`: LAST_IN_SLOT without DATA_COMPLETE. `Size`: the
+ * payload ends outside the shred's body. `FecSet`: impossible counts, or a position outside the set.
  */
 export type ShredFault = 'Length' | 'Variant' | 'Index' | 'ParentOffset' | 'Flags' | 'Size' | 'FecSet';
 
 type Common = Readonly<{
   layout: ShredLayout;
   slot: Slot;
-  /** Among the data or code shreds of the slot. */
+  /** Index among the slot's data shreds or code shreds. */
   index: number;
   version: number;
   fecSetIndex: number;
-  /** Position in the batch, data first: the Merkle leaf. */
+  /** Position in the set, data shreds first, which is the index of the Merkle leaf. */
   leafIndex: number;
-  /** Without trailing packet bytes; a copy for a truncated legacy shred. */
+  /** Excludes trailing packet bytes; a copy if the shred is a truncated legacy shred. */
   bytes: Uint8Array;
 }>;
 
 export type DataShred = Common &
   Readonly<{
     kind: 'data';
-    /** Slots back to the parent; 0 only in slot 0. */
+    /** Distance to the parent in slots; 0 only in slot 0. */
     parentOffset: number;
     referenceTick: number;
-    /** Ends a `Vec<Entry>`. */
+    /** The shred ends a `Vec<Entry>`. */
     isDataComplete: boolean;
     isLastInSlot: boolean;
     /** End of the payload, which starts at byte 88. */
@@ -60,7 +60,7 @@ export type CodeShred = Common &
     kind: 'code';
     numData: number;
     numCode: number;
-    /** Among the code shreds of the set. */
+    /** Position among the code shreds of the set. */
     position: number;
   }>;
 
@@ -71,7 +71,7 @@ const u16At = (bytes: Uint8Array, at: number): number =>
 const u32At = (bytes: Uint8Array, at: number): number =>
   (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
 
-/** Requires the common header. */
+/** The packet must contain the common header. */
 export const slotOf = (packet: Uint8Array): Slot =>
   asSlot(BigInt(u32At(packet, SLOT_OFFSET)) | (BigInt(u32At(packet, SLOT_OFFSET + 4)) << 32n));
 
@@ -80,7 +80,7 @@ export const versionOf = (packet: Uint8Array): number => u16At(packet, VERSION_O
 export const payloadOf = (shred: DataShred): Uint8Array =>
   shred.bytes.subarray(DATA_HEADERS_BYTES, shred.size);
 
-/** Restores the trailing zeros that were removed from a legacy data shred: the signature covers them. */
+/** Restores the trailing zeros stripped from a legacy data shred, because the signature covers them. */
 function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null {
   if (packet.length > SHRED_PACKET_MAX_BYTES) return null;
   if (packet.length >= layout.bytes) return packet.subarray(0, layout.bytes);
@@ -91,8 +91,8 @@ function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null
 }
 
 /**
- * Checks everything but the signature. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
- * @param packet - UDP payload, possibly with a repair nonce.
+ * Checks everything except the signature. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
+ * @param packet - UDP payload, possibly followed by a repair nonce.
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';

@@ -10,19 +10,19 @@ import {
 const LEAF_PREFIX = Buffer.from('\0SOLANA_MERKLE_SHREDS_LEAF', 'latin1');
 const NODE_PREFIX = Buffer.from('\x01SOLANA_MERKLE_SHREDS_NODE', 'latin1');
 
-/** With the prefix, so that one hash call suffices. */
+/** Hash inputs that start with the prefix, so that one hash call suffices. */
 const leafInput = Buffer.alloc(LEAF_PREFIX.length + SHRED_PACKET_MAX_BYTES);
 leafInput.set(LEAF_PREFIX);
 const nodeInput = Buffer.alloc(NODE_PREFIX.length + 2 * PROOF_ENTRY_BYTES);
 nodeInput.set(NODE_PREFIX);
 
-/** Hash without signature, proof and retransmitter signature. Source: agave ledger, `shred/merkle_tree.rs`. */
+/** Excludes signature, proof and retransmitter signature. Source: agave ledger, `shred/merkle_tree.rs`. */
 export function merkleLeaf(shred: Uint8Array, proofStart: number): Uint8Array {
   leafInput.set(shred.subarray(SIGNATURE_BYTES, proofStart), LEAF_PREFIX.length);
   return hash('sha256', leafInput.subarray(0, LEAF_PREFIX.length + proofStart - SIGNATURE_BYTES), 'buffer');
 }
 
-/** Only the first 20 bytes of both nodes count. */
+/** Hashes only the first 20 bytes of each node. */
 function merkleParent(
   left: Uint8Array,
   right: Uint8Array,
@@ -37,7 +37,7 @@ function merkleParent(
   return hash('sha256', nodeInput, 'buffer');
 }
 
-/** It is what the leader signed. @returns null when the leaf index does not fit the proof length. */
+/** Computes the root, which the leader signed. @returns null if the leaf index does not fit the proof length. */
 export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | null {
   if (leafIndex >> layout.proofEntries !== 0) return null;
   let node = merkleLeaf(bytes, layout.proofStart);
@@ -49,7 +49,7 @@ export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | nu
   return node;
 }
 
-/** From the leaves to the root. The last node of an odd level is paired with itself. */
+/** Levels from the leaves to the root. The last node of an odd level is paired with itself. */
 type MerkleTree = readonly (readonly Uint8Array[])[];
 
 /** @param leaves - at least one. */
@@ -81,9 +81,9 @@ export function writeProof(tree: MerkleTree, leafIndex: number, shred: Uint8Arra
 const ROOT = 1;
 
 /**
- * Verified nodes of a Merkle tree. Each verified shred adds its path and the siblings of its proof, so that later
- * shreds need fewer hashes and recovered shreds can be verified without a proof. Heap numbering: root 1, children
- * of n are 2n and 2n + 1.
+ * Verified nodes of a Merkle tree. Each verified shred adds its path and the siblings from its proof, so that later
+ * shreds need fewer hashes and recovered shreds can be verified without a proof. Nodes are numbered as in a heap: the
+ * root is 1, the children of n are 2n and 2n + 1.
  */
 export class ProvenNodes {
   readonly root: Uint8Array;
@@ -100,7 +100,7 @@ export class ProvenNodes {
     this.#learn(ROOT, root, 0);
   }
 
-  /** Verifies a leaf and stores its proof. */
+  /** Verifies a leaf and stores the nodes of its proof. */
   prove(leafIndex: number, leaf: Uint8Array, shred: Uint8Array, proofStart: number): boolean {
     if (leafIndex >> this.#depth !== 0) return false;
     const path: Uint8Array[] = [];
@@ -125,7 +125,7 @@ export class ProvenNodes {
     });
   }
 
-  /** Rebuilds unknown nodes. After a failure the tree is not reliable. */
+  /** Verifies a leaf by rebuilding unknown nodes. After a failure, the tree is no longer reliable. */
   proveWithoutProof(leafIndex: number, leaves: number, leafOf: (index: number) => Uint8Array): boolean {
     if (leafIndex >= leaves || leafIndex >> this.#depth !== 0) return false;
     let level = 0;

@@ -1,6 +1,6 @@
 import { Lru } from '../../base/cache/lru.ts';
 
-/** GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1. Addition is xor. Source: reed-solomon-erasure, `galois_8`. */
+/** GF(2^8) with polynomial x^8 + x^4 + x^3 + x^2 + 1; addition is xor. Source: reed-solomon-erasure, `galois_8`. */
 const POLYNOMIAL = 0x11d;
 
 const exponentials = new Uint8Array(510);
@@ -18,7 +18,7 @@ function multiply(a: number, b: number): number {
   return exponentials[(logarithms[a] as number) + (logarithms[b] as number)] as number;
 }
 
-/** @param a - not 0. */
+/** @param a - must not be 0. */
 const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
 
 /** Any element to the power 0 is 1. */
@@ -28,7 +28,7 @@ function power(a: number, exponent: number): number {
   return exponentials[((logarithms[a] as number) * exponent) % 255] as number;
 }
 
-/** `cells` in row order. */
+/** `cells` are stored row by row. */
 type Matrix = Readonly<{ rows: number; columns: number; cells: Uint8Array }>;
 
 function makeMatrix(rows: number, columns: number, cell: (row: number, column: number) => number): Matrix {
@@ -50,7 +50,7 @@ function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   });
 }
 
-/** Gauss-Jordan elimination. @returns null when singular. */
+/** Gauss-Jordan elimination. @returns null if the matrix is singular. */
 function invertMatrix(matrix: Matrix): Matrix | null {
   const size = matrix.rows;
   const width = 2 * size;
@@ -89,22 +89,22 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
   }
 }
 
-/** Size of GF(2^8), which limits data and code shreds of a set together. */
+/** Size of GF(2^8), and therefore the maximum number of data and code shreds in a set. */
 const SHARDS_MAX = 256;
-/** Leaders currently use a single shape. */
+/** Number of cached shapes. Leaders currently use only one. */
 const SHAPES_MAX = 16;
 const PATTERNS_MAX = 64;
-/** Outputs computed together: a table entry holds one byte of each. */
+/** Number of outputs computed together; a table entry holds one byte of each. */
 const LANES = 4;
 
-/** Systematic code, Vandermonde matrix: any `numData` of the shreds restore the others. */
+/** Systematic code with a Vandermonde matrix: any `numData` shreds restore the others. */
 export class ReedSolomon {
   readonly numData: number;
   readonly numCode: number;
   readonly #parity: Matrix;
   readonly #patterns = new Lru<string, Matrix>(PATTERNS_MAX);
 
-  /** @throws RangeError without data or beyond 256 shards. */
+  /** @throws RangeError without data shards or with more than 256 shards in total. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
       throw new RangeError(`unsupported shape: ${numData} data and ${numCode} code shards`);
@@ -116,7 +116,7 @@ export class ReedSolomon {
     this.#parity = multiplyMatrices(bottom, top);
   }
 
-  /** @param wanted - positions among the code shreds, whose bytes go `into` the arrays. */
+  /** @param wanted - positions of the code shreds to compute. @param into - receives their bytes. */
   encode(data: readonly Uint8Array[], wanted: readonly number[], into: readonly Uint8Array[]): void {
     const rows = makeMatrix(wanted.length, this.numData, (row, column) =>
       cellOf(this.#parity, wanted[row] as number, column),
@@ -124,7 +124,7 @@ export class ReedSolomon {
     applyMatrix(rows, data, into);
   }
 
-  /** @param shards - data, then code shreds, of equal length. @returns null with fewer than `numData` shreds. */
+  /** @param shards - data, then code shreds, of equal length. @returns null if fewer than `numData` are present. */
   recoverData(shards: readonly (Uint8Array | null)[]): Uint8Array[] | null {
     const missing: number[] = [];
     for (let i = 0; i < this.numData; i++) if (shards[i] == null) missing.push(i);
@@ -142,13 +142,13 @@ export class ReedSolomon {
     return Array.from({ length: this.numData }, (_, i) => shards[i] ?? (recovered[next++] as Uint8Array));
   }
 
-  /** One row per missing data shred, over present data shreds and code shreds. */
+  /** One row per missing data shred; the columns are the present data shreds, then the code shreds. */
   #decodeMatrix(missing: readonly number[], code: readonly number[]): Matrix {
     const key = `${missing}/${code}`;
     const known = this.#patterns.get(key);
     if (known !== undefined) return known;
     const there = Array.from({ length: this.numData }, (_, i) => i).filter((i) => !missing.includes(i));
-    // A code shred is a sum over missing and present shreds; this solves for the missing ones.
+    // A code shred is a sum over missing and present data shreds; solve for the missing shreds.
     const solved = invertMatrix(
       makeMatrix(code.length, missing.length, (row, column) =>
         cellOf(this.#parity, code[row] as number, missing[column] as number),
@@ -181,7 +181,7 @@ const tableA = new Uint32Array(256);
 const tableB = new Uint32Array(256);
 let sums = new Uint32Array(2048);
 
-/** Contribution of each byte value of one input to four outputs. */
+/** Stores what each byte value of one input contributes to up to four outputs. */
 function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column: number): void {
   const lanes = Math.min(LANES, matrix.rows - firstRow);
   table[0] = 0;
@@ -194,7 +194,7 @@ function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column:
   }
 }
 
-/** Each output is the sum of inputs times its row. */
+/** Each output is the sum of the inputs, weighted by the output's row. */
 function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: readonly Uint8Array[]): void {
   const length = inputs[0]?.length ?? 0;
   if (sums.length < length) sums = new Uint32Array(length);

@@ -1,26 +1,26 @@
 /** u8. Source of all offsets: agave ledger, `shred.rs`. */
 export const VARIANT_OFFSET = 0x40;
 export const SLOT_OFFSET = 0x41;
-/** u32, among the data or code shreds of the slot. */
+/** u32, index among the slot's data shreds or code shreds. */
 export const INDEX_OFFSET = 0x49;
 export const VERSION_OFFSET = 0x4d;
-/** u32, index of the first data shred of the set. */
+/** u32, index of the first data shred in the set. */
 export const FEC_SET_INDEX_OFFSET = 0x4f;
 
-/** Data shred headers, including the common one; the payload follows. */
+/** Length of the data shred headers, including the common header; the payload follows. */
 export const DATA_HEADERS_BYTES = 88;
-/** Slots back to the parent. */
+/** Distance to the parent in slots. */
 export const DATA_PARENT_OFFSET = 0x53;
 export const DATA_FLAGS_OFFSET = 0x55;
-/** Ends an entry batch. */
+/** Flag: the shred ends an entry batch. */
 export const DATA_COMPLETE = 0x40;
-/** Ends a slot; includes `DATA_COMPLETE`. */
+/** Flag: the shred ends a slot; includes `DATA_COMPLETE`. */
 export const LAST_IN_SLOT = 0xc0;
 export const REFERENCE_TICK_MASK = 0x3f;
-/** End of the payload, headers included. */
+/** Combined length of headers and payload. */
 export const DATA_SIZE_OFFSET = 0x56;
 
-/** Code shred headers, including the common one; parity follows. */
+/** Length of the code shred headers, including the common header; parity follows. */
 const CODE_HEADERS_BYTES = 89;
 export const NUM_DATA_OFFSET = 0x53;
 export const NUM_CODE_OFFSET = 0x55;
@@ -28,22 +28,22 @@ export const POSITION_OFFSET = 0x57;
 
 export const SIGNATURE_BYTES = 64;
 export const MERKLE_ROOT_BYTES = 32;
-/** Truncated node in a proof. */
+/** A proof entry is a truncated node. */
 export const PROOF_ENTRY_BYTES = 20;
 
 /** Code shred plus repair nonce. */
 export const SHRED_PACKET_MAX_BYTES = 1232;
 export const CODE_SHRED_BYTES = 1228;
-/** Shorter, so that its erasure-coded part fits after the longer headers of a code shred. */
+/** Shorter than a code shred, so that the erasure-coded part fits after a code shred's longer headers. */
 export const DATA_SHRED_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES + SIGNATURE_BYTES;
 /** The last bytes of a legacy data shred are unused and not erasure-coded. */
 const LEGACY_SHARD_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES;
 
-/** Data and code shreds per set; the limit of Reed-Solomon over bytes. */
+/** Maximum number of data and code shreds in a set, a limit of Reed-Solomon over bytes. */
 export const FEC_SET_SHREDS_MAX = 256;
 const PROOF_ENTRIES_MAX = 8;
 
-/** Data shreds per slot, and likewise code shreds. Source: agave, `MAX_DATA_SHREDS_PER_SLOT`. */
+/** Maximum number of data shreds, and of code shreds, in a slot. Source: agave, `MAX_DATA_SHREDS_PER_SLOT`. */
 export const SHREDS_PER_SLOT_MAX = 32_768;
 
 export const FEC_SET_DATA_SHREDS = 32;
@@ -51,7 +51,7 @@ export const FEC_SET_CODE_SHREDS = 32;
 const FEC_SET_PROOF_ENTRIES = 6;
 
 /**
- * Offsets and sizes in a shred. They follow from the variant, the byte after the signature.
+ * Offsets and sizes in a shred, determined by its variant: the byte after the signature.
  *
  * ```text
  * signature 64 | common header | data or code header | body | chained root 32 | proof 20 × n | retransmitter 64
@@ -69,11 +69,11 @@ export type ShredLayout = Readonly<{
   /** Has a retransmitter signature at the end. */
   isResigned: boolean;
   proofEntries: number;
-  /** Within the packet. */
+  /** Length of the shred within the packet. */
   bytes: number;
   /** Start of the chained root. */
   bodyEnd: number;
-  /** End of the leaf. */
+  /** End of the Merkle leaf. */
   proofStart: number;
   /** Start of the erasure-coded part. */
   shardStart: number;
@@ -83,7 +83,7 @@ export type ShredLayout = Readonly<{
 const LEGACY_DATA = 0xa5;
 const LEGACY_CODE = 0x5a;
 
-/** By the high four bits of the variant. */
+/** Keyed by the high four bits of the variant. */
 const MERKLE_VARIANTS: Readonly<
   Record<number, readonly [ShredLayout['kind'], chained: boolean, resigned: boolean]>
 > = {
@@ -146,7 +146,7 @@ const layouts: readonly (ShredLayout | null)[] = Array.from({ length: 256 }, (_,
 /** null for an unknown variant or an impossible proof length. */
 export const shredLayout = (variant: number): ShredLayout | null => layouts[variant] ?? null;
 
-/** High four bits of the variant of data and code. */
+/** Maps the high four bits of a data variant to those of its code variant, and back. */
 const SIBLINGS: Readonly<Record<number, number>> = { 8: 4, 9: 6, 11: 7, 4: 8, 6: 9, 7: 11 };
 
 export function siblingLayout({ variant, isLegacy, kind }: ShredLayout): ShredLayout {
@@ -155,7 +155,7 @@ export function siblingLayout({ variant, isLegacy, kind }: ShredLayout): ShredLa
   return layouts[isLegacy ? legacy : merkle] as ShredLayout;
 }
 
-/** Layout of a chained 32:32 set. */
+/** Layout of a shred in a chained set of 32 data and 32 code shreds. */
 export function chainedLayout(kind: ShredLayout['kind'], isResigned: boolean): ShredLayout {
   const high = kind === 'data' ? (isResigned ? 11 : 9) : isResigned ? 7 : 6;
   return layouts[(high << 4) | FEC_SET_PROOF_ENTRIES] as ShredLayout;

@@ -9,17 +9,17 @@ const UNINITIALIZED = 0;
 /** `PermissionedBurn`. Source: spl-token-2022-interface, `ExtensionType`. */
 export const LAST_EXTENSION_TYPE = 28;
 
-/** null without extensions. */
+/** null if there are no extensions. */
 function tlvData(data: Uint8Array): ByteReader | null {
   if (data.length <= ACCOUNT_TYPE_OFFSET + 1 || data.length === MULTISIG_BYTES) return null;
   return new ByteReader(data.subarray(ACCOUNT_TYPE_OFFSET + 1));
 }
 
-/** u16 type, u16 length, value. Empty when one is unknown or truncated. Source: `extension::get_tlv_data_info`. */
+/** Reads u16 type, u16 length, value. Empty if any is unknown or truncated. Source: `extension::get_tlv_data_info`. */
 export function readExtensions(data: Uint8Array): Extension[] {
   const extensions: Extension[] = [];
   const reader = tlvData(data);
-  // A single leftover byte may come from a resized account.
+  // A resized account can leave a single byte at the end.
   while (reader !== null && reader.remaining >= 2) {
     const type = reader.u16();
     if (type === UNINITIALIZED) break;
@@ -30,7 +30,7 @@ export function readExtensions(data: Uint8Array): Extension[] {
   return extensions;
 }
 
-/** Even if a later one is invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
+/** Later extensions can be invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {
   const reader = tlvData(data);
   while (reader !== null && reader.remaining >= 4) {
@@ -43,7 +43,7 @@ export function findExtension(data: Uint8Array, wanted: number): Uint8Array | nu
   return null;
 }
 
-/** Rates are basis points a year, times Unix seconds. Source: spl-token-2022-interface. */
+/** Rates are in basis points per year, timestamps in Unix seconds. Source: spl-token-2022-interface. */
 export type InterestBearingConfig = Readonly<{
   initializationTimestamp: bigint;
   preUpdateAverageRate: number;
@@ -51,7 +51,7 @@ export type InterestBearingConfig = Readonly<{
   currentRate: number;
 }>;
 
-/** The new multiplier applies from a Unix second on. Source: spl-token-2022-interface. */
+/** `newMultiplier` applies from its effective time (Unix seconds) on. Source: spl-token-2022-interface. */
 export type ScaledUiAmountConfig = Readonly<{
   multiplier: number;
   newMultiplierEffectiveTimestamp: bigint;
@@ -70,7 +70,7 @@ const AUTHORITY_BYTES = 32;
 
 const i16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
 
-/** undefined unless of exact size. */
+/** undefined if the extension is missing or does not have the exact size. */
 function readExtension<T>(mint: Uint8Array, type: number, read: (data: ByteReader) => T): T | undefined {
   const value = findExtension(mint, type);
   if (value === null) return undefined;

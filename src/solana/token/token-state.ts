@@ -6,7 +6,7 @@ export const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
 export const MULTISIG_BYTES = 355;
 
-/** Type byte of extended Token-2022 accounts: 1 mint, 2 token account. */
+/** Offset of the type byte in extended Token-2022 accounts: 1 for a mint, 2 for a token account. */
 export const ACCOUNT_TYPE_OFFSET = TOKEN_ACCOUNT_BYTES;
 
 const kinds = {
@@ -15,7 +15,7 @@ const kinds = {
 } as const;
 
 /**
- * Plain, or extended with zero padding and the right type byte. Never the size of a multisig.
+ * True if plain, or if extended with zero padding and the right type byte. Always false for the size of a multisig.
  * Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
 function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
@@ -26,7 +26,7 @@ function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   return data[ACCOUNT_TYPE_OFFSET] === type;
 }
 
-/** C option: the value bytes follow the tag in any case. @returns undefined for an invalid tag. */
+/** Reads a COption, whose value bytes are present even for None. @returns undefined for an invalid tag. */
 function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null | undefined {
   const tag = reader.u32();
   const value = read(reader);
@@ -38,7 +38,7 @@ function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T 
 export type Multisig = Readonly<{
   numRequiredSigners: number;
   numValidSigners: number;
-  /** Signers with nonzero keys. */
+  /** Only signers with nonzero keys. */
   signers: readonly Address[];
 }>;
 
@@ -91,7 +91,7 @@ export type TokenAccount = Readonly<{
   closeAuthority: Address | null;
 }>;
 
-/** Key offsets; the delegate is preceded by a 4-byte tag. */
+/** Offsets of the keys; a 4-byte tag precedes the delegate. */
 export const tokenKeyOffsets = { mint: 0, owner: 32, delegate: 76 } as const;
 const DELEGATE_TAG_OFFSET = 72;
 

@@ -2,7 +2,7 @@ import { exp } from '../../base/exp.ts';
 import { fixedText } from '../../base/text/float-decimal.ts';
 import type { InterestBearingConfig, ScaledUiAmountConfig } from './extensions.ts';
 
-/** f64 arithmetic in the order of the token program's library, so that the last digits match. */
+/** f64 operations run in the same order as in the token program's library, so that the last digits match. */
 
 const SECONDS_PER_YEAR = 60 * 60 * 24 * 365.24;
 const ONE_IN_BASIS_POINTS = 10_000;
@@ -10,7 +10,7 @@ const ONE_IN_BASIS_POINTS = 10_000;
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
-/** By squaring, as in num_traits: from 10^23 on rounding depends on the order. */
+/** Multiplies by squaring, like num_traits: from 10^23 on, rounding depends on the order of multiplication. */
 function powerOfTen(n: number): number {
   if (n === 0) return 1;
   let base = 10;
@@ -28,7 +28,7 @@ function trimZeros(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
-/** Continuous interest; null when the time span overflows an i64. */
+/** Factor for continuous interest; null if the time span overflows an i64. */
 function interestFactor(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
@@ -37,7 +37,7 @@ function interestFactor(rate: number, from: bigint, to: bigint): number | null {
 
 /**
  * Source: spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`.
- * @returns null when a time span overflows an i64; `inf` when the amount overflows an f64.
+ * @returns null if a time span overflows an i64; `inf` if the amount overflows an f64.
  */
 export function interestBearingAmount(
   config: InterestBearingConfig,
@@ -53,7 +53,7 @@ export function interestBearingAmount(
   return trimZeros(fixedText(Number(amount) * scale, decimals), decimals);
 }
 
-/** Truncated to base units. Source: spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`. */
+/** Truncates to base units. Source: spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`. */
 export function scaledUiAmount(
   config: ScaledUiAmountConfig,
   amount: bigint,

@@ -13,7 +13,7 @@ const HEAP_MIN_BYTES = 32 * 1024;
 const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Low default cost. Stake, config and lookup table programs are BPF now. Source: agave builtins-default-costs. */
+/** Programs with low default cost. Stake, config and lookup table are BPF now. Source: agave builtins-default-costs. */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.system,
   programs.vote,
@@ -42,8 +42,8 @@ type Request = {
 };
 
 /**
- * Requested, or the default. Source: agave compute-budget-instruction.
- * @returns the budget, or in `fault` why Agave rejects the transaction.
+ * Uses the requested values or the defaults. Source: agave compute-budget-instruction.
+ * @returns the budget, or in `fault` the error with which Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | { fault: TransactionError } {
   const request: Request = {};
@@ -74,7 +74,7 @@ const invalidData = (index: number): TransactionError => ({
 const isHeapAllowed = (bytes: number): boolean =>
   bytes >= HEAP_MIN_BYTES && bytes <= HEAP_MAX_BYTES && bytes % 1024 === 0;
 
-/** By first byte of the data. Trailing data is ignored, as in Agave. */
+/** Keyed by the first byte of the data. Trailing data is ignored, as in Agave. */
 const readRequest: Readonly<Record<number, (reader: ByteReader, instruction: number) => Request>> = {
   1: (reader, instruction) => ({ heap: { bytes: reader.u32(), instruction } }),
   2: (reader) => ({ unitLimit: reader.u32() }),
@@ -114,7 +114,7 @@ const PRECOMPILES: ReadonlySet<Address> = new Set<Address>([
   programs.secp256r1,
 ]);
 
-/** Paid signatures: the message's own and those verified by precompiles. */
+/** Counts the signatures to pay for: the message's own and those that precompiles verify. */
 function countSignatures(message: Message): number {
   return message.instructions
     .filter(({ programIdIndex }) => PRECOMPILES.has(message.accountKeys[programIdIndex] as Address))
@@ -122,8 +122,8 @@ function countSignatures(message: Message): number {
 }
 
 /**
- * With invalid compute budget instructions there is no priority fee, because the message is never executed.
- * Source: agave fee `calculate_fee`, compute-budget `get_prioritization_fee`.
+ * A message with invalid compute budget instructions pays no priority fee, because it is never executed. Source: agave
+ * fee `calculate_fee`, compute-budget `get_prioritization_fee`.
  */
 export function feeOf(message: Message): Lamports {
   return lamports(BigInt(countSignatures(message)) * LAMPORTS_PER_SIGNATURE + priorityFeeOf(message));

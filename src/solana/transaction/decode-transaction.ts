@@ -8,9 +8,9 @@ import { VERSION_1_PREFIX } from './wire-transaction.ts';
 export const TRANSACTION_MAX_BYTES = 1232;
 
 /**
- * Strict: one encoding and, unless allowed, no trailing bytes. Counts and indexes are checked by `sanitizeTransaction`.
- * Source: solana-transaction, `VersionedTransaction`.
- * @returns the transaction, with views of `wire`, or in `fault` Agave's text after "failed to deserialize …: ".
+ * Accepts only the canonical encoding and, by default, no trailing bytes. `sanitizeTransaction` checks counts and
+ * indexes. Source: solana-transaction, `VersionedTransaction`.
+ * @returns views of `wire`, or in `fault` the text that Agave writes after "failed to deserialize …: ".
  */
 export function decodeTransaction(
   wire: Uint8Array,

@@ -2,7 +2,7 @@ import type { Message } from '../message/message.ts';
 import { utf8 } from '../parsed/bincode.ts';
 import { programs } from '../programs.ts';
 
-/** As in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`. */
+/** Same text as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`. */
 export function memoOf(message: Message): string | null {
   const memos = message.instructions
     .filter(({ programIdIndex }) => {

@@ -3,14 +3,14 @@ import { allKeys } from '../message/message-keys.ts';
 import type { Transaction } from './transaction.ts';
 import { displayTransactionError, type TransactionError } from './transaction-error.ts';
 
-/** Indexes are bytes. */
+/** Account indexes are single bytes. */
 const TOTAL_KEYS_MAX = 256;
-/** Outer instructions. Source: agave, feature `static_instruction_limit` (SIMD-0160). */
+/** Limit for outer instructions. Source: agave, feature `static_instruction_limit` (SIMD-0160). */
 const INSTRUCTIONS_MAX = 64;
 
 /**
  * Locks are checked by `accountLocksFault`. Source: solana-transaction `VersionedTransaction::sanitize`.
- * @returns null, or Agave's text after "invalid transaction: ".
+ * @returns null if valid, or the text that Agave writes after "invalid transaction: ".
  */
 export function sanitizeTransaction(transaction: Transaction): string | null {
   const sane =
@@ -20,7 +20,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Without the checks of signatures and of the instruction limit. */
+/** Checks the message only, without signatures and the instruction limit. */
 export function messageFault(message: Message): 'index out of bounds' | 'invalid value' | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
@@ -59,7 +59,7 @@ function countLoadedKeys(message: Message): number | null {
 /** Source: agave, `Bank::get_transaction_account_lock_limit`. */
 const ACCOUNT_LOCKS_MAX = 64;
 
-/** Static and loaded accounts. Source: agave accounts-db `validate_account_locks`. */
+/** Checks static and loaded accounts. Source: agave accounts-db `validate_account_locks`. */
 export function accountLocksFault(message: Message, loaded: LoadedAddresses): TransactionError | null {
   const keys = allKeys(message, loaded);
   if (keys.length > ACCOUNT_LOCKS_MAX) return 'TooManyAccountLocks';

@@ -10,7 +10,7 @@ export type TransactionError =
   | Readonly<{ InsufficientFundsForRent: Readonly<{ account_index: number }> }>
   | Readonly<{ ProgramExecutionTemporarilyRestricted: Readonly<{ account_index: number }> }>;
 
-/** Display texts in bincode order; empty for variants with content. Source: solana-transaction-error. */
+/** Display texts in bincode order; empty for variants that carry data. Source: solana-transaction-error. */
 const transactionErrors = {
   AccountInUse: 'Account in use',
   AccountLoadedTwice: 'Account loaded twice',
@@ -54,7 +54,7 @@ const transactionErrors = {
   CommitCancelled: 'CommitCancelled',
 } as const;
 
-/** Display texts in bincode order; empty for variants with content. Source: solana-instruction-error. */
+/** Display texts in bincode order; empty for variants that carry data. Source: solana-instruction-error. */
 const instructionErrors = {
   GenericError: 'generic instruction error',
   InvalidArgument: 'invalid program argument',
@@ -116,7 +116,7 @@ const instructionErrors = {
 export const transactionErrorVariants = Object.keys(transactionErrors) as (keyof typeof transactionErrors)[];
 export const instructionErrorVariants = Object.keys(instructionErrors) as (keyof typeof instructionErrors)[];
 
-/** Ignores data after the variant: `BorshIoError` had a text before SDK 3. */
+/** Ignores data after the variant: `BorshIoError` carried a string before SDK 3. */
 function readInstructionError(reader: ByteReader): InstructionError | null {
   const name = instructionErrorVariants[reader.u32()];
   if (name === undefined) return null;
@@ -144,7 +144,7 @@ function readTransactionError(reader: ByteReader): TransactionError | null {
   }
 }
 
-/** bincode with u32 variants. @returns null when unknown. */
+/** Decodes bincode with u32 variants. @returns null if unknown or malformed. */
 export const decodeTransactionError = (bytes: Uint8Array): TransactionError | null =>
   readOrNull(bytes, readTransactionError);
 
@@ -170,7 +170,7 @@ function writeTransactionError(writer: ByteWriter, error: TransactionError): boo
   return true;
 }
 
-/** @returns null when unknown. */
+/** @returns null if the error is unknown. */
 export function encodeTransactionError(error: TransactionError): Uint8Array | null {
   const writer = new ByteWriter(16);
   return writeTransactionError(writer, error) ? writer.finish() : null;

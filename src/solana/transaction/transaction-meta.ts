@@ -18,12 +18,12 @@ export type BlockReward = Readonly<{
   commission: number | null;
 }>;
 
-/** `stackHeight`: 2 for a direct call of an outer instruction; null in old blocks. */
+/** `stackHeight` is 2 for a call made directly by an outer instruction; null in old blocks. */
 export type InnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number | null }>;
 
 export type InnerInstructions = Readonly<{ index: number; instructions: readonly InnerInstruction[] }>;
 
-/** `amount` in base units. Source: solana-transaction-status, `TransactionTokenBalance`. */
+/** `amount` is in base units. Source: solana-transaction-status, `TransactionTokenBalance`. */
 export type TokenBalance = Readonly<{
   accountIndex: number;
   mint: Address;
@@ -40,14 +40,14 @@ export type ReturnData = Readonly<{ programId: Address; data: Uint8Array }>;
 export type TransactionMeta = Readonly<{
   err: TransactionError | null;
   fee: Lamports;
-  /** Static, loaded writable, loaded readonly keys. */
+  /** In the order of static, loaded writable and loaded readonly keys. */
   preBalances: readonly Lamports[];
   postBalances: readonly Lamports[];
   innerInstructions: readonly InnerInstructions[] | null;
   logMessages: readonly string[] | null;
   preTokenBalances: readonly TokenBalance[] | null;
   postTokenBalances: readonly TokenBalance[] | null;
-  /** Empty since rent is no longer collected. */
+  /** Empty in current blocks, because rent is no longer collected. */
   rewards: readonly BlockReward[] | null;
   loadedAddresses: LoadedAddresses;
   returnData: ReturnData | null;

@@ -5,7 +5,7 @@ import type { Signature } from '../signature.ts';
 export type Transaction = Readonly<{
   signatures: readonly Signature[];
   message: Message;
-  /** Signed part of `wire`, a view. */
+  /** View of the signed part of `wire`. */
   messageBytes: Uint8Array;
   wire: Uint8Array;
 }>;

@@ -39,7 +39,7 @@ export class WireScanner {
     return (this.u16() | (this.u16() << 16)) >>> 0;
   }
 
-  /** Canonical compact-u16; any other form breaks the scan. */
+  /** Reads a canonical compact-u16; any other form breaks the scan. */
   compact(): number {
     let value = 0;
     for (let nth = 0; nth < 3; nth++) {
@@ -62,7 +62,7 @@ const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
 
-/** Offsets in the scanned bytes. */
+/** Offsets are relative to the scanned bytes. */
 export const emptyShape = () => ({
   start: 0,
   end: 0,
@@ -81,8 +81,8 @@ export const emptyShape = () => ({
 export type TransactionShape = ReturnType<typeof emptyShape>;
 
 /**
- * Content is not checked beyond counts: see `sanitizeTransaction`.
- * @param shape - output; unspecified if the scan fails, which returns false.
+ * Checks counts only; `sanitizeTransaction` checks the rest.
+ * @param shape - output; its content is unspecified if the scan fails and returns false.
  */
 export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;
@@ -101,7 +101,7 @@ function scanLegacyOrV0(scan: WireScanner, shape: TransactionShape): void {
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
   shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
-  // Only legacy and version 0 messages come after the signatures; at least one signature is required.
+  // Only legacy and version 0 messages follow the signatures; at least one signature is required.
   if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
   scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
@@ -135,10 +135,10 @@ function isVote({ bytes }: WireScanner, shape: TransactionShape, programIndex: n
   return true;
 }
 
-/** Four bytes per bit of a version 1 configuration; a u64 has two bits. */
+/** Each set bit of a version 1 configuration adds four bytes; a u64 sets two bits. */
 const CONFIG_VALUE_BYTES = 4;
 
-/** Message, then the required signatures. Source: SIMD-0385. */
+/** Layout: the message, then the required signatures. Source: SIMD-0385. */
 function scanVersion1(scan: WireScanner, shape: TransactionShape): void {
   shape.version = 1;
   shape.messageAt = scan.at;
@@ -211,7 +211,7 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
   };
 }
 
-/** null unless the bytes are exactly one transaction. */
+/** null unless `bytes` is exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
   if (!scanTransaction(new WireScanner(bytes), shape) || shape.end !== bytes.length) return null;

@@ -2,7 +2,7 @@ import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import { type EventLayout, eventDiscriminator, parseLayouts } from './layout.ts';
 
-/** In the notation of `parseLayouts`. */
+/** Event layouts in the notation of `parseLayouts`. */
 const layoutTexts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
   jupiterV6: `
     SwapEvent: amm input_mint pubkey, input_amount u64, output_mint pubkey, output_amount u64;

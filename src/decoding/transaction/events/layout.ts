@@ -11,7 +11,7 @@ export type FieldType =
 
 export type Fields = readonly (readonly [name: string, type: FieldType])[];
 
-/** `later` members were added to the program later: they may be missing, but only from the end. */
+/** `later` lists members added in newer program versions; an event may end before any of them. */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
 function readU128(reader: ByteReader): bigint {
@@ -42,7 +42,7 @@ function typeNamed(word: string | undefined): FieldType {
   return length === undefined ? type : { array: type, length: Number(length) };
 }
 
-/** Takes fields up to the closing bracket, bar or end. */
+/** Consumes tokens up to the closing bracket, bar or end. */
 function parseFields(tokens: string[]): Fields {
   const fields: [string, FieldType][] = [];
   let words: string[] = [];
@@ -63,8 +63,8 @@ function parseFields(tokens: string[]): Fields {
 }
 
 /**
- * Parses layouts written as `Name: field field type, field type | later field type;`. Fields before a type
- * share it. A type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
+ * Parses layouts written as `Name: field field type, field type | later field type;`. Consecutive fields share the type
+ * that follows. A type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
  */
 export const parseLayouts = (text: string): EventLayout[] =>
   text
@@ -89,7 +89,7 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
 
 /**
  * Decodes event members in layout order. Extra bytes, from newer program versions, are ignored.
- * @param bytes - without the discriminator.
+ * @param bytes - event data without the discriminator.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
   return readBorsh(bytes, (reader) => {
@@ -118,8 +118,8 @@ export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES
   Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');
 
 /**
- * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag) and account positions.
- * @returns positions by leading instruction bytes in hex; null for `-`.
+ * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag), then account positions.
+ * @returns positions keyed by the leading instruction bytes in hex; null for `-`.
  */
 export const parsePositions = (rows: string): [key: string, positions: (number | null)[]][] =>
   (rows.match(/[^,]*\w[^,]*/g) ?? []).map((row) => {

@@ -38,13 +38,13 @@ function decodeEvent(layout: EventLayout | undefined, bytes: Uint8Array): Decode
 const readRayLog = (bytes: Uint8Array): DecodedEvent | null =>
   decodeEvent(rayLogLayouts[bytes[0] ?? rayLogLayouts.length], bytes);
 
-/** Prefix of base64 data logged by `sol_log_data`, which Anchor's `emit!` uses. */
+/** Prefix of log lines with base64 data from `sol_log_data`, which Anchor's `emit!` uses. */
 export const DATA_PREFIX = 'Program data: ';
 
 type ProgramLogLine = Readonly<{
   program: Address;
   index: number;
-  /** Instructions that started before the line. */
+  /** Number of instructions that started before the line. */
   startedInstructions: number;
   line: string;
 }>;
@@ -64,7 +64,7 @@ const programsWithoutLogs: ReadonlySet<Address> = new Set([
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
-/** Follows the call stack. Without recorded inner instructions, lines belong to the outer one. */
+/** Follows the call stack. If inner instructions are not recorded, lines belong to the outer instruction. */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
   startedInstructions = 0;
@@ -79,7 +79,7 @@ class LogParser {
   }
 
   enter(program: string, height: number): void {
-    // A height within the open stack means that lines of exits are missing.
+    // A height within the open stack means that exit lines are missing.
     if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
     if (height === 1) {
       const last = this.#instructions.length;
@@ -100,7 +100,7 @@ class LogParser {
   }
 }
 
-/** Programs cannot forge lines of the runtime: what they log starts with `Program log:` or `Program data:`. */
+/** Programs cannot forge runtime lines: their own output starts with `Program log:` or `Program data:`. */
 export function programLogLines(
   logs: readonly string[],
   instructions: readonly ExecutedInstruction[],
@@ -131,13 +131,13 @@ export function programLogLines(
 }
 
 export const eventLimits = {
-  /** Characters of base64: more than the 10,000 bytes of logs of Agave's `LOG_MESSAGES_BYTES_LIMIT`. */
+  /** Base64 characters per line, above the 10,000 log bytes that Agave's `LOG_MESSAGES_BYTES_LIMIT` allows. */
   lineMax: 16_384,
 };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Order of emission: instruction n has position n; a log line after it has n + 0.5. */
+/** Emission order: the nth instruction has position n, counted from 1; a log line after it has n + 0.5. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
 const readAnchor = (program: Address, bytes: Uint8Array): DecodedEvent | null =>
@@ -147,8 +147,8 @@ export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
 /**
- * Events of `emit_cpi!`: a program calls itself and its event authority signs, so that others cannot forge them.
- * @param emittedCounts - receives the number of events by program and bytes, to skip their copies in the logs.
+ * Events from `emit_cpi!`: a program calls itself and its event authority signs, so that other programs cannot forge
+ * events. @param emittedCounts - receives the number of events per program and bytes, to skip their copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,
@@ -174,7 +174,7 @@ function decodeLine(text: string): Uint8Array | null {
 
 function readLine({ program, line }: ProgramLogLine): DecodedEvent | null {
   const isRayLog = line.startsWith(RAY_LOG_PREFIX);
-  // Raydium v4 logs only ray_log lines; other programs never do.
+  // Only Raydium v4 logs ray_log lines, and it logs no other events.
   if (isRayLog !== (program === appPrograms.raydiumV4)) return null;
   const bytes = decodeLine(line.slice(isRayLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));
   if (bytes === null) return null;

@@ -38,7 +38,7 @@ function isTradeState(
 }
 
 /**
- * The trade state address derives from the currency: SOL or a mint of the transaction. Source:
+ * The trade state address is derived from the currency, which is SOL or a mint in the transaction. Source:
  * mpl-auction-house, `find_trade_state_address`.
  */
 export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): Currency {
@@ -51,7 +51,7 @@ export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): C
 const associatedSeeds = (wallet: Address, mint: Address): Uint8Array[] =>
   [wallet, programs.token, mint].map(addressBytes);
 
-/** Whether the NFT holder makes the offer; any other is a bid. null when the holder is unknown. */
+/** True for an offer from the NFT holder; all other offers are bids. null if the holder is unknown. */
 function isListing({ at, transaction }: OfferCall, mint: Address): boolean | null {
   const owner = transaction.tokenAccounts.get(at.tokenAccount)?.owner ?? null;
   if (owner !== null) return owner === at.wallet;
@@ -59,9 +59,9 @@ function isListing({ at, transaction }: OfferCall, mint: Address): boolean | nul
 }
 
 /**
- * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Auctioneer
- * instructions have one more account before the auction house.
- * Source: metaplex-foundation/metaplex-program-library 27bd23f, auction-house/js/idl/auction_house.json.
+ * Metaplex Auction House. Offers are accounts (trade states); a sale takes one offer from each side. Auctioneer
+ * instructions have one more account before the auction house. Source: metaplex-foundation/metaplex-program-library
+ * 27bd23f, auction-house/js/idl/auction_house.json.
  */
 
 const isFulfilled = fulfilledBy([
@@ -158,7 +158,7 @@ const read = anchorReader({
   auctioneer_execute_sale: executeSale(11, false),
   auctioneer_execute_partial_sale: executeSale(11, true),
   withdraw_from_treasury: withdrawFromTreasury,
-  // Receipts repeat their offer.
+  // Receipts only repeat their offer.
   'print_listing_receipt cancel_listing_receipt print_bid_receipt cancel_bid_receipt': ignored,
   print_purchase_receipt: ignored,
 });

@@ -45,7 +45,7 @@ const assetSeeds = (tree: Address, nonce: bigint): Uint8Array[] => [
 export const assetIdOf = (tree: Address, nonce: bigint): Address =>
   findProgramAddress(assetSeeds(tree, nonce), bubblegumProgram).address;
 
-/** Later instructions of the same outer one, up to the next Bubblegum instruction. */
+/** Later instructions within the same outer instruction, up to the next Bubblegum instruction. */
 function* behind({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
   for (const one of instructions) {
     if (one.outer !== outer || one.index <= index) continue;
@@ -56,7 +56,7 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
 
 type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
 
-/** Anyone can call a no-op program: the caller and the asset ID must match. */
+/** Anyone can call a no-op program, so the caller and the asset ID must match. */
 function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | null {
   for (const one of behind(instruction, transaction)) {
     if (!noopPrograms.has(one.program)) continue;
@@ -68,10 +68,10 @@ function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | nu
   return null;
 }
 
-/** In Anchor's JavaScript form. Source: mpl-bubblegum 575f729, `MetadataArgs`, `MetadataArgsV2`. */
+/** Metadata in Anchor's JavaScript form. Source: mpl-bubblegum 575f729, `MetadataArgs`, `MetadataArgsV2`. */
 type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
-/** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
+/** Maximum size of a transaction. Bubblegum itself allows only 32, 10 and 200 bytes. */
 const TEXT_MAX = 1232;
 const CREATORS_MAX = 64;
 
@@ -116,7 +116,7 @@ function readMetadata(args: ByteReader, vouched: boolean): CompressedMetadata {
   };
 }
 
-/** V2 has no edition nonce, uses and token program; its collection is always verified. */
+/** V2 has no edition nonce, uses or token program; its collection is always verified. */
 function readMetadataV2(args: ByteReader): CompressedMetadata {
   const head = readHead(args);
   const tokenStandard = optional(args, variant(tokenStandards));
@@ -129,8 +129,8 @@ function readMetadataV2(args: ByteReader): CompressedMetadata {
 }
 
 /**
- * Bubblegum, compressed NFTs: an NFT is a leaf of a Merkle tree. The tree authority is shown as update
- * authority, as in DAS. Source: metaplex-foundation/mpl-bubblegum 575f729.
+ * Bubblegum handles compressed NFTs, which are leaves of a Merkle tree. As in DAS, the tree authority is shown as the
+ * update authority. Source: metaplex-foundation/mpl-bubblegum 575f729.
  */
 
 const HASH_BYTES = 32;
@@ -153,7 +153,7 @@ function nonceV1({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-/** Also follows an optional asset data hash and optional flags. */
+/** In V2, the nonce also follows an optional asset data hash and optional flags. */
 function nonceV2({ args }: TreeCall): bigint {
   args.skipBytes(3 * HASH_BYTES);
   if (args.bool()) args.skipBytes(HASH_BYTES);
@@ -163,7 +163,7 @@ function nonceV2({ args }: TreeCall): bigint {
 
 function nameOf(call: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(call);
-  // The leaf event makes the search for the bump unnecessary.
+  // Taking the ID from the leaf event avoids the search for the bump.
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(call.at.merkle_tree, nonce);
 }
 

@@ -27,11 +27,11 @@ const buy = layout({ bidder: 0, treasuryMint: 3, marketplace: 8, nft_address: 11
 
 const executeSale = layout(
   { buyer: 0, seller: 1, nft_address: 3, treasuryMint: 5, marketplace: 10 },
-  // Bumps of escrow, free trade state and program signer; then the buyer's price, which is paid.
+  // Bumps of escrow, free trade state and program signer, then the buyer's price, which is the price paid.
   (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 3) }),
 );
 
-/** A buyer flagged as bot pays a tax and gets no print: no sale. */
+/** A buyer flagged as a bot pays a tax and gets no print, which is not a sale. */
 const buyEdition = layout(
   { seller: 0, buyer: 3, treasuryMint: 4, marketplace: 6, nft_address: 9 },
   (call) => {

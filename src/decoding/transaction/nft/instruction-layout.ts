@@ -8,13 +8,13 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 
 export type Call<Name extends string> = Readonly<{
   at: Readonly<Record<Name, Address>>;
-  /** After the discriminator. */
+  /** Instruction data after the discriminator. */
   args: ByteReader;
   instruction: ExecutedInstruction;
   transaction: ExecutedTransaction;
 }>;
 
-/** One action; none when not shown; null when invalid. */
+/** Returns an action, an empty list if the instruction is not shown, or null if it is invalid. */
 type Reader<Name extends string> = (call: Call<Name>) => ParsedAction | readonly [] | null;
 
 const isNone = (action: ParsedAction | readonly []): action is readonly [] => Array.isArray(action);
@@ -25,7 +25,7 @@ export type InstructionLayout = (
   transaction: ExecutedTransaction,
 ) => readonly ParsedAction[] | null;
 
-/** @param positions - of accounts, from 0. An instruction with fewer accounts does not match. */
+/** @param positions - 0-based account positions. An instruction with too few accounts does not match. */
 export function layout<const Name extends string>(
   positions: Readonly<Record<Name, number>>,
   read: Reader<Name>,
@@ -45,7 +45,7 @@ export function layout<const Name extends string>(
 
 export const ignored: InstructionLayout = () => [];
 
-/** Hides an instruction whose effect another one reports. */
+/** Hides an instruction if another instruction reports its effect. */
 export const unless =
   (
     isReportedElsewhere: (instruction: ExecutedInstruction, transaction: ExecutedTransaction) => boolean,
@@ -68,7 +68,7 @@ function readWith(
   return readBorsh(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
-/** Layouts by the names of their instructions, separated by spaces. */
+/** Maps space-separated instruction names to their layout. */
 type Layouts = Readonly<Record<string, InstructionLayout>>;
 
 export function anchorReader(layouts: Layouts): ReadInstruction {
@@ -87,8 +87,8 @@ export const optional = <T>(args: ByteReader, read: (args: ByteReader) => T): T 
   args.bool() ? read(args) : null;
 
 /**
- * Whether a later instruction of the transaction executes the offer, so that only the sale is shown.
- * @param sales - names of the instructions that execute one.
+ * Checks whether a later instruction in the transaction executes the offer; if so, only the sale is shown.
+ * @param sales - names of the instructions that execute an offer.
  */
 export function fulfilledBy(
   sales: readonly string[],

@@ -5,10 +5,9 @@ import { nftAction, optionalCurrency, priced, SOL, statedPrice } from './nft-act
 import { loggedNumber } from './program-logs.ts';
 
 /**
- * Magic Eden v2 (M2): legacy NFTs, programmable (`mip1_`), Open Creator Protocol (`ocp_`), MPL Core
- * (`core_`) and Token-2022 (`ext_`). Prices are in lamports unless a mint is named. Source: me-foundation/m2
- * 553914e, src/idl/m2.json; for `core_` and `ext_` published decoders. Instructions without a public layout
- * are UNKNOWN.
+ * Magic Eden v2 (M2) trades legacy NFTs, programmable NFTs (`mip1_`), Open Creator Protocol (`ocp_`), MPL Core
+ * (`core_`) and Token-2022 (`ext_`). Prices are in lamports unless a mint is named. Source: me-foundation/m2 553914e,
+ * src/idl/m2.json; published decoders for `core_` and `ext_`. Instructions without a public layout are UNKNOWN.
  */
 export const magicEdenProgram = address('M2mx93ekt1fmXSVkTrUL9xVFHkmME8HTUi5Cyc5aF7K');
 
@@ -64,7 +63,7 @@ const extExecuteSale = layout({ buyer: 1, seller: 2, nft_address: 7, marketplace
   nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, optionalCurrency(call)) }),
 );
 
-/** The arguments are not public: the price comes from the log. */
+/** The layout of the arguments is not public, so the price is taken from the log. */
 const coreExecuteSale = layout(
   { buyer: 1, seller: 2, nft_address: 5, marketplace: 6, currency: 16 },
   (call) => {

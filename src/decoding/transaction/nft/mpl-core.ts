@@ -4,11 +4,11 @@ import { type Call, ignored, layout, numberedReader, optionalAccount } from './i
 import { nftAction, ONE_NFT } from './nft-actions.ts';
 
 /**
- * Metaplex Core: an NFT is one account. The program address marks an absent account. Source:
+ * Metaplex Core stores an NFT in a single account. The program address marks an absent account. Source:
  * metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
  */
 
-/** Owner, else update authority, else payer (`process_create`). */
+/** The owner defaults to the update authority, else to the payer (`process_create`). */
 const create = layout(
   { nft_address: 0, collection: 1, payer: 3, owner: 4, updateAuthority: 5 },
   ({ at, instruction }) => {
@@ -20,7 +20,7 @@ const create = layout(
   },
 );
 
-/** The owner is not named: the authority acts as or for the owner. */
+/** The instruction does not name the owner; the authority is the owner or acts for the owner. */
 const holderOf = ({ at, instruction }: Call<'payer' | 'authority'>): Address =>
   optionalAccount(at.authority, instruction) ?? at.payer;
 

@@ -8,15 +8,15 @@ import type { ExecutedTransaction } from '../executed-transaction.ts';
 import { type Call, optionalAccount } from './instruction-layout.ts';
 
 const SOL_DECIMALS = 9;
-/** Price of a listing without a price. */
+/** Value that marks a listing without a price. */
 const NO_PRICE = 2n ** 64n - 1n;
 
-/** Mint of the currency, wrapped SOL for SOL; null when unknown. */
+/** Mint of the currency (wrapped SOL stands for SOL); null if unknown. */
 export type Currency = Address | null;
 
 export const SOL: Currency = nativeMint;
 
-/** No mint or the system program means SOL. */
+/** A null mint or the system program means SOL. */
 export const currencyOf = (mint: Address | null): Currency =>
   mint === null || mint === programs.system ? SOL : mint;
 
@@ -29,13 +29,13 @@ function uiPriceOf(currency: Currency, raw: bigint | null, { decimals }: Execute
   return scale === undefined ? null : uiAmountOf(raw, scale);
 }
 
-/** @param raw - base units. The price is null when currency or decimals are unknown. */
+/** The price is null if `raw`, the currency or its decimals are unknown. @param raw - base units. */
 export const priced = (currency: Currency, raw: bigint | null, transaction: ExecutedTransaction) => ({
   currency,
   price: uiPriceOf(currency, raw, transaction),
 });
 
-/** Price in the arguments, a u64. @param skipped - bytes before it. */
+/** Reads a u64 price from the arguments. @param skipped - number of bytes before the price. */
 export function statedPrice(
   { args, transaction }: Pick<Call<never>, 'args' | 'transaction'>,
   currency: Currency = SOL,
@@ -45,7 +45,7 @@ export function statedPrice(
   return priced(currency, args.u64(), transaction);
 }
 
-/** In the order of rest-api.md §3.1. Actions of compressed NFTs omit members that their instruction lacks. */
+/** Members in the order of rest-api.md §3.1. Actions for compressed NFTs omit members that the instruction lacks. */
 const members = {
   NFT_MINT: 'nft_address amount amount_raw owner_associated_account owner collection_address',
   NFT_TRANSFER: 'amount receiver sender receiver_associated_account nft_address',
@@ -82,7 +82,7 @@ type NftActionType = keyof typeof members;
 
 type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 
-/** Details that are no members of the action are left out. */
+/** Details that are not members of the action are omitted. */
 export const nftAction = <Type extends NftActionType>(
   type: Type,
   details: Readonly<Record<Words<(typeof members)[Type]>, WritableJson>>,
@@ -93,5 +93,5 @@ export const nftAction = <Type extends NftActionType>(
   ),
 });
 
-/** Whether an address may be a compressed NFT: asset IDs are off the curve, mints are key pairs. */
+/** True if an address may be a compressed NFT: asset IDs are off the curve, mints are public keys of key pairs. */
 export const mayBeCompressed = (nft: Address): boolean => !isOnCurve(addressBytes(nft));

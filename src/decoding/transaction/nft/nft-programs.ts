@@ -15,8 +15,8 @@ import { tensorSwap, tensorSwapProgram } from './tensor-swap.ts';
 import { tokenMetadata } from './token-metadata.ts';
 
 /**
- * Magic Eden AMM (MMM). One side is the pool owner, the other the fee payer; the program logs the price.
- * Source: me-foundation/mmm 0a054d2, sdk/src/idl/mmm.ts and programs/mmm/src/instructions.
+ * In a trade with the Magic Eden AMM (MMM), one party is the pool owner and the other the payer; the program logs the
+ * price. Source: me-foundation/mmm 0a054d2, sdk/src/idl/mmm.ts and programs/mmm/src/instructions.
  */
 const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
@@ -55,7 +55,7 @@ const metaplexAuction: ProgramParser = {
 
 const unknown: ReadInstruction = () => null;
 
-/** Stores trees for other programs, which report their content. */
+/** Stores trees for other programs, which report the content of their trees. */
 const compression: ProgramParser = {
   name: 'ACCOUNT_COMPRESSION',
   read: ({ caller }) => (caller === null ? null : []),

@@ -5,7 +5,7 @@ import { nftAction, priced, SOL } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
 /**
- * Tensor AMM (TAMM), in SOL, between pool owner and taker. A self-call holds the price. Source:
+ * Tensor AMM (TAMM) trades in SOL between a pool owner and a taker. A self-call contains the price. Source:
  * tensor-foundation/amm 455e3eb, program/idl.json.
  */
 export const tensorAmmProgram = address('TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGkhfsg');

@@ -58,8 +58,8 @@ function readEvent(event: ByteReader): TensorEvent | null {
 const tensorEventOf = (call: LoggingCall): TensorEvent | null => selfCall(call, 'tcomp_noop', readEvent);
 
 /**
- * Tensor Marketplace (TCOMP): listings and bids of compressed and other NFTs. A sale's instruction holds
- * only a limit; a self-call holds the paid price. Source: tensor-foundation/marketplace 153c22c,
+ * Tensor Marketplace (TCOMP): listings and bids for compressed and other NFTs. A sale instruction contains only a
+ * limit; a self-call contains the price paid. Source: tensor-foundation/marketplace 153c22c,
  * clients/anchor/src/tcomp/idl/tcomp.ts and clients/js/src/generated.
  */
 export const tensorMarketplaceProgram = address('TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp');
@@ -69,7 +69,7 @@ const HASH_BYTES = 32;
 
 const targets = ['assetId', 'whitelist'];
 
-/** Currency and price of the event; without one, only the currency that the instruction names. */
+/** Currency and price from the event; without an event, only the currency that the instruction names. */
 function paid(call: LoggingCall, named: Currency) {
   const event = tensorEventOf(call);
   return priced(event === null ? named : event.currency, event?.amount ?? null, call.transaction);
@@ -83,7 +83,7 @@ function listingTerms({ args, transaction }: Pick<Call<never>, 'args' | 'transac
   return { ...priced(currency, raw, transaction), expire_in_second, private_taker };
 }
 
-/** Nonce, then index and hashes. */
+/** Layout: nonce, then index and hashes. */
 function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
   const nonce = args.u64();
   args.skipBytes(4 + hashes * HASH_BYTES);
@@ -103,7 +103,7 @@ function royaltyPercent(args: ByteReader): number | null {
 
 type Positions<Name extends string> = Readonly<Record<Name, number>>;
 
-/** @param position - of the currency; null for SOL. */
+/** @param position - account position of the currency; null for SOL. */
 const currencyAt = ({ accounts }: ExecutedInstruction, position: number | null): Currency =>
   position === null ? SOL : (accounts[position] ?? null);
 
@@ -149,7 +149,7 @@ const delistCompressed = (positions: Positions<'seller' | 'merkle_tree' | 'list_
 const listPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionLayout =>
   layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, marketplace, ...listingTerms(call) }));
 
-/** The currency is an account. */
+/** The currency comes from an account, not from the arguments. */
 const listWns = layout({ seller: 0, nft_address: 4, currency: 16 }, (call) =>
   nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call, optionalCurrency(call)) }),
 );
@@ -190,7 +190,7 @@ const cancelBid = layout({ bid_state: 0, bidder: 1 }, ({ at }) =>
   nftAction('COMPRESSED_NFT_BID_CANCEL', { ...at, marketplace }),
 );
 
-/** @param royalty - whether the arguments allow reading the royalty: full metadata precedes it otherwise. */
+/** @param royalty - whether the royalty can be read; otherwise full metadata precedes it in the arguments. */
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
   layout({ seller: 2, merkle_tree: 4, bid_state: 11, buyer: 12 }, (call) => {
     const { at, args } = call;

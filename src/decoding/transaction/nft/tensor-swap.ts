@@ -5,8 +5,8 @@ import { nftAction, priced, SOL, statedPrice } from './nft-actions.ts';
 import { type LoggingCall, loggedEvent } from './program-logs.ts';
 
 /**
- * TensorSwap: single listings and pools, in SOL. The event logs the paid price; the instruction holds only a
- * limit. Source: tensor-hq/tensorswap-sdk 260d7ac, src/tensorswap/idl/tensorswap.ts (3.1.0).
+ * TensorSwap: single listings and pools, priced in SOL. The logged event contains the price paid; the instruction
+ * contains only a limit. Source: tensor-hq/tensorswap-sdk 260d7ac, src/tensorswap/idl/tensorswap.ts (3.1.0).
  */
 export const tensorSwapProgram = address('TSWAPaqyCSx2KABk68Shruf4rp7CxcNi8hAsbdwmHbN');
 
@@ -55,7 +55,7 @@ const read = anchorReader({
   'buy_single_listing_t22 wns_buy_single_listing': sold({ buyer: 7, seller: 6, nft_address: 4 }),
   buy_nft: sold({ buyer: 11, seller: 10, nft_address: 5 }),
   'buy_nft_t22 wns_buy_nft': sold({ buyer: 10, seller: 9, nft_address: 5 }),
-  // The pool owner buys.
+  // In these instructions, the pool owner buys.
   'sell_nft_token_pool sell_nft_trade_pool': sold({ buyer: 9, seller: 10, nft_address: 6 }),
   'sell_nft_token_pool_t22 sell_nft_trade_pool_t22': sold({ buyer: 8, seller: 9, nft_address: 6 }),
   'wns_sell_nft_token_pool wns_sell_nft_trade_pool': sold({ buyer: 8, seller: 9, nft_address: 6 }),

@@ -21,7 +21,7 @@ type MintedNft = Readonly<{
   index: number;
 }>;
 
-/** Account positions. `rank`: of several instructions that mint one NFT, the highest reports it. */
+/** Account positions. If several instructions mint the same NFT, the instruction with the highest `rank` reports it. */
 type MintLayout = Readonly<{ mint: number; metadata: number; rank: number }>;
 
 const mintLayouts = byEachName<number, MintLayout>(
@@ -90,7 +90,7 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
   return made;
 }
 
-/** By mint; empty for a failed transaction. */
+/** NFTs minted in a transaction, keyed by mint; empty if the transaction failed. */
 export const mintedNfts = oncePerTransaction((transaction) =>
   transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
 );
@@ -108,7 +108,7 @@ const isReportedByTokenProgram = (
       isTokenProgram(one.program),
   );
 
-/** Whether the metadata belongs to an NFT minted in this transaction, which the mint action reports. */
+/** True for metadata of an NFT minted in this transaction, because the mint action reports the NFT. */
 const isPartOfMint =
   (metadataAt: number) =>
   ({ accounts }: ExecutedInstruction, transaction: ExecutedTransaction): boolean =>

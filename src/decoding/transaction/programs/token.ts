@@ -9,7 +9,7 @@ import { mintedNfts } from '../nft/token-metadata.ts';
 import { isNftAmount } from '../token-accounts.ts';
 
 const ignored = 'ignored';
-/** null for invalid instructions; `ignored` when another program reports the effect. */
+/** Returns null for an invalid instruction; `ignored` if another program reports the effect. */
 type Read = (
   info: ParsedView['info'],
   transaction: ExecutedTransaction,

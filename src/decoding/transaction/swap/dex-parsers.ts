@@ -7,7 +7,7 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-/** The second mint and vault follow the first. */
+/** Account positions. The second mint and vault directly follow the first. */
 type PoolCreation = Readonly<{ creator: number; pool: number; mint: number; vault: number }>;
 
 type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
@@ -18,8 +18,8 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Rows of `parsePositions`: creator, pool, first mint and first vault; provider and pool. Source: the
- * programs' IDLs and source code.
+ * Rows for `parsePositions`: creator, pool, first mint and first vault in `creates`; provider and pool in the others.
+ * Source: the programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
@@ -113,7 +113,7 @@ function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
 ): readonly ExecutedInstruction[] {
-  // Unreadable instructions have an index but no entry, so an entry never follows its index.
+  // Unreadable instructions have an index but no entry, so an entry's position is never above its index.
   let first = Math.min(instruction.index, instructions.length - 1);
   while (first > 0 && instructions[first] !== instruction) first--;
   first++;

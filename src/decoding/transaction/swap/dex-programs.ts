@@ -2,17 +2,17 @@ import { type Address, address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import { leadingHex, parsePositions } from '../events/layout.ts';
 
-/** Account positions in a swap instruction; negative ones count from the end. */
+/** Account positions in a swap instruction; negative positions count from the end. */
 type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
-/** A router may charge a fee of the swap; a wrapper forwards a swap and charges a separate fee. */
+/** A router may deduct a fee from the swap; a wrapper forwards a swap and charges a separate fee. */
 type DexKind = 'pool' | 'router' | 'wrapper';
 
 export type DexProgram = Readonly<{
   kind: DexKind;
   protocol: string;
   source: string;
-  /** By leading bytes in hex; null when every exchange through the program is a swap. */
+  /** Keyed by leading bytes in hex; null if every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
@@ -52,7 +52,7 @@ const pumpAmmSwaps = swapsOf(`
 `);
 /** Source: Ellipsis-Labs/phoenix-v1, `PhoenixInstruction`: `Swap` and `SwapWithFreeFunds`. */
 const phoenixSwaps = swapsOf('0 2 3, 1 2 3');
-/** Source: solana-program-library, token-swap: `Swap`; Saber's and Orca's first pools follow it. */
+/** Source: solana-program-library, token-swap: `Swap`. Saber and Orca's first pools use the same layout. */
 const tokenSwaps = swapsOf('1 0 2');
 
 /** Source: rest-api.md §3.2; jup-ag/instruction-parser. The trader is the transfer authority. */

@@ -29,8 +29,8 @@ function quoteAt(data: Uint8Array, offset: number): Quote | null {
 }
 
 /**
- * At the end of v1 arguments, before the plan in v2; exact-output and token-ledger routes have none. Source:
- * rest-api.md §3.2.
+ * The quote is at the end of v1 arguments but before the plan in v2; exact-output and token-ledger routes have no
+ * quote. Source: rest-api.md §3.2.
  */
 export function readQuote(data: Uint8Array): Quote | null {
   const which = leadingHex(data);
@@ -54,7 +54,7 @@ function readStep(value: WritableJson, at: number): RouteStep[] {
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }
 
-/** Call of each step: by position if the counts match, else the last preceding call of the step's program. */
+/** Call of each step: by position if the counts match, else the last call of the step's program before its event. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
   const calls = [...view.calls(span)].filter((at) => !isSupportInstruction(view.instruction(at)));
   if (calls.length === steps.length) return calls;

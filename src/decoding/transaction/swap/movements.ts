@@ -13,12 +13,12 @@ export type Movement = Readonly<{
   /** null for burnt tokens. */
   to: Address | null;
   sent: bigint;
-  /** Without the mint's transfer fee. */
+  /** Excludes the mint's transfer fee. */
   received: bigint;
   lamports: boolean;
 }>;
 
-/** Movement between accounts, owners unresolved. */
+/** Movement between accounts, before owners are resolved. */
 type Moved = Readonly<{
   mint: Address | null;
   source: Address | null;
@@ -60,7 +60,7 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
 const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
   tokenAccounts.get(account)?.owner ?? account;
 
-/** Lamports sent to a token account of another mint pay rent. */
+/** Lamports sent to a token account whose mint is not SOL pay rent. */
 function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean {
   const account = moved.destination === null ? undefined : tokenAccounts.get(moved.destination);
   return account !== undefined && account.mint !== nativeMint;
@@ -112,7 +112,7 @@ export function movementOf(
 
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
-  // A balance explains one movement only if the account is named once.
+  // A balance change can be assigned to a movement only if the account occurs once.
   const named = new Map<Address, number>();
   for (const moved of moves) {
     for (const account of [moved?.source, moved?.destination]) {
@@ -150,7 +150,7 @@ export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
 const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknown =>
   sums.set(owner, (sums.get(owner) ?? 0n) + amount);
 
-/** Lamports gained by each owner over all accounts, without the fee and rent paid for other accounts. */
+/** Lamports that each owner gained over all accounts, excluding the fee and rent paid for other accounts. */
 function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
   const gained = new Map([[feePayer, fee]]);
@@ -175,13 +175,13 @@ function subtractMoved(lamports: Map<Address, bigint>, movements: readonly Movem
   return lamports;
 }
 
-/** Gains without a transfer, since a program may change balances directly. Excludes fee and rent. */
+/** Lamports gained without a transfer, because a program may change balances directly. Excludes fee and rent. */
 export const unexplainedLamports = (
   transaction: ExecutedTransaction,
   movements: readonly Movement[],
 ): ReadonlyMap<Address, bigint> => subtractMoved(ownLamports(transaction), movements);
 
-/** Balance changes of an owner, without fee, rent and the owner's own transfers, such as tips. */
+/** Balance changes of an owner, excluding fee, rent and SOL transfers by outer instructions, such as tips. */
 export function netByBalances(
   transaction: ExecutedTransaction,
   movements: readonly Movement[],

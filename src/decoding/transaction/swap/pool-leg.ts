@@ -14,7 +14,7 @@ type Trade = Readonly<{
   buys: boolean;
   tokens: bigint;
   quoteMint: Address;
-  /** Without fees. */
+  /** Excludes fees. */
   quote: bigint;
   /** Program and creator fees; null in events before May 2025. */
   fees: bigint | null;
@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** Before events reported the fee, it was 1/100. */
+/** The fee was 1/100 before events reported it. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -39,7 +39,7 @@ function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
   };
 }
 
-/** Paid amount: as in the event, unless movements show an extra fee. */
+/** Amount paid: the event's amount, unless movements show that more was paid. */
 function paidAmount({ quote, fees, cashback }: Trade, moved: bigint): bigint {
   if (fees === null) return moved > quote ? moved : quote;
   return moved === quote + fees + cashback ? moved : quote + fees;
@@ -67,14 +67,14 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): Exchange {
   return { in: { mint, raw: netTokens < 0n ? -netTokens : tokens }, out: { mint: quoteMint, raw: received } };
 }
 
-/** `takers` received the output: owners of the trader's side, or accounts that forward it. */
+/** `takers` received the output: owners on the trader's side, or accounts that forward the output. */
 type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Address[] }>;
 
 type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
 
 /**
- * Amounts that left and reached the trader, including fees. Null for a buy that completes the curve: it continues
- * in the new pool within the same instruction, so its movements are read instead.
+ * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: it continues in
+ * the new pool within the same instruction, so movements are read instead.
  */
 function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
   let trade: Trade | null = null;
@@ -91,7 +91,7 @@ function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint of the movements; lamports are ignored if tokens also move, since they may pay rent. */
+/** The only mint in the movements; lamports are ignored if tokens also move, because they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
@@ -99,7 +99,7 @@ function oneMint(movements: readonly Movement[]): Address | null {
   return mint !== undefined && (all.size === 1 || tokens.size === 1) ? mint : null;
 }
 
-/** Movements to the trader's side; if none, the largest one, which a route forwards. */
+/** Movements to the trader's side; if there are none, the largest movement, which a route forwards. */
 function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readonly Movement[] {
   const own = takes.filter(({ to }) => to !== null && side.has(to));
   if (own.length > 0) return own;
@@ -108,7 +108,7 @@ function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readon
   return [others.reduce((most, one) => (one.received > most.received ? one : most), first)];
 }
 
-/** Exchange between the trader's side and a pool; null unless it is one mint for one other. */
+/** Exchange between the trader's side and a pool; null unless exactly one mint is exchanged for another. */
 function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]): PoolExchange | null {
   const owned = (owner: Address | null): boolean => owner !== null && side.has(owner);
   const gives = movements.filter(({ from, to }) => owned(from) && !owned(to));
@@ -135,8 +135,8 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * One pool's part of a swap, from movements; for pump.fun from its event, as the curve pays SOL without a transfer.
- * @param side - owners the swap is made for: signers, and accounts where a route holds tokens.
+ * Reads one pool's part of a swap from movements; for pump.fun from its event, as the curve pays SOL without a
+ * transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
   const instruction = view.instruction(at);

@@ -13,7 +13,7 @@ import { type Span, TransactionView } from './transaction-view.ts';
 
 type Routed = Readonly<Pick<Swap, 'swapper' | 'in' | 'out' | 'pools' | 'slippagePercent' | 'quotedOut'>>;
 
-/** Between the first and last mint of the pools; other movements do not count. */
+/** Exchange between the first and last mint of the pools; other movements are ignored. */
 function exchangeAlong(
   net: ReadonlyMap<Address, bigint>,
   first: PoolSwap | undefined,
@@ -38,11 +38,11 @@ function exchangedBy(
   return null;
 }
 
-/** Swap amount of the OKX router, without its commission. Source: its `SwapArgs`. */
+/** Swap amount from the OKX router's arguments, without commission. Source: the router's `SwapArgs`. */
 const okxAmount = (data: Uint8Array): bigint =>
   readOrNull(data.subarray(Math.min(data.length, DISCRIMINATOR_BYTES)), (reader) => reader.u64()) ?? 0n;
 
-/** Received amount of a mint, before any of it was passed on. */
+/** Total amount of a mint that the owner received, including what was passed on afterwards. */
 const gross = (moved: readonly Movement[], { mint }: SwapSide, owner: Address): bigint =>
   moved.reduce(
     (total, one) =>
@@ -50,7 +50,7 @@ const gross = (moved: readonly Movement[], { mint }: SwapSide, owner: Address): 
     0n,
   );
 
-/** Removes the commission, which is taken from input or output. */
+/** Excludes the commission, which is taken from the input or the output. */
 function withoutCommission(
   exchange: Exchange & { swapper: Address },
   moved: readonly Movement[],
@@ -66,7 +66,7 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   const { program, data } = view.instruction(span.at);
   const moved = view.movedIn(span);
   const { signers } = view.transaction;
-  // Accounts to which the route moves tokens of the swapper's side join that side.
+  // If the route moves tokens from the swapper's side to an account, that account joins the side.
   const side = new Set(signers);
   const route = view.instruction(span.at).index;
   const pools: PoolSwap[] = [];
@@ -102,8 +102,8 @@ function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
 }
 
 /**
- * Mints from events, amounts from what left and reached the swapper, platform fees included. Without SOL
- * transfers, amounts come from the quote and events.
+ * Takes mints from events and amounts from what the swapper paid and received, including platform fees. If no transfer
+ * shows an amount, it comes from the quote or events.
  */
 function routedByJupiter(view: TransactionView, span: Span, swapper: Address): Routed | null {
   const pools = readRoute(view, span);
@@ -149,13 +149,13 @@ function swapOfPool(view: TransactionView, at: number, signers: ReadonlySet<Addr
   return { ...sourceInstruction(view, at), ...sides, ...quoteFields(null) };
 }
 
-/** An intermediate fee is at most a tenth of the amount. */
+/** The fee between two joined swaps is at most a tenth of the amount. */
 const FEE_DIVISOR = 10n;
 
 /**
- * Joins consecutive swaps into a route when the second takes all that the first gave, less a fee. Swaps that leave a
- * remainder or return to the first mint stay separate.
- * @param between - movements between the two, which must account for the fee.
+ * Joins two consecutive swaps into a route if the second spends the whole output of the first, less a fee. Swaps that
+ * leave a remainder or return to the first mint stay separate.
+ * @param between - movements between the two swaps, which must account for the fee.
  */
 function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
   const { mint, raw } = first.out;
@@ -168,7 +168,7 @@ function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap 
 
 const isUnknown = (program: Address | null): boolean => program !== null && !dexPrograms.has(program);
 
-/** Finds swaps, each at the outermost known instruction that contains it. */
+/** Finds swaps and assigns each to the outermost known instruction that contains it. */
 class SwapSearch {
   readonly #view: TransactionView;
   readonly #signers: ReadonlySet<Address>;
@@ -202,14 +202,14 @@ class SwapSearch {
     return joinSwaps(last, next, this.#view.movedIn(between));
   }
 
-  /** null when the inner instructions have to be searched. */
+  /** null if the inner instructions must be searched. */
   #swapsAt(at: number): Swap[] | null {
     const instruction = this.#view.instruction(at);
     const dex = dexPrograms.get(instruction.program);
     if (dex === undefined) return null;
     if (dex.kind === 'wrapper') {
       const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
-      // A single forwarded swap is reported as the wrapper's.
+      // If a wrapper forwards a single swap, the swap is reported under the wrapper.
       const [only] = swaps;
       return only === undefined || swaps.length > 1
         ? swaps
@@ -231,7 +231,7 @@ function isSwap(view: TransactionView, at: number): boolean {
   return swapInstructionOf(dex, instruction.data) !== null;
 }
 
-/** Fallback for missing movements: balance changes of the signers. */
+/** Fallback if movements are missing: uses the signers' balance changes. */
 function swapByBalances(view: TransactionView): Swap[] {
   let at = 0;
   while (at < view.length && !isSwap(view, at)) at++;
@@ -248,9 +248,9 @@ function swapByBalances(view: TransactionView): Swap[] {
 }
 
 /**
- * Swaps of one mint for one other, from events, else from movements below pool and router instructions, else
- * from signer balances. Amounts are what left and reached the swapper, with swap fees and without separate
- * commissions and tips. None of a failed transaction. Never throws; linear time.
+ * Finds swaps of one mint for another from events, else from movements within pool and router instructions, else from
+ * signer balances. Amounts are what the swapper paid and received, including swap fees but not separate commissions or
+ * tips. Empty for a failed transaction. Never throws; takes linear time.
  */
 export function recognizeSwaps(transaction: ExecutedTransaction, events: readonly ProgramEvent[]): Swap[] {
   if (transaction.err !== null) return [];

@@ -11,7 +11,7 @@ const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<stri
   ...{ amount: tokensOf(decimals, mint, raw), amount_raw: rawAmount(raw) },
 });
 
-/** Quoted minus received output in tokens; negative when more was received. */
+/** Quoted minus received output in tokens; negative if more was received. */
 function slippagePaid({ quotedOut, out }: Swap, decimals: Decimals): number | null {
   if (quotedOut === null) return null;
   const missing = quotedOut - out.raw;

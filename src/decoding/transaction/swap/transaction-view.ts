@@ -11,15 +11,15 @@ const supportPrograms: ReadonlySet<Address> = new Set([
   ...[programs.system, programs.ata, programs.memoV1, programs.memoV3, programs.memoV4],
 ]);
 
-/** Transfers, account creation, events. */
+/** True for transfers, account creation, memos and events. */
 export const isSupportInstruction = (instruction: ExecutedInstruction): boolean =>
   isTokenProgram(instruction.program) || supportPrograms.has(instruction.program) || isEventCall(instruction);
 
-/** Bounds the time. */
+/** Limits the nesting depth, to bound the running time. */
 const DEPTH_MAX = 16;
 
 function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
-  // For nodes that do not report depths, support instructions count as called by the last other inner one.
+  // If a node does not report depths, support instructions count as called by the last other inner instruction.
   let served = false;
   const depths = instructions.map((instruction) => {
     if (instruction.caller === null) {

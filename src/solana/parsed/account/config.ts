@@ -22,7 +22,7 @@ class NumberText {
 
 type Value = NumberText | string | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
-/** Depth of brackets outside strings, whether the text is JSON or not. */
+/** Nesting depth of brackets outside strings; the text need not be valid JSON. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -66,8 +66,8 @@ function serialize(value: Value): string {
 }
 
 /**
- * As `serde_json::Value` does: members sorted, the last of duplicates, floats with a point.
- * @throws InvalidEncoding when serde_json would reject the text.
+ * Like `serde_json::Value`: sorts members, keeps the last of duplicates and writes floats with a decimal point.
+ * @throws InvalidEncoding if serde_json would reject the text.
  */
 function reserialize(text: string): string {
   if (depthOf(text) >= DEPTH_MAX) throw new InvalidEncoding('nested too deeply');
@@ -84,7 +84,7 @@ function reserialize(text: string): string {
 /** Source: account-decoder/src/validator_info.rs */
 const VALIDATOR_INFO: Address = address('Va1idator1nfo111111111111111111111111111111');
 
-/** The stake configuration is unparsed since Agave 4.1. Source: account-decoder/src/parse_config.rs. */
+/** Agave 4.1 and later do not parse the stake configuration. Source: account-decoder/src/parse_config.rs. */
 export function parseConfig(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => {
     const reader = new ByteReader(data);

@@ -5,8 +5,8 @@ import type { Members } from '../wire-order.ts';
 export type AccountParts = Readonly<{ type: string; info?: Members | readonly Members[] }>;
 
 export type AccountLookup = Readonly<{
-  /** null when it does not exist. Without this function token accounts are not parsed. */
+  /** Returns null if the mint does not exist. Without this function, token accounts are not parsed. */
   mint?: (mint: Address) => MintScale | null;
-  /** Bank clock in Unix seconds. Without it interest and scaling are ignored. */
+  /** Bank clock in Unix seconds. undefined: interest and scaling are ignored. */
   unixTimestamp?: bigint;
 }>;

@@ -30,7 +30,7 @@ const feeCalculator = (lamportsPerSignature: bigint) => ({
   lamportsPerSignature: String(lamportsPerSignature),
 });
 
-/** Bits of each byte as digits, lowest first. */
+/** The bits of each byte as digits, lowest bit first. */
 const BIT_DIGITS = Array.from({ length: 256 }, (_, byte) =>
   [...byte.toString(2).padStart(8, '0')].reverse().join(''),
 );
@@ -55,7 +55,7 @@ const parsers: ReadonlyMap<Address, Parse> = new Map([
   ],
   [
     sysvars.rent,
-    // A single number since Agave 4.1: the yearly rate times the exemption threshold.
+    // Since Agave 4.1 a single number: the yearly rate times the exemption threshold.
     sysvar('rent', decodeRent, ({ lamportsPerByteYear, exemptionThreshold }) => ({
       lamportsPerByte: String(perByte(lamportsPerByteYear, exemptionThreshold)),
     })),

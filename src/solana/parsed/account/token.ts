@@ -34,8 +34,8 @@ const extensionTypes: Types = {
 type ExtensionKind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
 
 /**
- * By u16 type. A missing ElGamal key is null in one extension and zeros in the others. Layouts from
- * spl-token-2022-interface, its metadata and group interfaces.
+ * Indexed by u16 type. A missing ElGamal key is null in one extension and zeros in the others. Source:
+ * spl-token-2022-interface and its metadata and group interfaces.
  */
 const extensionKinds: readonly ExtensionKind[] = `
   both uninitialized
@@ -95,11 +95,11 @@ function readExtensionState({ name, read }: ExtensionKind, value: Uint8Array): M
   });
 }
 
-/** Source: account-decoder/src/parse_token_extension.rs. @param type - found by `readExtensions`. */
+/** Source: account-decoder/src/parse_token_extension.rs. @param type - a type that `readExtensions` returned. */
 export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
   const kind = extensionKinds[type];
   if (kind !== undefined && kind.read === null) return { extension: kind.name };
-  // If a type occurs twice, nodes show the first one twice.
+  // If a type occurs twice, nodes show the first extension twice.
   const value = kind?.of === of ? findExtension(data, type) : null;
   const state = kind === undefined || value === null ? null : readExtensionState(kind, value);
   return state === null ? { extension: UNPARSEABLE } : { extension: kind?.name, state };
@@ -151,7 +151,7 @@ function parseMint(mint: Mint, data: Uint8Array): AccountParts {
   };
 }
 
-/** A token account is parsed only when its mint is known, which sets the scale. Source: parse_token.rs. */
+/** A token account is parsed only if its mint is known, because the mint sets the scale. Source: parse_token.rs. */
 export function parseToken(data: Uint8Array, lookup: AccountLookup): AccountParts | null {
   const account = decodeTokenAccount(data);
   if (account !== null) {

@@ -23,7 +23,7 @@ function asV4(state: VoteState, address: Address): Extract<VoteState, { version:
   };
 }
 
-/** Sorted by epoch; the last of duplicates counts, as in a map. */
+/** Sorted by epoch. If an epoch occurs twice, the last entry wins, as in a map. */
 function authorizedVoters(state: VoteState): Members[] {
   const byEpoch = new Map(state.authorizedVoters.map(({ epoch, voter }) => [epoch, voter]));
   return [...byEpoch]
@@ -31,7 +31,7 @@ function authorizedVoters(state: VoteState): Members[] {
     .map(([epoch, voter]) => ({ epoch, authorizedVoter: voter }));
 }
 
-/** As Agave 4.2: all versions as version 4, commission rounded up. Source: account-decoder/src/parse_vote.rs */
+/** Like Agave 4.2: shows all versions as version 4, rounds commission up. Source: account-decoder/src/parse_vote.rs */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {
   const decoded = decodeVoteState(data);
   if (decoded === null) return null;

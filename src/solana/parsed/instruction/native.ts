@@ -96,7 +96,7 @@ const stakeTypes: Types = {
   newLockup: membersReader('unixTimestamp i64?, epoch u64?, custodian pubkey?'),
 };
 
-/** The clock sysvar marks the old layout. Its config account may be missing: the program no longer reads it. */
+/** The clock sysvar marks the old layout, whose config account may be missing: the program no longer reads it. */
 const delegate: Variant = (_, given) => {
   const accounts = ['stakeAccount', 'voteAccount'];
   const old = [...accounts, 'clockSysvar', 'stakeHistorySysvar'];
@@ -160,8 +160,8 @@ function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
 const towerEnd = membersReader('hash hash, timestamp i64~');
 
 /**
- * Root (u64::MAX for none), then offsets from the previous slot. Source: solana-vote-interface,
- * `serde_compact_vote_state_update` and `serde_tower_sync`.
+ * Layout: root (u64::MAX for none), then each lockout as an offset from the previous slot. Source:
+ * solana-vote-interface, `serde_compact_vote_state_update` and `serde_tower_sync`.
  */
 function readCompactTower(data: ByteReader): Members {
   const root = data.u64();
@@ -172,7 +172,7 @@ function readCompactTower(data: ByteReader): Members {
 const BLS_KEY_BYTES = 48;
 const BLS_PROOF_BYTES = 96;
 
-/** In serde form: snake_case, bytes as numbers. */
+/** In serde's form: snake_case names, bytes as numbers. */
 function voteAuthority(data: ByteReader): WritableJson {
   const name = readName(data, ['Voter', 'Withdrawer', 'VoterWithBLS']);
   if (name !== 'VoterWithBLS') return name;
@@ -193,7 +193,7 @@ const voteTypes: Types = {
   blsProof: (data) => base64(data.bytes(BLS_PROOF_BYTES)),
 };
 
-/** Agave names tower variants in lower case. It shows the node of the accounts, not the one in the data. */
+/** Agave writes tower variants in lower case and takes the node from the accounts, not from the data. */
 export const voteVariants = variants(
   `
   initialize voteAccount rentSysvar clockSysvar node: _ skippedPubkey,

@@ -13,7 +13,7 @@ const transferCheckedWithFee: Variant = (data, given) => {
   return accounts && { type: 'transferCheckedWithFee', info };
 };
 
-/** The source accounts come last; the data holds their number. */
+/** The source accounts come last; the data contains their count. */
 const withdrawFromAccounts: Variant = (data, given) => {
   const first = given.length - data.u8();
   if (first < 3) return null;
@@ -51,7 +51,7 @@ const pointer = (name: string, member: string): Variant =>
     update${name} mint !authority: ${member} zeroable?!
   `);
 
-/** By u8 discriminant after that of the token program. Source: transaction-status/src/parse_token/extension/. */
+/** Each extension has its own u8 discriminant. Source: transaction-status/src/parse_token/extension/. */
 export const token2022Variants: Readonly<Record<string, Variant>> = {
   transferFee: extension(
     `

@@ -2,9 +2,9 @@ import { membersReader } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants } from './variant.ts';
 
-/** A proof is an i8 offset to the verifying instruction, or 0 for a context account. */
+/** A proof is given as an i8 offset to the instruction that verifies it, or as 0 for a context account. */
 
-/** The proof account is between `names` and the authority. @param text - members, with `proofInstructionOffset`. */
+/** The proof account comes between `names` and the authority. @param text - must include `proofInstructionOffset`. */
 function withOneProof(type: string, names: readonly string[], authority: string, text: string): Variant {
   const read = exactly(membersReader(text));
   const at = names.length;
@@ -19,7 +19,7 @@ function withOneProof(type: string, names: readonly string[], authority: string,
 
 type Offsets = ReadonlyMap<string, number>;
 
-/** The instructions sysvar comes first. */
+/** The instructions sysvar comes first, unless every proof is in a context account. */
 function proofAccountNames(offsets: Offsets): string[] {
   const contexts = [...offsets].filter(([, offset]) => offset === 0);
   const names = contexts.map(([proof]) => `${proof}ContextStateAccount`);
@@ -31,7 +31,7 @@ const offsetMembers = (offsets: Offsets): Members =>
 
 type ProofLayout = Readonly<{
   accounts: readonly string[];
-  /** Optional accounts between proofs and authority. */
+  /** Accounts between the proofs and the authority. */
   reserved?: readonly string[];
   authority?: string;
   minimum?: number;
@@ -42,7 +42,7 @@ type ProofLayout = Readonly<{
 /** Default proofs, in the order of their offsets and accounts. */
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
-/** As in nodes, an account is taken as a proof as long as enough remain for the required accounts. */
+/** Like nodes, takes accounts as proofs only while enough accounts remain for the required accounts. */
 function withProofs(type: string, layout: ProofLayout): Variant {
   const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = layout;
   const read = membersReader(layout.data);
@@ -127,7 +127,7 @@ const withdrawFromMint = withOneProof(
   'proofInstructionOffset i8, newDecryptableAvailableBalance balance',
 );
 
-/** The source accounts come last; the data begins with their number. */
+/** The source accounts come last; the data begins with their count. */
 const withdrawFromAccounts: Variant = (data, given) => {
   const first = given.length - data.u8();
   const parts = withdrawFromMint(data, given.slice(0, Math.max(0, first)));
@@ -135,7 +135,7 @@ const withdrawFromAccounts: Variant = (data, given) => {
   return parts && { type: 'withdrawWithheldConfidentialTransferTokensFromAccounts', info };
 };
 
-/** Nodes name the mint `account` in the last two. Source: the same folder, confidential_transfer_fee.rs */
+/** In the last two variants, nodes call the mint `account`. Source: confidential_transfer_fee.rs in the same folder */
 export const confidentialTransferFee = byU8(
   variants(
     `
@@ -152,10 +152,10 @@ export const confidentialTransferFee = byU8(
 );
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
-/** Nodes name the account of a burn `destination`, as for a mint. */
+/** For a burn, nodes call the account `destination`, as they do for a mint. */
 const burnt: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
-/** Source: the same folder, confidential_mint_burn.rs */
+/** Source: confidential_mint_burn.rs in the same folder */
 export const confidentialMintBurn = byU8(
   variants(
     `
@@ -182,7 +182,7 @@ export const confidentialMintBurn = byU8(
   ),
 );
 
-/** Source: the same folder, permissioned_burn.rs */
+/** Source: permissioned_burn.rs in the same folder */
 export const permissionedBurn = byU8(
   variants(
     `

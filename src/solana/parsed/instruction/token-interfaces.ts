@@ -7,7 +7,7 @@ import type { Types } from '../members.ts';
 import { type ParsedParts, type Variant, variants } from './variant.ts';
 
 const own: Types = {
-  /** Three fields have fixed names; others have a key. */
+  /** Three fields have fixed names; other fields are named by a key. */
   field: (data) => {
     const number = data.u8();
     if (number > 3) throw new InvalidEncoding('unknown metadata field');
@@ -15,7 +15,7 @@ const own: Types = {
   },
 };
 
-/** Instruction data starts with the SHA-256 of these names, in the order of the rows. */
+/** Instruction data starts with the first 8 bytes of the SHA-256 of a name. Names are in the order of `rows`. */
 const discriminants: Readonly<Record<string, readonly string[]>> = {
   spl_token_metadata_interface: [
     ...['initialize_account', 'updating_field', 'remove_key_ix', 'update_the_authority', 'emitter'],

@@ -14,7 +14,7 @@ import {
 import { parseInterfaceData } from './token-interfaces.ts';
 import { nameAddresses, type ParsedParts, type Variant, variants } from './variant.ts';
 
-/** By u16 type. Source: `UiExtensionType`. */
+/** Indexed by u16 type. Source: `UiExtensionType`. */
 const extensionTypes = `uninitialized transferFeeConfig transferFeeAmount mintCloseAuthority
   confidentialTransferMint confidentialTransferAccount defaultAccountState immutableOwner memoTransfer
   nonTransferable interestBearingConfig cpiGuard permanentDelegate nonTransferableAccount transferHook
@@ -22,13 +22,13 @@ const extensionTypes = `uninitialized transferFeeConfig transferFeeAmount mintCl
   groupPointer tokenGroup groupMemberPointer tokenGroupMember confidentialMintBurn scaledUiAmount pausable
   pausableAccount permissionedBurn`.split(/\s+/);
 
-/** By u8 type. Source: `UiAuthorityType`. */
+/** Indexed by u8 type. Source: `UiAuthorityType`. */
 const authorityTypes = `mintTokens freezeAccount accountOwner closeAccount transferFeeConfig withheldWithdraw
   closeMint interestRate permanentDelegate confidentialTransferMint transferHookProgramId
   confidentialTransferFeeConfig metadataPointer groupPointer groupMemberPointer scaledUiAmount pause
   permissionedBurn`.split(/\s+/);
 
-/** Authority types of token accounts; the others are of mints. */
+/** Authority types of token accounts; all other types belong to mints. */
 const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeAccount']);
 
 const setAuthority: Variant = (data, given) => {
@@ -58,7 +58,7 @@ const own: Types = {
   rest: (data) => utf8(data.bytes(data.remaining)),
 };
 
-/** By u8 discriminant. Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface. */
+/** By u8 discriminant. Sources: transaction-status/src/parse_token.rs; spl-token-2022-interface for layouts. */
 const tokenVariants = variants(
   `
   initializeMint mint rentSysvar: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
@@ -116,7 +116,7 @@ const tokenVariants = variants(
   own,
 );
 
-/** By u8 discriminant; empty data means the first. Source: transaction-status/src/parse_associated_token.rs */
+/** By u8 discriminant; empty data means variant 0. Source: transaction-status/src/parse_associated_token.rs */
 export const associatedTokenAccountVariants = variants(`
   create source account wallet mint systemProgram tokenProgram
   createIdempotent source account wallet mint systemProgram tokenProgram
@@ -125,7 +125,7 @@ export const associatedTokenAccountVariants = variants(`
 
 const BATCH = 255;
 
-/** Account count, data length, data of each instruction. */
+/** Each instruction consists of account count, data length and data. */
 function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   const instructions: Members[] = [];
   let position = 0;
@@ -146,6 +146,6 @@ export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): Pa
   const discriminant = data.u8();
   if (discriminant === BATCH) return { type: 'batch', info: { instructions: readBatch(data, given) } };
   const row = tokenVariants[discriminant];
-  // Interface discriminators start with no byte that the program uses.
+  // Interface discriminators never start with a byte that the token program uses.
   return row === undefined ? parseInterfaceData(bytes, given) : row(data, given);
 }

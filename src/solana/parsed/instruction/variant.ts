@@ -8,10 +8,10 @@ import type { Members } from '../wire-order.ts';
 
 export type ParsedParts = Readonly<{ type: string; info?: Members }>;
 
-/** Decodes after the discriminant; null with too few addresses. */
+/** Decodes the data after the discriminant; null if there are too few addresses. */
 export type Variant = (data: ByteReader, given: readonly Address[]) => ParsedParts | null;
 
-/** Most extensions require the exact data length. */
+/** Rejects trailing bytes, because most extensions require the exact data length. */
 export const exactly =
   (read: (data: ByteReader) => Members) =>
   (data: ByteReader): Members => {
@@ -29,7 +29,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** Bounded, because the texts are those of the tables. */
+/** Bounded, because all texts come from the tables. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
@@ -42,8 +42,8 @@ function parseName(text: string): Name {
 }
 
 /**
- * Extra addresses stay unnamed. `name?` is omitted and `name~` null when absent, `name*` and `name+` take the rest
- * (the latter at least one), `!name` is an authority, alone or with its signers.
+ * Extra addresses stay unnamed. If absent, `name?` is omitted and `name~` is null. `name*` and `name+` take the
+ * remaining addresses (`+` at least one). `!name` is an authority, alone or with its signers.
  */
 export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
   const members: Record<string, WritableJson> = {};
@@ -58,7 +58,7 @@ export function nameAddresses(names: readonly string[], given: readonly Address[
   return members;
 }
 
-/** The old layout has a sysvar at this position. */
+/** True for the old layout, which has a sysvar at the position of the first `…Sysvar` name. */
 function hasSysvar(names: readonly string[], given: readonly Address[]): boolean {
   const position = names.findIndex((name) => name.endsWith('Sysvar'));
   return given[position] === (names[position] === 'rentSysvar' ? sysvars.rent : sysvars.clock);
@@ -82,9 +82,9 @@ function variant(row: string, own: Types): Variant {
 }
 
 /**
- * In order of their discriminants, one a line: `type account account: member type, member type`, for the names see
- * `nameAddresses` and `membersReader`. `a / b` are an old layout with a sysvar and a new one without; `!` at the
- * end forbids trailing data. `@name` inserts a variant of `special`.
+ * Variants in discriminant order, one per line: `type account account: member type, member type`. See `nameAddresses`
+ * and `membersReader` for the notation. `a / b` is an old layout with a sysvar and a new layout without; a final `!`
+ * forbids trailing data. `@name` inserts a variant from `special`.
  */
 export const variants = (
   text: string,
@@ -98,7 +98,7 @@ export const variants = (
     .filter((row) => row !== '')
     .map((row) => (row.startsWith('@') ? (special[row.slice(1)] as Variant) : variant(row, own)));
 
-/** By a u8 after the token program's own. */
+/** Selects the variant by the u8 that follows the token program's discriminant. */
 export const byU8 =
   (rows: readonly Variant[]): Variant =>
   (data, given) =>
