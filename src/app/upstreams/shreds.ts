@@ -15,15 +15,15 @@ export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Receives updates from the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
-  /** Filters of the standard stage that it needs; null for none. */
+  /** Filters for the updates that it needs from the standard stage; null: none. */
   standardFilters: SubscribeRequest | null;
   udp: AddressInfo | null;
-  /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
+  /** Sets the dispatcher for reading the leader schedule and lookup tables. Calls wait until it is set. */
   setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
 
-/** Whether shreds are received over UDP. @param isDevelopment - the embedded ledger sends them. */
+/** Whether shreds are received over UDP. @param isDevelopment - whether the embedded ledger sends shreds. */
 export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
   shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
@@ -70,7 +70,7 @@ class DeferredDispatcher implements RpcDispatcher {
   }
 }
 
-/** @returns null without a source. @throws ListenError when the UDP port is unavailable */
+/** @returns null if there is no source or gRPC is disabled. @throws ListenError when the UDP port is unavailable */
 export async function openShreds(
   configuration: Configuration,
   isDevelopment: boolean,

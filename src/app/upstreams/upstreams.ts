@@ -19,7 +19,7 @@ const LOCALNET_NODE = 'embedded-ledger';
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
-/** Without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its PubSub. */
+/** Omits the Geyser of the ledger, which feeds only gRPC streams. WebSocket subscriptions use PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
@@ -34,13 +34,13 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], geyserPort: number | nul
         node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${geyserPort}` } : node,
       );
 
-/** Requests everything from the embedded ledger, so that from_slot finds it. */
+/** In development mode, requests all updates from the embedded ledger, so that from_slot can replay them. */
 export const sourceOptions = (
   { geyserSource }: Configuration,
   isDevelopment: boolean,
 ): GeyserSourceOptions => (isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource);
 
-/** @param ports - of the embedded ledger; null outside development mode. */
+/** @param ports - ports of the embedded ledger; null outside development mode. */
 export function openUpstreams(
   configuration: Configuration,
   ports: LocalnetPorts | null,
@@ -65,7 +65,7 @@ export function openUpstreams(
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
-  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
+  /** Nodes that feed gRPC streams: here the embedded ledger has its Geyser. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
   const reader = new ChainReader({ network, pool, limits: feeds, log });
@@ -98,5 +98,5 @@ export function openUpstreams(
   return { pool, source, middleware, sending, ...chain, isDevelopment, activeNodes, stop };
 }
 
-/** `source` is the entry point of calls; `reader`, `yellowstone` and `feed` belong to the default network. */
+/** `source` is the entry point for calls. `reader`, `yellowstone` and `feed` belong to the default network. */
 export type Upstreams = ReturnType<typeof openUpstreams>;
