@@ -45,7 +45,7 @@ async function recordNodeUse(store: Store): Promise<void> {
 
 type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
-/** The embedded ledger runs only with --dev, and only if this database was never used with nodes. @throws NoNodesError */
+/** The embedded ledger needs --dev and a database that was never used with nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
   const storedNetworks = (await readNodeRows(store.db)).map(({ network }) => network);

@@ -52,7 +52,7 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/** Opens the socket for `solway reload`. On failure, SIGHUP and the control API still work. @returns a close function. */
+/** Opens the socket for `solway reload`. SIGHUP and the control API work without it. @returns a close function. */
 export async function openReloadSocket(
   dataDir: string,
   reload: Reloader | undefined,
