@@ -50,7 +50,7 @@ export const createFirstStartKeys = (
   { keys: { keysMax } }: Configuration,
 ): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
 
-/** Loads the keys and follows their changes. @param workerLimitStore - see `openLimits`. @throws like `prepareStore` */
+/** Loads the keys and follows their changes. @param workerLimitStore - see `openLimits`. @throws see `prepareStore` */
 export async function openAccess(
   configuration: Configuration,
   environment: Environment,
@@ -123,7 +123,7 @@ async function watchStore(
     lastUsed,
     store,
     peppers,
-    /** Call only after the listeners are open: a failed start must not create keys that nobody sees. */
+    /** Must be called after the listeners are open: a failed start must not create keys that nobody sees. */
     createFirstKeys: createAndRefresh,
     refreshKeys: () => feed.refresh(),
     stop,

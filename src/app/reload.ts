@@ -18,7 +18,7 @@ export type ReloadSource = Readonly<{
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** The other processes of the service, which get the same configuration. Methods never reject. */
+/** The other processes of the service, which get the same configuration. The methods never reject. */
 export type ReloadFollowers = Readonly<{
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
   apply(configuration: Configuration): Promise<void>;

@@ -135,7 +135,7 @@ function reloadServiceOf(
   return openWorkerReload({ live, activeNodes, log }, reloadSource, workerContext.reload);
 }
 
-/** Waits briefly for the nodes. Nodes that do not respond do not prevent the start. */
+/** Waits briefly for the nodes. The service starts even if some do not respond. */
 async function waitForFirstResponses(
   { pool }: Upstreams,
   { workerContext, log }: ServiceOptions,

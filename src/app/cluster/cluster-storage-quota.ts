@@ -32,7 +32,7 @@ export class ClusterStorageQuota {
     if (!isStored) this.#files.quota.release(bytes);
   }
 
-  /** Call it after a worker has exited. Releases its reservations for files that were not stored. */
+  /** Releases the reservations of an exited worker, except for files that were stored. */
   async releaseWorker(worker: number): Promise<void> {
     const reserved = this.#reservations.get(worker);
     this.#reservations.delete(worker);

@@ -7,7 +7,7 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** Effectively disables stall detection, as an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
+/** Disables stall detection, because an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
 /** Receives the shred stage from the primary, which has already verified and deduplicated the shreds. */

@@ -21,7 +21,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
   const expected = digest(token);
   const checkToken = ({ credential }: Caller): void => {
-    // timingSafeEqual needs inputs of equal length, so it compares digests.
+    // timingSafeEqual needs inputs of equal length, so digests are compared.
     if (!timingSafeEqual(digest(credential ?? ''), expected)) throw new Failure('INVALID_KEY');
   };
   const rejectUnary = (caller: Caller): never => {

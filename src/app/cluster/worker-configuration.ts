@@ -17,7 +17,7 @@ type DividedFields = {
  * Limits for the whole service that each worker enforces by itself, so each worker gets a share. They include limits
  * per client address. Limits per key or connection, and limits that processes share, are copied unchanged.
  */
-// biome-ignore format: several short names a line
+// biome-ignore format: several short names per line
 export const dividedFields = {
   server: [
     'bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax',

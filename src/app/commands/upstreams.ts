@@ -30,7 +30,7 @@ export type NodeChange = Readonly<{
 
 export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
-/** Network of the node with this name unless `given`. Names are unique within a configuration. */
+/** Returns `given`, or the network of the node with this name. Names are unique within a configuration. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
   if (given !== undefined) return given as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});

@@ -124,7 +124,7 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   });
 }
 
-/** Checks everything the service depends on. Creates only what a start would also create. Never rejects. */
+/** Checks everything the service depends on. Creates only what starting the service would create. Never rejects. */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);

@@ -82,7 +82,7 @@ export async function checkShreds(
   return Promise.all(checks);
 }
 
-/** Reports if the default network has no usable feed. @param feedFindings - results of all feed checks. */
+/** Reports a default network that has no usable feed. @param feedFindings - results of all feed checks. */
 export function checkAnyFeed(
   { upstreams, networks }: Configuration,
   feedFindings: readonly Finding[],

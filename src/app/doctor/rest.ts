@@ -13,7 +13,7 @@ import { bad, type Finding, good, runCheck, warning } from './check.ts';
 /** Address of a wallet without tokens or NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
-/** Calls that REST needs and nodes often reject, and what is missing without them. */
+/** Calls that REST needs but nodes often reject. `impact` says what REST lacks without them. */
 const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',

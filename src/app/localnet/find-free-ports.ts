@@ -5,7 +5,7 @@ type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 /** Number of attempts with ports chosen by the system, followed by as many with random lower ports. */
 const TRIES_MAX = 25;
 /**
- * Below the ephemeral ports (on Linux, from 32768). Linux gives even ephemeral ports to connections and odd ports to
+ * Ports below the ephemeral range (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ports to
  * listeners on port 0. With many connections, the port after such a listener is therefore always in use.
  */
 const QUIET_PORTS = { from: 10_000, below: 32_000 };
@@ -15,7 +15,7 @@ const isRetryable = (error: unknown): boolean => {
   return code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT';
 };
 
-/** Opens two listeners on consecutive free ports. @throws the error of the last attempt, with neither open. */
+/** Opens two listeners on consecutive free ports. @throws the error of the last attempt, with both closed. */
 export async function openOnFreePorts<First extends Listener, Second>(
   openFirst: (port: number) => Promise<First>,
   openSecond: (port: number) => Promise<Second>,

@@ -176,7 +176,7 @@ export function buildServers(
     restInterface.endWaits();
     control.endStreams();
   };
-  /** Ends all subscriptions. Call it once the listeners are drained. */
+  /** Ends all subscriptions. Must be called after the listeners are drained. */
   const close = (): void => {
     gate.close();
     grpc?.close();

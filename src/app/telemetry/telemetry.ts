@@ -185,7 +185,7 @@ export function openTelemetry(
       stopLossWatch = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
-    /** Writes queued entries. Call it before the store closes. */
+    /** Writes queued entries. Must be called before the store closes. */
     stop: () =>
       stopEach([
         async () => {

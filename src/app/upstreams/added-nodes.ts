@@ -117,7 +117,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       probe,
       applyChanges: () => feed.refresh(),
     }),
-    /** From now on, applies node changes in the store to `activeNodes`. */
+    /** Starts applying node changes in the store to `activeNodes`. */
     follow(activeNodes: ActiveNodes) {
       followingNodes = activeNodes;
       feed.watch();

@@ -15,7 +15,7 @@ export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Receives updates from the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
-  /** Filters for the updates that it needs from the standard stage; null: none. */
+  /** Filters for the updates that the shred stage needs from the standard stage; null: none. */
   standardFilters: SubscribeRequest | null;
   udp: AddressInfo | null;
   /** Sets the dispatcher for reading the leader schedule and lookup tables. Calls wait until it is set. */

@@ -49,7 +49,7 @@ export function openStreams(
     source.setNodes(streaming(now));
     if (source.isGeyser !== wasGeyser) subscription = subscribeStandard();
   });
-  /** Call it after all streams have ended. */
+  /** Must be called after all streams have ended. */
   const stop = (): void => {
     subscription?.end();
     source.close();

@@ -19,7 +19,7 @@ const LOCALNET_NODE = 'embedded-ledger';
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
-/** Omits the Geyser of the ledger, which feeds only gRPC streams. WebSocket subscriptions use PubSub. */
+/** Node for the embedded ledger, without Geyser: only gRPC streams use Geyser; WebSockets use PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
@@ -65,7 +65,7 @@ export function openUpstreams(
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
-  /** Nodes that feed gRPC streams: here the embedded ledger has its Geyser. */
+  /** Nodes for gRPC streams, which also use the Geyser of the embedded ledger. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
   const reader = new ChainReader({ network, pool, limits: feeds, log });
