@@ -44,13 +44,13 @@ export async function prepareStore(
   }
 }
 
-/** Creates a key per product at the first start of a database, none later. */
+/** Creates one key per product at the first start with a database. Later starts create none. */
 export const createFirstStartKeys = (
   { store, peppers }: PreparedStore,
   { keys: { keysMax } }: Configuration,
 ): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
 
-/** Loads the keys and follows their changes. @param workerLimitStore - as for `openLimits`. @throws as `prepareStore` */
+/** Loads the keys and follows their changes. @param workerLimitStore - see `openLimits`. @throws see `prepareStore` */
 export async function openAccess(
   configuration: Configuration,
   environment: Environment,
@@ -78,7 +78,7 @@ async function watchStore(
   const { keys: limits } = configuration;
   const keys = new KeyAuthenticator({
     peppers: peppers.secrets,
-    // Expired keys still take memory here, and keys_max may have been lowered.
+    // Leaves room for expired keys, which still take memory here, and for keys created before keys_max was lowered.
     keysMax: Math.max(keyAuthenticatorOptions.keysMax, limits.keysMax * 2),
   });
   const feed = new KeyFeed({
@@ -123,7 +123,7 @@ async function watchStore(
     lastUsed,
     store,
     peppers,
-    /** Called once the listeners are open: a failed start must not create unseen keys. */
+    /** Must be called after the listeners are open: a failed start must not create keys that nobody sees. */
     createFirstKeys: createAndRefresh,
     refreshKeys: () => feed.refresh(),
     stop,

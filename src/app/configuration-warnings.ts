@@ -8,13 +8,13 @@ const knownVariables = [
   INTERNAL_LIMITS_VARIABLE,
 ];
 
-/** Read by the code samples of the documentation, which may run on the same machine. */
+/** Variables for the code samples in the documentation, which may run on the same machine. */
 const clientVariables = [
   ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
   ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
 ];
 
-/** Unknown variables have no effect; those close to a known one are reported as mistyped. */
+/** Unknown variables have no effect. A name close to a known one is reported as a typo. */
 export function mistypedVariables(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('SOLWAY_') && ![...knownVariables, ...clientVariables].includes(name))
@@ -59,7 +59,7 @@ function nodeWarnings(configuration: Configuration): string[] {
   return warnings;
 }
 
-/** Valid but unusual settings, each with its option and a remedy. */
+/** Warns about valid but unusual settings. Each warning names the option and a remedy. */
 export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
   const { metrics, server } = configuration;
   const warnings = [...mistypedVariables(environment), ...nodeWarnings(configuration)];

@@ -20,7 +20,7 @@ const DEVELOPMENT_MODE = 'development mode: calls go to an embedded ledger, not 
 
 const DEV_IGNORED = 'development mode is ignored because nodes are configured';
 
-/** Rejects a default network without nodes: calls that name no network go to it. */
+/** Rejects a default network without nodes, because calls that name no network go to the default network. */
 function checkDefaultNetwork(
   { upstreams, networks }: Configuration,
   storedNetworks: readonly string[],
@@ -33,7 +33,7 @@ function checkDefaultNetwork(
   );
 }
 
-/** Rules out an embedded ledger from now on, so that its data never mixes with that of a real network. */
+/** Records that nodes are used. This rules out --dev later: its data must not mix with that of a real network. */
 async function recordNodeUse(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
@@ -45,7 +45,7 @@ async function recordNodeUse(store: Store): Promise<void> {
 
 type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
-/** The embedded ledger runs only with --dev, and only if this database was never used with nodes. @throws NoNodesError */
+/** The embedded ledger needs --dev and a database that was never used with nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
   const storedNetworks = (await readNodeRows(store.db)).map(({ network }) => network);
@@ -59,7 +59,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** Decides the mode at startup and records it. @throws NoNodesError */
+/** Decides the mode at startup, and records if nodes are used. @throws NoNodesError */
 export async function decideDevelopmentMode(
   configuration: Configuration,
   store: Store,

@@ -74,13 +74,13 @@ const operatorErrors = [
   WorkerStartError,
 ];
 
-/** Whether the command line is wrong. */
+/** Whether the error means that the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // The reference is in the arguments: one in the configuration becomes a ConfigurationError.
+  // The reference was an argument: a bad reference in the configuration becomes a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyOperationError) return error.reason === 'invalid';
-  // The node failed its check; the arguments are valid.
+  // NODE_NOT_FIT: the node failed its check, but the arguments are valid.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
@@ -96,9 +96,9 @@ function permissionProblem(error: unknown): string | null {
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
-  // The Unix socket of PostgreSQL does not exist.
+  // PostgreSQL's Unix socket does not exist.
   if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
-  // Extended codes of SQLite have a suffix: SQLITE_BUSY_SNAPSHOT.
+  // Extended SQLite codes have a suffix, such as SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   const { path } = error as NodeJS.ErrnoException;
   const prefix = typeof path === 'string' ? `${path}: ` : '';
@@ -113,7 +113,7 @@ function cleanMessage(error: unknown): string {
   return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
 }
 
-/** Text for `solway localnet`: remedies name options of the command line, not of the configuration. */
+/** Error text for `solway localnet`: remedies name command-line options, not configuration options. */
 export function ledgerErrorText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'mkdir')
@@ -121,7 +121,7 @@ export function ledgerErrorText(error: unknown): string {
   return permissionProblem(error) ?? cleanMessage(error);
 }
 
-/** Text of an error for operators. Solway's own errors contain a remedy; system errors get one by their code. */
+/** Error text for operators. Solway's own errors contain a remedy; for system errors, the code determines it. */
 export function errorText(error: unknown): string {
   if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;

@@ -47,8 +47,8 @@ function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store
 }
 
 /**
- * Creates the limits, loads the usage of this month and connects to the shared limit store.
- * @param workerLimitStore - store shared by all workers, used without Redis; omitted in a single process.
+ * Creates the limits, loads this month's usage and connects to the shared limit store.
+ * @param workerLimitStore - shared by all workers, used if Redis is not configured; omitted in a single process.
  * @throws the error of the database driver; a file system error if `shared.tls_ca` cannot be read.
  */
 export async function openLimits(
@@ -65,7 +65,7 @@ export async function openLimits(
   const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
-    /** Requests per minute of each REST endpoint group. */
+    /** Limits requests per minute to each REST endpoint group. */
     groups: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },
@@ -97,7 +97,7 @@ export async function openLimits(
   const parts = { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota };
   const sharedLimits = sharedBy === null ? null : createSharedLimits(configuration, sharedBy, parts, log);
   await sharedLimits?.start();
-  /** Shared minimum slots of sessions; null: not shared. */
+  /** Minimum slots of sessions, shared between gateways; null: not shared. */
   const minSlots = sharedBy === null ? null : sharedMinSlots(configuration, sharedBy);
   return {
     ...limits,

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import { errorText } from './error-text.ts';
 
-/** Logs a failure, and the recovery when called with null. */
+/** Logs a failure, or the recovery when called with null. */
 export const logStateChange =
   (log: Logger, failureText: string, recoveryText: string, textOf = errorText) =>
   (error: unknown): void => {

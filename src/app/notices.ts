@@ -14,7 +14,7 @@ function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mai
   return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
 }
 
-/** Mailer of the configuration; null without a mail server. A reload replaces the server. */
+/** Mailer for the configured mail server, which a reload can change; null if none is configured. */
 export function openMailer({ mail }: Configuration): Mailer | null {
   let options = optionsOf(mail);
   if (options === null) return null;

@@ -41,7 +41,7 @@ function failureOf(error: unknown, path: string): ReloadError | null {
   );
 }
 
-/** @returns null when no service listens. @throws ReloadError */
+/** @returns null if no service listens on the socket. @throws ReloadError */
 export async function reloadLocally(dataDir: string, actor: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
@@ -57,6 +57,6 @@ export async function reloadLocally(dataDir: string, actor: string): Promise<Rel
   return response;
 }
 
-/** @throws ApiError with the problems, ApiUnreachableError */
+/** @throws ApiError with the configuration problems, ApiUnreachableError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

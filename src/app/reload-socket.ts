@@ -29,7 +29,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, reload
   }
 }
 
-/** Whether a process listens on the socket. A killed process leaves the file behind. */
+/** Whether a process listens on the socket: a killed process leaves the socket file behind. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
@@ -39,7 +39,7 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Sets the permissions by the umask, because others could connect between `listen` and a chmod. */
+/** Sets permissions through the umask: with a chmod after `listen`, other users could connect in between. */
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', reject);
@@ -52,7 +52,7 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/** Opens the socket of `solway reload`; SIGHUP and the control API work without it. @returns a close function. */
+/** Opens the socket for `solway reload`. SIGHUP and the control API work without it. @returns a close function. */
 export async function openReloadSocket(
   dataDir: string,
   reload: Reloader | undefined,

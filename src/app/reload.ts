@@ -13,12 +13,12 @@ import type { ActiveNodes } from './upstreams/active-nodes.ts';
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
 export type ReloadSource = Readonly<{
-  /** Reads file, environment and command line. @throws ConfigurationError */
+  /** Reads the configuration file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** Other processes of the service, which get the same configuration. Its methods never reject. */
+/** The other processes of the service, which get the same configuration. The methods never reject. */
 export type ReloadFollowers = Readonly<{
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
   apply(configuration: Configuration): Promise<void>;
@@ -32,7 +32,7 @@ export type ReloadParts = Readonly<{
   store: Store;
   activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFile'>;
   log: Logger;
-  /** Absent: the service has no other processes. */
+  /** Absent if the service has no other processes. */
   followers?: ReloadFollowers;
 }>;
 
@@ -45,7 +45,7 @@ function followConfiguration({ live, activeNodes, log }: FollowerParts, reloadSo
   });
 }
 
-/** Problems of the new values in combination with those that stay until a restart, and name conflicts. */
+/** Finds node name conflicts, and new values that conflict with options that change only at a restart. */
 export function problemsOf(
   { configuration, restart }: ProposedChanges,
   addedNames: readonly string[],
@@ -80,12 +80,12 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
 }
 
 /**
- * Reloads the configuration. It is checked completely first: then all reloadable options change at once, or none.
- * Changed options that need a restart are reported.
+ * Reloads the configuration: checks all of it, then changes either all reloadable options at once or none. Reports
+ * changed options that need a restart.
  */
 export class Reload {
   readonly #parts: ReloadParts;
-  /** Serializes reloads. */
+  /** The last reload in the queue; reloads run one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ReloadParts) {
@@ -93,7 +93,7 @@ export class Reload {
     followConfiguration(parts, parts.reloadSource);
   }
 
-  /** @throws ApiError 409 with the problems by option; the driver's error */
+  /** @throws ApiError 409 with the problem of each option; the driver's error */
   forCaller(by: ReloadActor): Promise<ReloadResult> {
     return toCallerResult(this.enqueue(by));
   }
@@ -102,7 +102,7 @@ export class Reload {
     await this.enqueue(BY_SIGNAL).catch(() => {});
   }
 
-  /** Reloads after the pending ones. @throws ConfigurationError; the driver's error. */
+  /** Reloads after all pending reloads. @throws ConfigurationError; the driver's error. */
   enqueue(by: ReloadActor): Promise<ReloadResult> {
     const reloading = this.#last.then(() => this.#reloadNow(by));
     this.#last = reloading.catch(() => {});
@@ -138,7 +138,7 @@ export class Reload {
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
-  /** Undoes the change in the store when a listener rejects the configuration. */
+  /** Replaces the live configuration. If a listener rejects it, undoes the change in the store. */
   async #replace(changes: Changes, by: ReloadActor): Promise<void> {
     const { live, log } = this.#parts;
     const before = live.current;
@@ -154,7 +154,7 @@ export class Reload {
     }
   }
 
-  /** Plans are stored in the database. Without a database, a signal can still change everything else. */
+  /** Stores changed plans and an audit entry. If the database is down, SIGHUP can still change all other options. */
   async #record(
     { configuration, changed, restart }: Changes,
     by: ReloadActor,
@@ -188,7 +188,7 @@ export type ReloadService = Readonly<{
   forSignal: () => Promise<void>;
 }>;
 
-/** @param reloadSource - absent: reloading is disabled. */
+/** @param reloadSource - if absent, reloading is disabled. */
 export function openReload(
   parts: Omit<ReloadParts, 'reloadSource'>,
   reloadSource?: ReloadSource,
@@ -198,7 +198,7 @@ export function openReload(
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
 }
 
-/** Reloads a worker through the primary. @throws ConfigurationError */
+/** A worker passes reload requests to the primary. @throws ConfigurationError */
 export function openWorkerReload(
   parts: FollowerParts,
   reloadSource: ReloadSource | undefined,

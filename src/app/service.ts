@@ -44,11 +44,11 @@ type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boole
 export type Service = ServiceAddress &
   Readonly<{
     nodes: readonly NodeAtStart[];
-    /** With their secrets. */
+    /** Keys created at the first start, with their secrets. */
     newKeys: readonly NewKey[];
-    /** Link to create the operator account; null when an operator or an open link exists. */
+    /** Link for creating the operator account; null if an operator or an unused link exists. */
     setupUrl: string | null;
-    /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
+    /** Reloads the configuration, as SIGHUP does. Never rejects: the result is logged. */
     reload(): Promise<void>;
     stop(): Promise<void>;
   }>;
@@ -63,7 +63,7 @@ export type ServiceOptions = Readonly<{
   workerContext?: WorkerContext;
 }>;
 
-/** Time to wait for nodes to respond before the listeners open anyway. */
+/** Maximum time to wait for nodes to respond before opening the listeners. */
 const FIRST_RESPONSE_TIMEOUT_MS = 2_000;
 
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
@@ -103,7 +103,7 @@ async function openServers(
   return { url, grpcUrl: urlOf(grpcAddress, grpc.tlsListener === null ? 'http' : 'https') };
 }
 
-/** Services that exist once: a worker gets them from the primary. */
+/** Services that exist only once, even with several workers. Workers get them from the primary. */
 async function sharedServicesOf(
   { workerContext, program, log }: ServiceOptions,
   configuration: Configuration,
@@ -135,7 +135,7 @@ function reloadServiceOf(
   return openWorkerReload({ live, activeNodes, log }, reloadSource, workerContext.reload);
 }
 
-/** Waits a moment for the nodes; the service starts without those that do not respond. */
+/** Waits briefly for the nodes. The service starts even if some do not respond. */
 async function waitForFirstResponses(
   { pool }: Upstreams,
   { workerContext, log }: ServiceOptions,
@@ -151,7 +151,7 @@ async function waitForFirstResponses(
   return nodes;
 }
 
-/** Creates first-start keys and link once the listeners are open; for workers the primary does it. */
+/** Creates the first keys and the setup link once listeners are open. In a cluster, the primary does this. */
 async function runFirstStart(
   { workerContext }: ServiceOptions,
   configuration: Configuration,
@@ -170,7 +170,7 @@ async function openData(options: ServiceOptions, configuration: Configuration): 
   return openAccess(configuration, environment, log, workerContext?.limits);
 }
 
-/** @throws the errors of its parts; everything started is stopped again */
+/** @throws the error of the part that failed, after stopping the parts that had started */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, workerContext } = options;
   const live = new LiveConfiguration(options.configuration, workerContext?.toWorkerConfiguration);

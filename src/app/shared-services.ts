@@ -4,7 +4,7 @@ import { type LocalnetPorts, type Program, startLocalnet } from './localnet/loca
 import type { StopFunctions } from './process/stop-each.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
-/** Services that exist once per service, not per worker: shred stage and embedded ledger. */
+/** Shred stage and embedded ledger, which exist only once, even with several workers. */
 export type SharedServices = Readonly<{
   shreds: Shreds | null;
   ledger: LocalnetPorts | null;

@@ -18,10 +18,10 @@ export function openStore(
   });
 }
 
-/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
+/** A gateway counts as running if its last heartbeat is at most this old. Heartbeats are sent every 2 s. */
 export const RUNNING_MS = 10_000;
 
-/** Opens the configured database, runs `work` and closes the database. @throws as `openStore` */
+/** Opens the configured database, runs `work` and closes the database. @throws the same errors as `openStore` */
 export async function withStore<Result>(
   configuration: Configuration,
   work: (store: Store) => Promise<Result>,

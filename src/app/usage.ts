@@ -68,7 +68,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   ];
   return {
     meter,
-    /** Name of this run in usage rows. */
+    /** Identifies this run in usage rows. */
     epoch: writer.epoch,
     losses,
     waiting: () => writer.pendingRows,

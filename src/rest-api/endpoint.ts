@@ -21,7 +21,7 @@ export type Context = Readonly<{
   file: Upload | null;
 }>;
 
-/** REST endpoint declaration, from which route, validation and OpenAPI are derived. */
+/** Declares a REST endpoint. Its route, validation and OpenAPI operation are derived from the declaration. */
 export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> = Readonly<{
   verb: RestVerb;
   /** Documented path first, then aliases. */
@@ -30,11 +30,11 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   name: EndpointName;
   summary: string;
   description?: string;
-  /** `either`: query string or JSON body, also with GET; the body wins. `upload`: multipart body. */
+  /** `either`: query string or JSON body, even with GET; the body takes precedence. `upload`: multipart body. */
   from: 'query' | 'body' | 'either' | 'upload';
   holdsSecrets?: true;
   failures: readonly FailureCode[];
-  /** Object schema from fields.ts. */
+  /** Object schema, built from the schemas in fields.ts. */
   fields: Fields;
   result: Result;
   handle(
@@ -57,7 +57,7 @@ export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
   return { ...(declared as unknown as Endpoint), verb, name, paths, group };
 };
 
-/** Counts DAS calls like node calls. */
+/** Counts calls to the DAS server like calls to a node. */
 const countedDas = (caller: RestCaller, services: Services): NftDas => ({
   has: (network) => services.das.has(network),
   request: (...args) => {

@@ -5,7 +5,7 @@ import { type Address, parseAddress } from '../solana/address.ts';
 import { decodeBase58 } from '../solana/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
-/** Schemas of request fields. Each accepts query text and JSON values and describes itself for OpenAPI. */
+/** Schemas for request fields. Each accepts both query text and JSON values, and has metadata for OpenAPI. */
 
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
@@ -14,7 +14,7 @@ export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
 export const commitment = (absent: Commitment = 'finalized') =>
   oneOf(commitments, absent, 'Commitment of the state to read.');
 
-/** A value with separate messages for missing and invalid input. */
+/** Schema with separate error messages for missing and for invalid input. */
 export const checked = <Value>(isValid: (input: unknown) => boolean, missing: string, invalid: string) =>
   z.custom<Value>(isValid, { error: ({ input }) => (isAbsent(input) ? missing : invalid) });
 
@@ -56,7 +56,7 @@ export const whole = (least: number, most: number, absent: number, description: 
     unknown
   >;
 
-/** A bare query parameter (`?refresh`) is true. */
+/** A query parameter without a value (`?refresh`) counts as true. */
 export const flag = (description: string, absent = false) =>
   z
     .preprocess(

@@ -13,7 +13,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
     unrepresentable: 'any',
     target: 'draft-2020-12',
   });
-  // zod omits defaults set by preprocessing.
+  // Zod omits defaults that are set by preprocessing.
   return { ...rest, ...schema.meta() };
 }
 
@@ -55,12 +55,12 @@ function requestOf({ from, fields, verb }: Endpoint): Json {
   if (from === 'upload') return { requestBody: upload };
   const parameters = queryParameters(fields);
   if (from === 'query') return { parameters };
-  // OpenAPI has no GET bodies.
+  // In OpenAPI, GET requests have no body.
   if (verb === 'GET') return { parameters };
   return { requestBody: { required: true, content: { 'application/json': { schema: bodySchema(fields) } } } };
 }
 
-/** Failures outside of endpoints. */
+/** Failures for requests that match no endpoint. */
 const pathFailures: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
 function failureResponses(endpoint: Endpoint): Json {
@@ -139,7 +139,7 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
   required: ['success', 'message', 'error'],
 });
 
-/** OpenAPI 3.1, without path aliases, which serve existing clients. */
+/** OpenAPI 3.1 document. Omits path aliases, which are only for existing clients. */
 export function openApi(endpoints: readonly Endpoint[], version: string): Json {
   const paths: Record<string, Json> = {};
   const codes = [...new Set([...endpoints.flatMap(failuresOf), ...pathFailures])];

@@ -10,7 +10,7 @@ const PROBLEMS_MAX = 20;
 
 type RawFields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Repeated parameters, and names with `[]`, become lists. */
+/** Repeated parameters, and parameters whose name ends in `[]`, become lists. */
 function queryFields(query: RestInput['query']): RawFields {
   const fields: Record<string, JsonValue> = Object.create(null);
   for (const [name, values] of query) {
@@ -33,7 +33,7 @@ function rawFields({ from }: Endpoint, { query, body }: RestInput): RawFields {
   return from === 'either' ? { ...queryFields(query), ...bodyFields(body) } : {};
 }
 
-/** Formats an issue path: `token_addresses[3]`. */
+/** Formats the path of an issue, as in `token_addresses[3]`. */
 function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path.map(String);
   return `${first ?? 'body'}${rest.map((part) => `[${part}]`).join('')}`;

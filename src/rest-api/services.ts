@@ -8,17 +8,17 @@ import type { Address } from '../solana/address.ts';
 import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 
-/** Dependencies of endpoints besides the chain, injected by the composition root. */
+/** Dependencies of endpoints other than the chain, injected by the composition root. */
 
 export interface OffChain extends NftOffChain {
-  /** Drops the cached document, so that the next `read` fetches it. */
+  /** Drops the cached document, so that the next `read` fetches the document again. */
   forget(uri: string): void;
 }
 
 interface FileStorage {
   /**
-   * Stores a stream, or a complete file without queueing behind streams. When it throws, nothing is stored.
-   * @param about.ownerId - the key family.
+   * Stores a stream or a complete file. Complete files do not queue behind streams. On an error, nothing is stored.
+   * @param about.ownerId - id of the key family.
    * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED
    */
   put(
@@ -28,23 +28,23 @@ interface FileStorage {
   ): Promise<Readonly<{ cid: string; uri: string }>>;
 }
 
-/** Keypairs whose secret key is stored encrypted; the password is not stored. rest-api.md §5 */
+/** Keypairs with an encrypted secret key. The password is not stored. Source: rest-api.md §5. */
 export interface SemiWallets {
   /** @throws Failure WALLETS_FULL. */
   create(ownerId: string, password: string): Promise<Address>;
-  /** null when the owner has no such wallet. @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES. */
+  /** @returns null if the owner has no such wallet. @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES. */
   decrypt(
     ownerId: string,
     wallet: Address,
     password: string,
   ): Promise<Readonly<{ encryptedPrivateKey: string; decryptionKey: string }> | null>;
-  /** Plaintext secret key, 64 bytes in base58; otherwise as `decrypt`. */
+  /** Like `decrypt`, but returns the secret key in plaintext: 64 bytes in base58. */
   keypair(
     ownerId: string,
     wallet: Address,
     password: string,
   ): Promise<Readonly<{ publicKey: Address; secretKey: string }> | null>;
-  /** @returns whether the wallet exists; otherwise as `decrypt`. */
+  /** @returns whether the owner has this wallet. @throws the same failures as `decrypt`. */
   changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean>;
 }
 
@@ -56,9 +56,9 @@ export type Confirmation = Readonly<{
 
 export interface Confirmations {
   /**
-   * Rejects only on abort, with the signal's reason if it is a Failure, else with CLIENT_GONE.
-   * @param transaction.blockhash - null when no block height ends its validity, as with a durable nonce.
-   * @param transaction.lastValidBlockHeight - from where on the blockhash may have expired and is checked.
+   * Rejects only on abort: with the signal's reason if that is a Failure, otherwise with CLIENT_GONE.
+   * @param transaction.blockhash - null if the transaction does not expire by block height, as with a durable nonce.
+   * @param transaction.lastValidBlockHeight - block height after which the blockhash may have expired and is checked.
    */
   wait(
     transaction: Readonly<{
@@ -73,7 +73,7 @@ export interface Confirmations {
 }
 
 export type RestSettings = Readonly<{
-  /** Days covered by transaction/history. */
+  /** Number of days that transaction/history covers. */
   historyDays: number;
   domainSuffix: string;
 }>;

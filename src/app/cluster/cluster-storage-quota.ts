@@ -1,7 +1,7 @@
 import type { FileStore } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/** Storage quota shared by all workers, counted in the primary. */
+/** Storage quota shared by all workers and counted in the primary. */
 export class ClusterStorageQuota {
   readonly #files: Pick<FileStore, 'has' | 'quota'>;
   /** Reserved bytes by worker, then by CID. */
@@ -24,7 +24,7 @@ export class ClusterStorageQuota {
     return true;
   }
 
-  /** Ends a reservation, and releases it if the file was not stored. */
+  /** Ends a reservation. If the file was not stored, releases the reserved bytes. */
   settle(worker: number, cid: string, isStored: boolean): void {
     const bytes = this.#reservations.get(worker)?.get(cid);
     if (bytes === undefined) return;
@@ -32,7 +32,7 @@ export class ClusterStorageQuota {
     if (!isStored) this.#files.quota.release(bytes);
   }
 
-  /** After a worker has exited, releases its reservations of files that were not stored. */
+  /** Releases the reservations of an exited worker, except for files that were stored. */
   async releaseWorker(worker: number): Promise<void> {
     const reserved = this.#reservations.get(worker);
     this.#reservations.delete(worker);

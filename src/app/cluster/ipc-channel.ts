@@ -30,7 +30,7 @@ type IpcChannelOptions<Out extends IpcMethods, In extends IpcMethods> = Readonly
   outgoing: Out;
   incoming: In;
   handlers: IpcHandlers<In>;
-  /** Sends a message; false when the other process is gone. */
+  /** Sends a message; returns false if the other process is gone. */
   send: (message: IpcMessage) => boolean;
 }>;
 

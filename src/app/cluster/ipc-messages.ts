@@ -3,7 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
-/** Requests between the primary and its workers. Messages are validated although both ends run this program. */
+/** Requests between the primary and its workers. Messages are validated even though both ends run this program. */
 
 type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;
@@ -20,7 +20,7 @@ const isLimitCommand = (value: unknown): value is LimitCommand =>
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
-/** A custom check, because a Zod schema would copy thousands of values ten times a second. */
+/** A custom check: a Zod schema would copy thousands of values ten times a second. */
 const limitCommands = z.custom<readonly LimitCommand[]>(
   (value) => Array.isArray(value) && value.every(isLimitCommand),
 );
@@ -32,7 +32,7 @@ const problems = z.array(z.object({ source: z.string(), field: z.string(), messa
 const settingsSchema = z.object({
   worker: z.int().min(1),
   workers: z.int().min(1),
-  /** Processes that call nodes: the workers, and the primary if it has a shred stage. */
+  /** Number of processes that call nodes: the workers, and the primary if it has a shred stage. */
   upstreamClients: z.int().min(1),
   configuration,
   ledger: z.object({ rpcPort: port, pubsubPort: port, geyserPort: port.nullable() }).nullable(),
@@ -60,23 +60,23 @@ const reloadedBy = z.object({
   requestId: z.string().nullable(),
 });
 
-/** Requests of workers to the primary. */
+/** Requests from workers to the primary. */
 export const primaryMethods = {
   getSettings: { request: empty, response: settingsSchema },
   ready: { request: workerAddress, response: empty },
   failed: { request: z.object({ problem: z.string() }), response: empty },
   limits: { request: limitCommands, response: z.array(z.unknown()) },
   metrics: { request: empty, response: z.string() },
-  /** Reserves storage for a file; false: the quota is exhausted. */
+  /** Reserves storage for a file; responds false if that would exceed the quota. */
   reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
   settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
   reload: { request: reloadedBy, response: reloadResult },
 } as const satisfies IpcMethods;
 
-/** Requests of the primary to workers. */
+/** Requests from the primary to workers. */
 export const workerMethods = {
   refresh: { request: empty, response: empty },
-  /** Metrics of this worker. */
+  /** Responds with the metrics of this worker. */
   page: { request: empty, response: z.string() },
   check: {
     request: z.object({ configuration, restart: strings }),
@@ -84,8 +84,8 @@ export const workerMethods = {
   },
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * A message, not a signal: a terminal signals the whole process group, so ours would be a second signal, which stops
-   * without draining.
+   * A message, not a signal: on Ctrl+C, the terminal has already signaled the whole process group, and a second signal
+   * stops a worker without draining.
    */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;
@@ -95,7 +95,7 @@ export type ResponseOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.o
   Kinds[Kind]['response']
 >;
 
-/** Handlers of all requests. The other process receives the message of a thrown error. */
+/** Handlers for all requests. If a handler throws, the other process receives the error text. */
 export type IpcHandlers<Kinds extends IpcMethods> = {
   readonly [Kind in keyof Kinds]: (
     request: RequestOf<Kinds, Kind>,

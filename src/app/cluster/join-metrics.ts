@@ -21,7 +21,7 @@ function readPage(page: string, worker: number, families: Map<string, Family>): 
   }
 }
 
-/** Joins pages by worker number, with a `worker` label. @param own - families of the whole service, without that label. */
+/** Joins the pages of all workers and adds a `worker` label. @param own - the primary's metrics, which get no label. */
 export function joinMetrics(pages: ReadonlyMap<number, string>, own: string): string {
   const families = new Map<string, Family>();
   for (const [worker, page] of pages) readPage(page, worker, families);

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 type Handle = Readonly<{ close: () => void }>;
 
-/** Members of the internal messages that Node.js sends between primary and worker. */
+/** Members of the internal messages that Node.js exchanges between primary and worker. */
 type ClusterMessage = Readonly<{ act?: unknown; seq?: unknown; ack?: unknown }>;
 
 const isMessage = (value: unknown): value is ClusterMessage => typeof value === 'object' && value !== null;
@@ -10,8 +10,8 @@ const isMessage = (value: unknown): value is ClusterMessage => typeof value === 
 type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
 
 /**
- * Closes connections that a worker had not accepted when it died. Node.js leaks their handles, so the clients would wait
- * forever. Node.js has no API for this, so this reads its internal messages (lib/internal/cluster).
+ * Closes connections that a worker had not accepted when it died. Node.js leaks their handles, so clients would wait
+ * forever. There is no Node.js API for this: the code reads internal messages (lib/internal/cluster).
  */
 export function closePendingConnections(worker: ChildProcess): void {
   const pending = new Map<unknown, Handle>();

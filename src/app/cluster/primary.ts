@@ -97,7 +97,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
   return { processes, reload };
 }
 
-/** Starts several processes: the primary serves no requests, and each worker is a complete gateway on the same ports. */
+/** Starts the workers, each a complete gateway on the same ports. The primary itself serves no requests. */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;
   const stops: StopFunctions = [];
@@ -117,7 +117,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
       ...{ ...serviceAddress, newKeys, setupUrl, stop },
       async reload() {
         await reload?.forSignal();
-        // Workers reload their certificates.
+        // On SIGHUP, workers reload their certificates.
         processes.signal('SIGHUP');
       },
     };

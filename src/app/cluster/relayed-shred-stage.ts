@@ -12,14 +12,14 @@ import { type RelayAddress, startShredRelay } from './shred-relay.ts';
 
 type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
-/** Never called: the primary opens no streams. */
+/** The primary serves no gRPC streams to clients, so it needs neither replay nor full demand. */
 const withoutReplay = (configuration: Configuration): Configuration => ({
   ...configuration,
   replay: { ...configuration.replay, slots: 0 },
   geyserSource: { ...configuration.geyserSource, demand: 'union' },
 });
 
-/** Connects the shred stage to the nodes, and relays it to the workers. */
+/** Connects the shred stage to the nodes and relays its output to the workers. */
 export async function relayShredStage(
   configuration: Configuration,
   shreds: Shreds,

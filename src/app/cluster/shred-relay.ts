@@ -6,14 +6,14 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { GeyserHandler, StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 
-/** Where the relay listens, and the token that it requires. Both change with each start. */
+/** Where the relay listens, and the token that it requires. Both change at each start. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
 
 export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;
 
 const HOST = '127.0.0.1';
 
-/** Enough for 64 workers: two streams each, and two more while those of an exited worker close. */
+/** Enough for 64 workers: two streams each, plus two per restarted worker while its old streams close. */
 const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -21,7 +21,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
   const expected = digest(token);
   const checkToken = ({ credential }: Caller): void => {
-    // Digests have equal lengths, so the comparison takes constant time.
+    // timingSafeEqual needs inputs of equal length, so digests are compared.
     if (!timingSafeEqual(digest(credential ?? ''), expected)) throw new Failure('INVALID_KEY');
   };
   const rejectUnary = (caller: Caller): never => {

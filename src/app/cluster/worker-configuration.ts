@@ -14,10 +14,10 @@ type DividedFields = {
 };
 
 /**
- * Limits of the whole service that each worker enforces alone: each gets a part. This includes limits per client
- * address. Limits per key or connection, and limits that processes share, are copied unchanged.
+ * Limits for the whole service that each worker enforces by itself, so each worker gets a share. They include limits
+ * per client address. Limits per key or connection, and limits that processes share, are copied unchanged.
  */
-// biome-ignore format: several short names a line
+// biome-ignore format: several short names per line
 export const dividedFields = {
   server: [
     'bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax',
@@ -67,7 +67,7 @@ export const dividedFields = {
   telemetry: ['queueMax'],
 } as const satisfies DividedFields;
 
-/** A worker's share of a limit, at least 1. 0 and null (none or unlimited) are returned unchanged. */
+/** A worker's share of a limit, at least 1. Returns 0 (none) and null (unlimited) unchanged. */
 const shareOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
   limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
 
@@ -89,7 +89,7 @@ function divideSection<Section extends object>(
 /** With one PostgreSQL connection, reads would wait for transactions. */
 const STORE_CONNECTIONS_MIN = 2;
 
-/** @param upstreamClients - processes that share the rate limits of nodes. */
+/** @param upstreamClients - number of processes that share the rate limits of nodes. */
 export function toWorkerConfiguration(
   configuration: Configuration,
   workers: number,

@@ -8,7 +8,7 @@ import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { ProposedChanges } from '../reload.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 
-/** Number of the worker; set only by the primary. */
+/** Environment variable with the worker number. Only the primary sets it. */
 export const WORKER_VARIABLE = 'SOLWAY_WORKER';
 
 export type WorkerCallbacks = Readonly<{
@@ -18,14 +18,14 @@ export type WorkerCallbacks = Readonly<{
 }>;
 
 export type WorkerContext = Readonly<{
-  /** Starts at 1. */
+  /** Worker number, from 1. */
   worker: number;
   toWorkerConfiguration(configuration: Configuration): Configuration;
   ledger: LocalnetPorts | null;
   openShreds(log: Logger): Shreds | null;
   limits: LimitStore;
   sharedQuota: SharedStorageQuota;
-  /** Sets the metrics page of this worker. @returns a function that reads the page of all workers. */
+  /** Sets the metrics page of this worker. @returns a function that reads the joined page of all workers. */
   joinMetrics(own: () => string): () => Promise<string>;
   /** @throws ConfigurationError, IpcError */
   reload(by: ReloadActor): Promise<ReloadResult>;

@@ -16,7 +16,7 @@ import {
 import { closePendingConnections } from './pending-connections.ts';
 import { WORKER_VARIABLE } from './worker-context.ts';
 
-/** Checks and applies a configuration in all workers; a starting worker gets the newest one. */
+/** Checks and applies a configuration in all ready workers. Starting workers get the newest one when ready. */
 export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
   async check({ configuration, restart }) {
     const responses = await processes.requestAll('check', { configuration, restart });
@@ -32,15 +32,15 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
   },
 });
 
-/** A starting worker that is not ready within this time is killed. */
+/** A worker that is not ready within this time after its start is killed. */
 const READY_TIMEOUT_MS = 120_000;
 
-/** Time beyond the drain for a worker to write usage and close. */
+/** Additional time after the drain for a worker to write usage and close. */
 const STOP_MARGIN_MS = 30_000;
 
 type Out = typeof workerMethods;
 
-/** Requests of a starting worker, handled here; `handlersFor` handles the others. */
+/** Requests from a starting worker, handled in this file. `handlersFor` provides all other handlers. */
 type LifecycleMethods = 'ready' | 'failed';
 
 type WorkerProcessesOptions = Readonly<{
@@ -61,14 +61,14 @@ type WorkerEntry = {
   readonly worker: number;
   readonly backoff: RestartBackoff;
   running: RunningWorker | null;
-  /** null before it is ready. */
+  /** On the performance.now() clock; null until the worker is ready. */
   readyAt: number | null;
   timer: NodeJS.Timeout | null;
 };
 
 const isReady = ({ readyAt }: WorkerEntry): boolean => readyAt !== null;
 
-/** Worker processes that listen on the same ports. One that dies is restarted while the others continue. */
+/** Worker processes that listen on the same ports. If a worker dies, it is restarted while the others continue. */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
   readonly #entries: readonly WorkerEntry[];
@@ -96,8 +96,8 @@ export class WorkerProcesses {
   }
 
   /**
-   * Starts all workers, and returns their address.
-   * @param isFirst - first start of this database: worker 1 starts alone, so that first-start data is created once.
+   * Starts all workers, and returns the address on which they listen.
+   * @param isFirst - first start with this database: worker 1 starts first, so that initial data is created once.
    * @throws WorkerStartError
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
@@ -124,7 +124,7 @@ export class WorkerProcesses {
     return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
-  /** Signals ready workers only: a worker that is still starting has no signal handler and would exit. */
+  /** Signals only ready workers: a worker that is still starting has no signal handler yet and would exit. */
   signal(signal: NodeJS.Signals): void {
     for (const { running } of this.#entries.filter(isReady)) running?.process.process.kill(signal);
   }
@@ -134,7 +134,7 @@ export class WorkerProcesses {
     if (running !== null) this.#requestStop(running);
   }
 
-  /** Drains all workers; kills those that take too long. */
+  /** Drains all workers. Kills workers that take too long. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
@@ -156,7 +156,7 @@ export class WorkerProcesses {
         entry.readyAt = performance.now();
         resolve(address);
         const configuration = currentConfiguration();
-        // The configuration changed while the worker started.
+        // The configuration changed while the worker was starting.
         if (configuration !== initialConfiguration)
           channel.request('apply', { configuration }).catch(() => this.renew(worker));
         return null;
@@ -224,7 +224,7 @@ export class WorkerProcesses {
 
 type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Resolves when a process has exited or could not be spawned. A failed spawn emits no exit event. */
+/** Resolves when the worker has exited or could not be spawned; a failed spawn emits no exit event. */
 function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));
@@ -235,5 +235,5 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
   });
 }
 
-/** A message that cannot be sent needs no handling: its request fails at the timeout or when the process exits. */
+/** A failed send needs no handling: the request times out, or fails when the process exits. */
 const ignore = (): void => {};

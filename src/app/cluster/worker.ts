@@ -25,7 +25,7 @@ type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
   logLevelOf: (section: Configuration['log']) => string;
-  /** Resolves with the reason when the process should end. */
+  /** Resolves with a reason when the process should stop. */
   shutdown: Promise<string>;
 }>;
 
@@ -115,7 +115,7 @@ function workerContextOf(
       },
       start: async () => {},
       execute(steps) {
-        // Other members cannot be serialized.
+        // Sends only these members, because others cannot be serialized.
         const sent = steps.map(({ name, keys, values }) => ({ name, keys, values }));
         return channel.request('limits', sent, commandTimeoutMs);
       },
@@ -139,7 +139,7 @@ function workerContextOf(
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
-/** Never rejects: reports its error to the primary. @returns null when it could not start. */
+/** Never rejects: reports errors to the primary. @returns null if the service could not start. */
 async function start(
   options: WorkerOptions,
   channel: PrimaryChannel,
@@ -152,7 +152,7 @@ async function start(
     const service = await startService({
       configuration: settings.configuration,
       environment: options.environment,
-      // The primary starts the services that exist once.
+      // Not used: the primary starts the embedded ledger.
       program: [process.execPath],
       log,
       reloadSource: { read: () => settings.configuration, logLevelOf: options.logLevelOf },
@@ -160,7 +160,7 @@ async function start(
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
     const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes };
-    // The disconnect event reports a lost primary.
+    // A lost primary is handled by the disconnect event.
     channel.request('ready', address).catch(() => {});
     return service;
   } catch (error) {
@@ -169,11 +169,11 @@ async function start(
   }
 }
 
-/** Runs this process as a worker until it is stopped or loses the primary. @returns whether it started. */
+/** Runs this process as a worker until it is stopped or loses the primary. @returns whether the service started. */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
-  // By default Node.js exits at once when the primary exits, which would cut pending requests.
+  // By default, Node.js ends a worker at once when the primary exits, which would abort pending requests.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
-  // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
+  // Only the primary rereads the configuration, but a SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});
   const handlers = workerHandlers();
   const channel = openChannel(handlers);

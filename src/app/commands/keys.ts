@@ -55,7 +55,7 @@ async function listAll(
   return all;
 }
 
-/** Request body in the type of the API contract: lists are copied and undefined members dropped. */
+/** Converts to the body type of the API contract: copies lists and drops undefined members. */
 const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
 
 type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
@@ -76,7 +76,7 @@ function commandsOf(api: ApiClient, customer: string) {
       }),
     change: async (key: string, change: ChangeKeyInput) =>
       api.call('PATCH /customers/{customer}/keys/{key}', { ...at(key), body: bodyOf<Change>(change) }),
-    /** @param overlapMs - undefined: the default of the service. */
+    /** @param overlapMs - undefined: the service's default. */
     rotate: async (key: string, overlapMs: number | undefined) => {
       if (overlapMs !== undefined) checkOverlap(overlapMs);
       const body = overlapMs === undefined ? {} : { overlapMs };
@@ -90,7 +90,7 @@ function commandsOf(api: ApiClient, customer: string) {
   };
 }
 
-/** Maximum number of keys in a text that one request looks up. */
+/** Maximum number of keys that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
 async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
@@ -104,13 +104,13 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult
   return identified;
 }
 
-/** Result for a text without keys, which needs no lookup; null if it contains keys. */
+/** Result for a text without keys, which needs no lookup; null if the text contains keys. */
 export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
 }
 
-/** Keeps commands from creating an empty database. @throws KeyOperationError not-found */
+/** Prevents commands from creating an empty database. @throws KeyOperationError not-found */
 export function checkStoreExists({ store, dataDir }: Configuration): void {
   const file = databaseFile(dataDir);
   if (store.databaseUrl !== null || existsSync(file)) return;
@@ -126,7 +126,7 @@ type KeyCommandsOptions = OfflineOptions &
     createIfMissing: boolean;
   }>;
 
-/** @throws as `withOfflineApi` */
+/** @throws the same errors as `withOfflineApi` */
 export async function withKeyCommands<Result>(
   { customer = DEFAULT_CUSTOMER_ID, createIfMissing, ...options }: KeyCommandsOptions,
   work: (commands: KeyCommands) => Promise<Result>,
@@ -140,7 +140,7 @@ export async function withKeyCommands<Result>(
   return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
 }
 
-/** Key commands of a remote service; default: the customer of the token. @throws ApiError, ApiUnreachableError */
+/** Key commands for a remote service. Defaults to the token's customer. @throws ApiError, ApiUnreachableError */
 export async function remoteKeyCommands({
   url,
   token,

@@ -18,8 +18,8 @@ export type OfflineOptions = Readonly<{
 }>;
 
 /**
- * Runs `work` through the control API in this process. A running service follows every change within two seconds.
- * @param prepare - runs before the API is built. @returns additional services.
+ * Runs `work` with a control API in this process. A running service picks up every change within two seconds.
+ * @param prepare - called before the API is built; returns additional services.
  * @throws ApiError, KeyOperationError, PepperError, SchemaTooNewError, or the driver's error.
  */
 export async function withOfflineApi<Result>(

@@ -22,11 +22,11 @@ import type { OfflineOptions } from './offline-api.ts';
 
 type DashboardAddress = Readonly<{
   url: string;
-  /** `running`: reported by a running service. `assumed`: derived from the configuration. */
+  /** `running`: reported by a running service. `assumed`: derived from the configuration only. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
 }>;
 
-/** Links are complete URLs. */
+/** Links returned by these commands are complete URLs. */
 export type OperatorCommands = Awaited<ReturnType<typeof commandsOf>>;
 
 const operatorContextOf = (configuration: Configuration, store: Store, actor: string): OperatorContext => ({
@@ -54,8 +54,8 @@ async function findDashboardAddress(
 }
 
 /**
- * Creates the setup link of the first start; null if an operator or an unused link exists.
- * @param url - of the service.
+ * Creates the setup link at the first start; null if an operator or an unused link exists.
+ * @param url - base URL of the service, used unless accounts.public_url is set.
  */
 export async function firstOperatorLink(
   configuration: Configuration,

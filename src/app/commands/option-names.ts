@@ -1,9 +1,9 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
-/** Names of API fields on the command line: `cidrs` is `--cidr`. */
+/** Command-line option for each API field: `--cidr` for `cidrs`. */
 type OptionNames = Readonly<Record<string, string>>;
 
-/** Prefix of validation errors of the control API. */
+/** Prefix of validation errors from the control API. */
 const PREAMBLE = /^The (?:body|query) is invalid: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
 const replacements: readonly (readonly [of: RegExp, words: string])[] = [
@@ -21,7 +21,7 @@ function inOption(part: string, options: OptionNames): string {
   return option === undefined ? part : option + part.slice(found.length);
 }
 
-/** Rewrites an API error with the option names of the command line; other errors stay unchanged. */
+/** Rewrites an API error to name command-line options. Returns other errors unchanged. */
 export function withOptionNames(error: unknown, options: OptionNames): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, code, fields, message } = error;

@@ -16,13 +16,13 @@ export type NodeInput = Readonly<{
   options: NodeOptions;
 }>;
 
-/** Node options by their names in the file; null: no limit. */
+/** Node options by their names in the configuration file; null: no limit. */
 export type NodeOptions = Readonly<Record<string, number | null>>;
 
 export type NodeChange = Readonly<{
   url: string | undefined;
   ws: string | undefined;
-  /** null removes it. */
+  /** null removes the Geyser URL. */
   grpc: string | null | undefined;
   headers: NodeInput['headers'] | undefined;
   options: NodeOptions | undefined;
@@ -30,16 +30,16 @@ export type NodeChange = Readonly<{
 
 export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
-/** Defaults to the network of the first node with this name: names are unique within a configuration. */
+/** Returns `given`, or the network of the node with this name. Names are unique within a configuration. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
   if (given !== undefined) return given as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});
   const found = [...nodes, ...added].find((node) => node.name === name);
-  // If the node is missing, the next request reports it.
+  // If the node does not exist, the next request reports that.
   return found?.network ?? 'mainnet-beta';
 }
 
-/** The API replaces all options at once, so a change of one must include the current ones. */
+/** Current options. The API replaces all options at once, so a change must include the unchanged options too. */
 async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
   const { added } = await api.call('GET /upstreams', {});
   return added.find((node) => node.name === name)?.options ?? {};
@@ -94,7 +94,7 @@ function commandsOf(api: ApiClient, environment: Environment) {
   };
 }
 
-/** @throws as `withOfflineApi` */
+/** @throws the same errors as `withOfflineApi` */
 export async function withUpstreamCommands<Result>(
   options: OfflineOptions,
   work: (commands: UpstreamCommands) => Promise<Result>,

@@ -3,7 +3,7 @@ import { errorText } from '../error-text.ts';
 export type Finding = Readonly<{
   subject: string;
   verdict: 'good' | 'warning' | 'bad';
-  /** Finding; with a remedy unless the verdict is good. */
+  /** What was found. Includes a remedy unless the verdict is good. */
   text: string;
 }>;
 

@@ -55,7 +55,7 @@ async function readStored(configuration: Configuration, environment: Environment
   }
 }
 
-/** The pepper protects the digests of a stolen database, so other users must not read it. */
+/** The pepper protects the key digests if the database is stolen, so other users must not be able to read it. */
 async function checkPepperRights(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const { text, file, dataDir } = pepperSources(configuration, environment);
   if (text !== undefined) return [];
@@ -80,7 +80,7 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [good(subject, describeReport(report))];
 }
 
-/** `report` is null when the node cannot be probed. */
+/** `report` is null if the node cannot be probed. */
 type NodeCheck = Readonly<{
   report: ProbeReport | null;
   findings: readonly Finding[];
@@ -97,7 +97,7 @@ async function checkUpstream(
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // A PubSub finding of an unreachable node adds nothing. Its Geyser may run on another machine.
+    // If the node is unreachable, PubSub findings add nothing, but Geyser may run on another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
     return { report, findings: findingsOf(report), feeds };
   } catch {
@@ -124,7 +124,7 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   });
 }
 
-/** Checks everything the service depends on; creates only what a start would create. Never rejects. */
+/** Checks everything the service depends on. Creates only what starting the service would create. Never rejects. */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);

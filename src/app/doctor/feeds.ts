@@ -29,7 +29,7 @@ export async function checkSenders(
   return found.flat();
 }
 
-/** Checks PubSub. If the address was derived from the URL, a failure is only a warning. */
+/** Checks PubSub. A failure is only a warning if the PubSub address was derived from the URL. */
 export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   if (node.ws === null) return [];
   const subject = `PubSub of ${node.name} (${node.network})`;
@@ -82,7 +82,7 @@ export async function checkShreds(
   return Promise.all(checks);
 }
 
-/** Reports a default network without any usable feed. @param feedFindings - of all reachable nodes. */
+/** Reports a default network that has no usable feed. @param feedFindings - results of all feed checks. */
 export function checkAnyFeed(
   { upstreams, networks }: Configuration,
   feedFindings: readonly Finding[],

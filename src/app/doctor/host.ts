@@ -29,7 +29,7 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
   ];
 }
 
-/** A running service uses the port, so a port in use is only a warning. */
+/** A port in use is only a warning, because a running Solway may use it. */
 async function checkListenAddress(
   subject: string,
   address: ListenAddress,
@@ -92,7 +92,7 @@ export async function checkTls(configuration: Configuration): Promise<Finding[]>
   return (await Promise.all(findings)).filter((found) => found !== null);
 }
 
-/** Running process that holds the ledger lock; null without one. */
+/** PID of the running process that holds the ledger lock; null if there is none. */
 function ledgerHolder(folder: string): number | null {
   try {
     const { pid } = JSON.parse(readFileSync(join(folder, 'ledger.lock'), 'utf8')) as { pid: number };

@@ -10,10 +10,10 @@ import { createUpstreamPool } from '../../upstream/pool.ts';
 import { openTokenList } from '../servers/rest-services.ts';
 import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
-/** A wallet without tokens or NFTs. */
+/** Address of a wallet without tokens or NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
-/** Calls that nodes often reject, and the consequence for REST. */
+/** Calls that REST needs but nodes often reject. `impact` says what REST lacks without them. */
 const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',
@@ -67,7 +67,7 @@ async function checkDas(server: DasServer, configuration: Configuration): Promis
   }
 }
 
-/** @param reachable - nodes that respond. */
+/** @param reachable - the nodes that respond. */
 export async function checkRest(
   configuration: Configuration,
   reachable: readonly UpstreamConfiguration[],

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 
 type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** Attempts with ports chosen by the system; as many with random lower ports follow. */
+/** Number of attempts with ports chosen by the system, followed by as many with random lower ports. */
 const TRIES_MAX = 25;
 /**
- * Below the ephemeral ports (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ones to
- * listeners on port 0, so with many connections the port after a free one is always in use.
+ * Ports below the ephemeral range (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ports to
+ * listeners on port 0. With many connections, the port after such a listener is therefore always in use.
  */
 const QUIET_PORTS = { from: 10_000, below: 32_000 };
 
@@ -15,7 +15,7 @@ const isRetryable = (error: unknown): boolean => {
   return code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT';
 };
 
-/** Opens two listeners on consecutive free ports. @throws the error of the last attempt; nothing stays open. */
+/** Opens two listeners on consecutive free ports. @throws the error of the last attempt, with both closed. */
 export async function openOnFreePorts<First extends Listener, Second>(
   openFirst: (port: number) => Promise<First>,
   openSecond: (port: number) => Promise<Second>,
@@ -30,7 +30,7 @@ export async function openOnFreePorts<First extends Listener, Second>(
   }
 }
 
-/** Opens two listeners on consecutive ports. On an error nothing stays open. */
+/** Opens two listeners on consecutive ports. If either fails, neither stays open. */
 export async function openOnConsecutivePorts<First extends Listener, Second>(
   port: number,
   openFirst: (port: number) => Promise<First>,

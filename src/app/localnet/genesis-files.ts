@@ -11,7 +11,7 @@ import { Keypair } from '../../solana/ed25519.ts';
 import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 
-/** Writes `validator.log` with the lines that tools search for in the log of solana-test-validator. */
+/** Writes `validator.log` with the lines that tools look for in solana-test-validator's log. */
 export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contact, now: Date): void {
   const features = FEATURE_SET.toString(16).padStart(8, '0');
   const lines = [
@@ -29,16 +29,16 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 }
 
 /**
- * Accounts and programs of a new ledger. An address may be a keypair file. For an account it may also be `-`, which
- * means the address in its file.
+ * Accounts and programs for a new ledger. A keypair file may be given instead of an address. For an account, `-` means
+ * the address in the account file.
  */
 type GenesisFiles = Readonly<{
-  /** Address and file. */
+  /** Address and file of each account. */
   accounts: readonly (readonly string[])[];
   accountDirs: readonly string[];
-  /** Address, file, and upgrade authority: an address or `none` (the default). */
+  /** Address, file and upgrade authority of each program. The authority is an address or `none` (the default). */
   programs: readonly (readonly string[])[];
-  /** Account that receives the genesis lamports; null: none. */
+  /** Address of the account that receives the genesis lamports; null: none. */
   mint: string | null;
 }>;
 
@@ -64,7 +64,7 @@ function addressArgument(option: string, text: string): Address {
   );
 }
 
-/** null for an invalid file. Errors never contain the content of a file. */
+/** @returns null for an invalid file, so that an error never contains the content of the file. */
 function readKeypair(file: string): Keypair | null {
   try {
     return Keypair.fromJson(readFileSync(file, 'utf8'));

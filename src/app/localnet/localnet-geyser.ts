@@ -13,9 +13,9 @@ export type LocalnetGeyser = Readonly<{ port: number; close(): Promise<void> }>;
 
 type LocalnetGeyserOptions = Readonly<{
   host: string;
-  /** Tried in turn until one is free; 0: any free port. */
+  /** Ports to try in turn until one is free; 0: any free port. */
   ports: readonly number[];
-  /** Drain time when it closes. Default 1 s. */
+  /** Drain time on close. Defaults to 1 s. */
   drainGraceMs?: number;
   log: Logger;
 }>;
@@ -25,7 +25,7 @@ function slotOf(event: LedgerEvent) {
   return event.kind === 'vote' ? null : event.slot;
 }
 
-/** Feeds ledger events into the hub. An error loses the slot for subscribers but does not stop the ledger. */
+/** Passes ledger events to the hub. On an error, subscribers lose the slot, but the ledger continues. */
 function followLedger(node: OpenLocalNode, hub: GeyserHub, log: Logger): () => void {
   const updates = new LedgerUpdates(hub);
   return node.follow((event) => {
@@ -47,7 +47,7 @@ async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options
 }
 
 /**
- * Serves Geyser without a key. Loads rooted slots first, so that streams can replay slots from before a restart.
+ * Serves Geyser without API keys. Loads rooted slots first, so that streams can replay slots from before a restart.
  * @throws the system error when no port is free
  */
 export async function openLocalnetGeyser(

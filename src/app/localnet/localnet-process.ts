@@ -6,9 +6,9 @@ import type { Configuration } from '../../config/configuration.ts';
 import { ledgerDir } from '../process/data-dir.ts';
 import { RestartBackoff } from '../process/restart-backoff.ts';
 
-/** Time to open the ledger. */
+/** Maximum time for opening the ledger. */
 const READY_TIMEOUT_MS = 60_000;
-/** Time to flush and close. */
+/** Maximum time for flushing and closing. */
 const STOP_TIMEOUT_MS = 10_000;
 /** Delay after a failed restart. */
 const RETRY_DELAY_MS = 5_000;
@@ -20,11 +20,11 @@ type LocalnetProcessOptions = Configuration['localnet'] &
 export type LocalnetPorts = Readonly<{
   rpcPort: number;
   pubsubPort: number;
-  /** Null when Geyser is disabled. */
+  /** null if Geyser is disabled. */
   geyserPort: number | null;
 }>;
 
-/** Message of the child process when it is ready; `solway localnet` prints it with the same names. */
+/** Message from the child process when it is ready. `solway localnet --json` prints the same object. */
 type LocalnetReady = Pick<LocalnetPorts, 'rpcPort' | 'pubsubPort'> &
   Readonly<{ event: 'ready'; grpcPort: LocalnetPorts['geyserPort'] }>;
 
@@ -42,7 +42,7 @@ export class EmbeddedLedgerError extends Error {
   }
 }
 
-/** Last lines of standard error, which explain a failed start. */
+/** Number of recent stderr lines to keep; they explain a failed start. */
 const LAST_LINES_MAX = 20;
 const LINE_MAX_CHARS = 2_000;
 
@@ -55,7 +55,7 @@ class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;
   readonly #backoff = new RestartBackoff();
   #child: ChildProcess | null = null;
-  /** The ports of the first start are kept for restarts; 0 picks a free one. */
+  /** Restarts reuse the ports of the first start; 0: any free port. */
   #rpcPort: number;
   #geyserPort = 0;
   #isStopping = false;
@@ -68,7 +68,7 @@ class LocalnetProcess {
     this.#rpcPort = options.rpcPort;
   }
 
-  /** @throws EmbeddedLedgerError with the last error line of the child when it does not become ready. */
+  /** @throws EmbeddedLedgerError with the last error line of the child if it does not become ready. */
   async start(): Promise<LocalnetPorts> {
     const ports = await this.#spawn();
     this.#rpcPort = ports.rpcPort;
@@ -80,7 +80,7 @@ class LocalnetProcess {
     this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     const child = this.#child;
-    // Without a pid it was never spawned and emits no exit event.
+    // A child without a pid was never spawned and emits no exit event.
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
       return Promise.resolve();
     return new Promise((resolve) => {
@@ -112,7 +112,7 @@ class LocalnetProcess {
   #spawn(): Promise<LocalnetPorts> {
     const [command, ...first] = this.#options.program;
     const child = spawn(command, [...first, ...this.#arguments()], {
-      // The channel reports readiness; when it closes, the child stops.
+      // The child reports readiness over the IPC channel and stops when the channel closes.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // Ctrl+C signals the whole process group, but the ledger must respond until the gateway has drained.
       detached: true,
@@ -156,7 +156,7 @@ class LocalnetProcess {
     });
   }
 
-  /** Error text of the child, with its command-line option replaced by our configuration option. */
+  /** The child's error text, with its command-line option replaced by our configuration option. */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
     const errorLine = this.#lastLines.findLast((line) => line.startsWith('solway: '));
     if (errorLine === undefined)
@@ -187,7 +187,7 @@ class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-/** Address at which this machine reaches the socket, as `host:port`. */
+/** Address through which this machine reaches the socket, as `host:port`. */
 function toLocalAddress({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;

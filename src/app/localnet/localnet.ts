@@ -29,20 +29,20 @@ import { warpTo } from './warp-slot.ts';
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
     host: string;
-    /** JSON-RPC; WebSockets use the next port. 0: any two consecutive free ports. */
+    /** Port for JSON-RPC; WebSockets use the next port. 0: any two consecutive free ports. */
     rpcPort: number;
-    /** Port of the faucet; 0: any free port. Default null: none. */
+    /** Port for the faucet; 0: any free port. Defaults to null: no faucet. */
     faucetPort?: number | null;
-    /** Ports for Geyser, tried in turn; 0: any free port. Default: no Geyser. */
+    /** Ports to try in turn for Geyser; 0: any free port. By default, there is no Geyser. */
     geyserPorts?: readonly number[];
     shredsTo?: readonly ShredTarget[];
-    /** Minimum milliseconds between a shred and its execution. Default `localnetDefaults.shredLeadMs`. */
+    /** Minimum milliseconds between a shred and its execution. Defaults to `localnetDefaults.shredLeadMs`. */
     shredLeadMs?: number;
-    /** UDP port of the gossip address. Default 0: any free port. */
+    /** UDP port of the gossip address. Defaults to 0: any free port. */
     gossipPort?: number;
-    /** Creates empty blocks up to this slot before listening. Default 0. */
+    /** Empty blocks are created up to this slot before the ledger listens. Defaults to 0. */
     warpSlot?: number;
-    /** Time to wait for another process to release the ledger. */
+    /** Maximum time to wait for another process to release the ledger. */
     inUseWaitMs: number;
     log: Logger;
   }>;
@@ -135,12 +135,12 @@ async function openGeyser(
 ): Promise<LocalnetGeyser | null> {
   const [first] = ports;
   if (first === undefined) return null;
-  // Imported on demand, because loading the gRPC server slows down startup.
+  // Imported only if needed, because loading the gRPC server slows down startup.
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
 
-/** A failure is not fatal: only tools that read validator.log need it. */
+/** A failure is not fatal: only tools that read validator.log need the file. */
 function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
   try {
     writeValidatorLog(ledgerDir, genesis, contact, new Date());

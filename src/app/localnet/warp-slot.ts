@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 
-/** Maximum number of slots not yet written to disk, because they take memory. */
+/** Maximum number of slots held in memory because they are not yet written to disk. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
-/** Creates empty blocks until the ledger has reached a slot. @throws Error when a block cannot be written */
+/** Creates empty blocks until the ledger reaches `slot`. @throws Error when a block cannot be written */
 export async function warpTo(
   node: Pick<OpenLocalNode, 'bank' | 'freeze' | 'durableSlot'>,
   slot: bigint,

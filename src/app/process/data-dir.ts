@@ -9,7 +9,7 @@ export const ledgerDir = (dataDir: string): string => join(dataDir, 'ledger');
 
 export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 
-/** Each worker has its own folder of fetched documents. */
+/** Each worker has its own folder for fetched documents. */
 export const offChainDir = (dataDir: string, worker: number): string =>
   join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
 

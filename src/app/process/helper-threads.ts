@@ -2,24 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
-/** Bytecode that V8 may inline into one function. */
+/** Maximum size of the bytecode that V8 may inline into one function. */
 const INLINED_MAX_BYTES = 4_000;
 
 const INLINING_FLAG = '--max-inlined-bytecode-size-cumulative';
 
 /**
- * Raises V8's inlining limit (default 920 bytes): a request runs about sixty short functions, and calling them is a
- * large part of its cost. Call it once at startup. Source: `node --v8-options`.
+ * Raises V8's inlining limit (default 920 bytes): a request runs about sixty short functions, and the calls are a large
+ * part of its cost. Call once at startup. Source: `node --v8-options`.
  */
 export const raiseInliningLimit = (): void => setFlagsFromString(`${INLINING_FLAG}=${INLINED_MAX_BYTES}`);
 
-/** Thread name of V8's compiler and garbage collector threads. */
+/** Name prefix of V8's compiler and garbage collector threads. */
 const HELPER = 'V8Worker';
 const TASKS = '/proc/self/task';
 
-/** In a parallel scavenge the main thread waits for helper threads; such short work is faster without them. */
+/** In a parallel scavenge, the main thread waits for helper threads. Such short work is faster without helpers. */
 const SCAVENGE_FLAG = '--no-parallel-scavenge';
-/** Same step as `nice` uses by default. */
+/** The default increment of `nice`. */
 const STEP = constants.priority.PRIORITY_BELOW_NORMAL;
 const LOWEST = constants.priority.PRIORITY_LOW;
 
@@ -27,8 +27,8 @@ const isHelper = (task: string): boolean =>
   readFileSync(`${TASKS}/${task}/comm`, 'latin1').startsWith(HELPER);
 
 /**
- * Lowers the priority of V8's helper threads if there is a serving process per processor, where a helper would stall a
- * serving thread. Only one step, because a serving thread may wait for a helper. Linux only; call it once.
+ * Lowers the priority of V8's helper threads if every processor has a serving process, which a helper would stall.
+ * Lowers it by only one step, because a serving thread may wait for a helper. Linux only; call once.
  * @param servingProcesses - number of serving processes on this machine.
  */
 export function deprioritizeHelperThreads(servingProcesses: number): void {

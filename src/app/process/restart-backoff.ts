@@ -8,7 +8,7 @@ const HEALTHY_AFTER_MS = 60_000;
 export class RestartBackoff {
   #recentExits = 0;
 
-  /** Returns the delay in milliseconds. @param uptimeMs - how long the exited process had been ready. */
+  /** @returns the delay in milliseconds. @param uptimeMs - how long the exited process had been ready. */
   next(uptimeMs: number): number {
     if (uptimeMs >= HEALTHY_AFTER_MS) this.#recentExits = 0;
     const delay = Math.min(DELAY_MIN_MS * 2 ** this.#recentExits, DELAY_MAX_MS);

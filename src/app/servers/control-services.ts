@@ -19,7 +19,7 @@ const DAY_MS = 24 * 3_600_000;
 /** URLs of the running service, without a path, and what it offers. */
 export type ServiceAddress = Readonly<{
   url: string;
-  /** null when the listener is disabled. */
+  /** null if the gRPC listener is disabled. */
   grpcUrl: string | null;
   /** Whether the shred stage has a source; without one, keys of the shred product are rejected. */
   hasShredStage: boolean;
@@ -30,18 +30,18 @@ export type ControlOptions = Readonly<{
   configuration: Configuration;
   store: Store;
   peppers: Peppers;
-  /** Passed in rather than imported: the registry doubles the startup time of CLI commands, which pass none. */
+  /** Not imported here: the endpoint registry would double the startup time of CLI commands, which pass []. */
   endpoints: ApiServices['endpoints'];
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
-  /** Services that only a running gateway has, such as the request log. */
+  /** Further services, such as the request log of a running gateway. */
   additionalServices?: Partial<ApiServices>;
   /** Called once the listeners are open. */
   serviceAddress: () => ServiceAddress;
 }>;
 
-/** Account options. Getters return what a reload changed; the other options change at a restart. */
+/** Account options. Getters return the current value after a reload; other options change only at a restart. */
 export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   const { publicUrl, oidc, sessionDays, accountFreeAttempts, addressFreeAttempts } = accounts;
   const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {

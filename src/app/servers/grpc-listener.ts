@@ -52,7 +52,7 @@ export function buildGrpcListener(configuration: Configuration, options: GrpcLis
   const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
   const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
   const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
-  /** Called once the listener is drained. */
+  /** Must be called after the listener is drained. */
   const close = (): void => watch.close();
   return { server, tlsListener, close };
 }

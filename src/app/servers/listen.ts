@@ -10,7 +10,7 @@ export type ListenAddress = Readonly<{
   hostField: string;
   /** Option that sets the port, such as `--port`. */
   portOption: string;
-  /** Word for the port in errors: `port`, `UDP port`. */
+  /** What errors call the port: `port` or `UDP port`. */
   kind: string;
 }>;
 
@@ -84,7 +84,7 @@ export const checkPortFree = (address: ListenAddress): Promise<void> =>
 export const checkUdpPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeUdpPort(address.host, address.port));
 
-/** Address to reach a listener on this machine: a wildcard host becomes loopback. */
+/** Host for reaching a listener from this machine: a wildcard address becomes loopback. */
 export function callableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

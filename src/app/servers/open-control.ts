@@ -9,12 +9,12 @@ import type { TrustedProxies } from '../../servers/client-address.ts';
 import type { HttpHandler, HttpRoutes } from '../../servers/http/routes.ts';
 import { apiServicesOf, type ControlOptions } from './control-services.ts';
 
-/** Path prefix of the control API and of sign-in. */
+/** Path prefix of the control API and of sign-in requests. */
 export const CONTROL_PREFIX = '/api/';
 
 const httpMethods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
-/** Creates the function that mails reset links. Null if mail or the public URL is not configured; resets are unavailable. */
+/** @returns a function that mails reset links; null (no resets) if mail or the public URL is not configured. */
 function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
@@ -23,9 +23,9 @@ function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | 
       `${publicUrl}/reset-password#token=${token}`,
       'If it was not you, ignore this message. Your password is unchanged.\n',
     ].join('\n\n');
-    // Not awaited: the duration would reveal whether the account exists.
+    // Not awaited: the response time would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Reset your Solway password', text, isUrgent: true }).catch(() => {
-      // The error is not logged: it may contain the address.
+      // The error is not logged: it may contain the email address.
       log.warn('Failed to send a password reset mail');
     });
   };

@@ -47,10 +47,10 @@ export function buildRestInterface(
   const allRoutes = joinRoutes(
     restRoutes(new RestGateway(parts, rest, groups), routes, restOptions),
     fileStore === null ? new Map() : ipfsRoutes(fileStore, ipfs, blocks),
-    // The reference page is rendered from the OpenAPI document. The layer rules forbid a shared type.
+    // The cast is needed because the layer rules forbid sharing a type with the reference page.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
-  /** Ends requests that wait for confirmations, which could outlast the drain. */
+  /** Ends requests that wait for confirmations: these could outlast the drain. */
   const endWaits = (): void => confirmations.close();
   return { routes: allRoutes, endWaits };
 }

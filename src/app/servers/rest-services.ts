@@ -89,7 +89,7 @@ export async function openRestServices(
     stops.push(close);
     return {
       ...{ offChain, das, tokenList, files: uploads, fileStore, blocks, semiWallets },
-      /** Files are served under this address. */
+      /** Sets the base URL under which files are served. */
       setUrl(url: string) {
         baseUrl = url;
       },

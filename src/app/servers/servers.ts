@@ -45,7 +45,7 @@ function rpcCalls(
     ...pick(server, ['bodyMaxBytes', 'bodiesMaxBytes', 'batchResponsesMaxBytes', 'batchConcurrency']),
     network: networks.default,
     served: () => pool.networks(),
-    // A worker's share must still hold the longest response.
+    // A worker's share must still have room for the longest response.
     responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
@@ -89,7 +89,7 @@ function buildWebSocketServer(
   proxies: TrustedProxies,
   log: Logger,
 ) {
-  // A complete type, so that a missing option is a compile error.
+  // With the complete type, a missing option is a compile error.
   const options: WebSocketOptions = {
     ...websocket,
     path: webSocketOptions.path,
@@ -124,7 +124,7 @@ function findTlsListeners(
   return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
 }
 
-/** Builds the listeners without opening them. @param streams - null: no gRPC listener. */
+/** Builds the listeners without opening them. @param streams - null for no gRPC listener. */
 export function buildServers(
   configuration: Configuration,
   access: Access,
@@ -176,7 +176,7 @@ export function buildServers(
     restInterface.endWaits();
     control.endStreams();
   };
-  /** Ends all subscriptions; called once the listeners are drained. */
+  /** Ends all subscriptions. Must be called after the listeners are drained. */
   const close = (): void => {
     gate.close();
     grpc?.close();
@@ -186,7 +186,7 @@ export function buildServers(
 
 export type Servers = ReturnType<typeof buildServers>;
 
-/** Ready: nodes of the default network can answer. */
+/** Readiness depends on the default network: `usable` counts its healthy nodes. */
 function readiness(
   http: HttpServer,
   access: Access,

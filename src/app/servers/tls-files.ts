@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
-/** The message names the option and never quotes a file, which may be a private key. */
+/** The message names the option and never quotes the file, which may contain a private key. */
 export class TlsFileError extends Error {
   override name = 'TlsFileError';
 }
@@ -42,7 +42,7 @@ function read(field: string, file: string): Buffer {
   }
 }
 
-/** Replaces the error of `make`, which may quote the file. */
+/** Replaces an error thrown by `make`, because the error may quote the file. */
 function orElse<T>(message: string, make: () => T): T {
   try {
     return make();

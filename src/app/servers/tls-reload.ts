@@ -6,14 +6,14 @@ import { errorText } from '../error-text.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
 
 export type TlsListener = Readonly<{
-  /** `HTTP listener`. */
+  /** Name for logs, such as `HTTP listener`. */
   name: string;
   files: TlsFiles;
   reload(identity: TlsIdentity): void;
 }>;
 
 type CertificateWatch = Readonly<{
-  /** Rereads all certificates, changed or not. */
+  /** Rereads all certificates, even if their files have not changed. */
   reload(): void;
   close(): void;
 }>;
@@ -21,7 +21,7 @@ type CertificateWatch = Readonly<{
 /** A certificate and its key are two files: after one changes, the reload waits this long for the other. */
 const SETTLE_MS = 500;
 
-/** Rereads certificates when their files change. An invalid one is logged; the current one stays in use. */
+/** Rereads certificates when their files change. If a new certificate is invalid, logs that and keeps the old one. */
 export function watchCertificates(
   listeners: readonly TlsListener[],
   log: Logger,
@@ -39,8 +39,8 @@ export function watchCertificates(
 }
 
 /**
- * Rereads certificates when their files change and on SIGHUP, which must not end the process even without certificates.
- * @returns a function that stops watching.
+ * Rereads certificates when their files change and on SIGHUP. Even without certificates, handles SIGHUP, which would
+ * otherwise end the process. @returns a function that stops watching.
  */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
   const certificates = watchCertificates(listeners, log);
@@ -66,7 +66,7 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
   };
   const unwatched = 'Certificate files cannot be watched; send SIGHUP after changing them';
   const onFailure = (): void => log.warn({ listener: listenerName }, unwatched);
-  // Watches folders, because replacing a file ends a watch on the file.
+  // Watches folders: a watch on a file ends when the file is replaced.
   for (const [folder, paths] of foldersOf(files)) {
     const names = new Set(paths.map((path) => basename(path)));
     try {
@@ -90,9 +90,9 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
   };
 }
 
-/** Kubernetes updates mounted files by replacing the symbolic link `..data` beside them. */
+/** Kubernetes updates mounted files by replacing the symbolic link `..data` in their folder. */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
-/** The files and their link targets by folder. */
+/** Paths of the files and of their link targets, by folder. */
 const foldersOf = ({ cert, key }: TlsFiles): ReadonlyMap<string, readonly string[]> =>
   Map.groupBy([cert, key, realpathSync(cert), realpathSync(key)], (path) => dirname(path));

@@ -32,7 +32,7 @@ export function openLogFile(file: string): number {
   }
 }
 
-/** Writes lines to the file; after a failed write, to standard error, with one notice. */
+/** Writes lines to the file. If a write fails, prints one notice and then writes to standard error. */
 function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   const stream = createWriteStream(file, { fd: openLogFile(file) });
   let broken = false;
@@ -55,7 +55,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/** @param forPerson - output is text for a person: on a terminal the level "auto" is then `warn`. @throws LogFileError */
+/** @param forPerson - a person reads the output: level "auto" means `warn` on a terminal. @throws LogFileError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

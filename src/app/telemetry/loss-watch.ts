@@ -1,11 +1,11 @@
 import type { Logger } from '../../base/log.ts';
 
-/** Counts entries dropped since startup. */
+/** Counter of entries dropped since startup. `message` is logged when the counter grows. */
 type LossCounter = Readonly<{ message: string; read: () => number }>;
 
 const INTERVAL_MS = 60_000;
 
-/** Logs each counter that grew in the last minute. @returns stops after a last check. */
+/** Logs each counter that grew in the last minute. @returns a function that checks once more and stops. */
 export function watchLosses(counters: readonly LossCounter[], log: Logger): () => void {
   const reported = counters.map(() => 0);
   const report = () => {

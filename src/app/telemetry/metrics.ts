@@ -8,7 +8,7 @@ import { writeUpstreamMetrics } from './upstream-metrics.ts';
 
 export type ServerFacts = Readonly<{
   requestsInFlight: () => number;
-  /** Connections closed for limits of their address, by listener. */
+  /** Connections refused because of a limit on their client address, by listener. */
   connectionsRefused: () => Readonly<Record<string, number>>;
 }>;
 
@@ -19,13 +19,13 @@ export type MetricSources = ServerFacts &
     nodes: () => readonly NodeStatus[];
     isStoreUp: () => boolean;
     waiting: Readonly<Record<string, () => number>>;
-    /** Outcomes of cacheable calls, and current sizes of caches, by name. */
+    /** Counts of cacheable calls by outcome. `cacheUsage` has the current cache sizes by name. */
     cacheOutcomes: Readonly<Record<string, () => number>>;
     cacheUsage: Readonly<Record<string, () => number>>;
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
-/** Public name of the label. */
+/** Published name of the listener label. */
 const LISTENER_LABEL = 'door';
 
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();
@@ -74,7 +74,7 @@ function requestMetrics(text: MetricsText, { products }: RequestCounters): void 
   }
 }
 
-/** Keys by public id; `other` are keys beyond `metrics.keys_max` and calls without a valid key. */
+/** Identifies keys by public id. `other` counts keys beyond `metrics.keys_max` and calls without a valid key. */
 function keyMetrics(text: MetricsText, counters: RequestCounters): void {
   const all = [...counters.keys, ['other', counters.otherKeys] as const];
   const requests = 'solway_key_requests_total';

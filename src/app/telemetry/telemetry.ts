@@ -50,7 +50,7 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
 
 type WorkerTelemetry = Pick<WorkerContext, 'worker' | 'joinMetrics'>;
 
-/** Host name in the dashboard, with the number of the worker. */
+/** Host name shown in the dashboard; a worker adds its number. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
   workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
 
@@ -110,7 +110,7 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-/** Log messages of counters of dropped entries. */
+/** Log message for each counter of dropped entries. */
 const lossMessages = {
   log_entries: 'Requests dropped from the request log: the database is too slow',
   refused_entries: 'Requests dropped from the request log: the database rejected them',
@@ -123,7 +123,7 @@ type Dropped = Readonly<Record<keyof typeof lossMessages, () => number>>;
 const lossesOf = (dropped: Dropped) =>
   Object.entries(lossMessages).map(([name, message]) => ({ message, read: dropped[name as keyof Dropped] }));
 
-/** Idle until `start`. @param workerTelemetry - null: this process is the whole service. */
+/** Idle until `start`. @param workerTelemetry - null if this process is the whole service. */
 export function openTelemetry(
   configuration: Configuration,
   access: Access,
@@ -164,7 +164,7 @@ export function openTelemetry(
     submissions,
     connections,
     log: logFacts(requestLog, openTails(configuration, log)),
-    /** Metrics route; empty when disabled. */
+    /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();
@@ -185,7 +185,7 @@ export function openTelemetry(
       stopLossWatch = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
-    /** Writes queued entries; called before the store closes. */
+    /** Writes queued entries. Must be called before the store closes. */
     stop: () =>
       stopEach([
         async () => {

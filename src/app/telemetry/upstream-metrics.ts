@@ -3,7 +3,7 @@ import type { NodeStatus } from '../../upstream/node-status.ts';
 
 type Row = readonly [name: string, help: string, read: (node: NodeStatus) => number | bigint | null];
 
-/** Name without prefix, help and value of each metric; null: not reported. */
+/** For each metric: name without prefix, help text, and a function that reads its value (null: not reported). */
 const rows: readonly Row[] = [
   ['healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
   ['cordoned', 'Whether an operator cordoned the node.', ({ cordoned }) => Number(cordoned)],

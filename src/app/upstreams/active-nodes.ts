@@ -17,15 +17,15 @@ type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws'
 type Source = FixedNode['source'] | 'added';
 type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 
-/** Called with the nodes of the default network after each change. */
+/** Called after each change, with the nodes that feed subscriptions and streams. */
 type Follower = (nodes: readonly NodeConfig[]) => void;
 
-/** Public facts of a node: no addresses. */
+/** Facts about a node that may be published: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
   const { url, ws, grpc, headers, options } = settings;
-  // They were complete when the node was read.
+  // The options are complete: they were parsed before the node was stored.
   return { ...(camelNames(options) as NodeOptions), name, network, url, ws, grpc, headers };
 };
 
@@ -37,7 +37,7 @@ type ActiveNodesOptions = Readonly<{
   log: Logger;
 }>;
 
-/** All nodes of the service. The pool and the feeds follow every change at once. */
+/** All nodes of the service. Each change is passed to the pool and the feeds at once. */
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];
@@ -60,7 +60,7 @@ export class ActiveNodes {
     return Object.groupBy(nodes, ({ network }) => network);
   }
 
-  /** Nodes of the default network that are not drained: sources of subscriptions and streams. */
+  /** Nodes that feed subscriptions and streams: those of the default network that are not drained. */
   get feeding(): readonly NodeConfig[] {
     const { defaultNetwork } = this.#options;
     const own = this.#origins.map(({ node }) => node).filter(({ network }) => network === defaultNetwork);
@@ -92,7 +92,7 @@ export class ActiveNodes {
     this.#followers.push(follower);
   }
 
-  /** Replaces the nodes and limits of the configuration. Must not throw. */
+  /** Replaces the nodes and limits from the configuration. Must not throw. */
   setFile(file: readonly NetworkNode[], limits: Partial<UpstreamLimits>): void {
     this.#file = file;
     this.#limits = limits;
@@ -104,7 +104,7 @@ export class ActiveNodes {
     this.#onChange();
   }
 
-  /** Cordons exactly these nodes, drains those marked for it, and uncordons all others. Must not throw. */
+  /** Cordons exactly these nodes, drains those with `isDrain`, and uncordons all others. Must not throw. */
   setCordons(cordons: readonly NodeCordon[]): void {
     const pool = this.#pool;
     if (pool === null) return;

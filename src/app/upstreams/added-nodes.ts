@@ -20,15 +20,15 @@ import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
 import { logStateChange } from '../log-state-change.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
-/** Time for one request while a node is probed; probes are sequential. */
+/** Timeout for one request of a probe. A probe sends its requests one after another. */
 const PROBE_TIMEOUT_MS = 4_000;
 
-/** API fields have the names of the configuration. */
+/** API fields have the same names as configuration options. */
 const sourceOf = (field: string) => ({ source: '', field });
 
 /**
- * Parses node settings as the configuration does, but rejects `env:` and `file:` references: a remote caller must not
- * make the service read its environment or files. @throws ApiError 422
+ * Parses node settings like those in the configuration, but rejects `env:` and `file:` references: a remote caller must
+ * not be able to read the environment or files of the service. @throws ApiError 422
  */
 export function parseNodeSettings(input: NodeInput): NodeSettings {
   const { network, name, url, ws, grpc, headers = {}, options = {} } = input;
@@ -74,7 +74,7 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
-/** Services of the control API without a gateway: nodes of the configuration only. */
+/** Node services for a control API without a gateway. `fixed` lists the nodes in the configuration. */
 export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
   seal: new NodeSeal(peppers),
   fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
@@ -108,7 +108,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);
   return {
-    /** Nodes in the store at startup. */
+    /** Nodes found in the store at startup. */
     nodes,
     nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
       seal,
@@ -117,7 +117,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       probe,
       applyChanges: () => feed.refresh(),
     }),
-    /** Starts applying changes in the store to the active nodes. */
+    /** Starts applying node changes in the store to `activeNodes`. */
     follow(activeNodes: ActiveNodes) {
       followingNodes = activeNodes;
       feed.watch();

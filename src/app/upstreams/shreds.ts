@@ -15,15 +15,15 @@ export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Receives updates from the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
-  /** Filters of the standard stage that it needs; null for none. */
+  /** Filters for the updates that the shred stage needs from the standard stage; null: none. */
   standardFilters: SubscribeRequest | null;
   udp: AddressInfo | null;
-  /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
+  /** Sets the dispatcher for reading the leader schedule and lookup tables. Calls wait until it is set. */
   setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
 
-/** Whether shreds are received over UDP. @param isDevelopment - the embedded ledger sends them. */
+/** Whether shreds are received over UDP. @param isDevelopment - whether the embedded ledger sends shreds. */
 export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
   shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
@@ -47,7 +47,7 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
-/** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */
+/** Queues calls until the dispatcher is set. The embedded ledger starts later: it needs the shred stage address. */
 class DeferredDispatcher implements RpcDispatcher {
   readonly #dispatcher = Promise.withResolvers<RpcDispatcher>();
 
@@ -70,7 +70,7 @@ class DeferredDispatcher implements RpcDispatcher {
   }
 }
 
-/** @returns null without a source. @throws ListenError when the UDP port is unavailable */
+/** @returns null if there is no source or gRPC is disabled. @throws ListenError when the UDP port is unavailable */
 export async function openShreds(
   configuration: Configuration,
   isDevelopment: boolean,

@@ -15,7 +15,7 @@ function hubOptions({ replay }: Configuration): GeyserHubOptions {
   return { ...limits, replaySlots, replayMaxBytes, version: geyserVersion() };
 }
 
-/** Passes lookup table writes and slot progress from the standard stage to the shred stage. */
+/** Also sends updates to the shred stage, which needs lookup table writes and slot progress. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
   const { stage } = shreds;
@@ -39,7 +39,7 @@ export function openStreams(
   const hub = new GeyserHub(hubOptions(configuration));
   const source = createGeyserSource({ yellowstone, reader, feed, options, log }, listenerOf(hub, shreds));
   hub.setSource(source);
-  // The PubSub fallback would read every block.
+  // Only with Geyser: the PubSub fallback would read every block.
   const subscribeStandard = (): FilterSet | null =>
     source.isGeyser && shreds?.standardFilters ? source.subscribe(shreds.standardFilters, null) : null;
   let subscription = subscribeStandard();
@@ -48,7 +48,7 @@ export function openStreams(
     source.setNodes(streaming(now));
     if (source.isGeyser !== wasGeyser) subscription = subscribeStandard();
   });
-  /** Called after all streams have ended. */
+  /** Must be called after all streams have ended. */
   const stop = (): void => {
     subscription?.end();
     source.close();
@@ -58,5 +58,5 @@ export function openStreams(
   return { standard, shred, stop };
 }
 
-/** Sources of the gRPC streams of the default network. */
+/** Sources for gRPC streams on the default network. */
 export type Streams = ReturnType<typeof openStreams>;

@@ -29,7 +29,7 @@ import { TransactionSubmitter } from '../../upstream/submit/transaction-submitte
 import { logStateChange } from '../log-state-change.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
-  // Passes the live section itself: nodes read their limits at each use, so that a reload takes effect.
+  // Passes the live section itself: nodes read their limits at each use, so a reload takes effect.
   const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
   return Map.groupBy(nodes, ({ network }) => network);
 }
@@ -52,7 +52,7 @@ type UpstreamMiddlewareOptions = Readonly<{
   /** The innermost middleware: submits transactions and forwards other calls to the pool. */
   submitter: TransactionSubmitter;
   slots: SlotTracker;
-  /** The embedded ledger is the only node: its changing state is not cached. */
+  /** Whether the embedded ledger is the only node. If so, state that may change is not cached. */
   isLocalnetOnly: boolean;
   log: Logger;
 }>;
@@ -93,7 +93,7 @@ const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls =>
   finalMs: cache.finalMs,
 });
 
-/** Builds the middleware in front of the pool. `compose` shows the order of a call, outermost first. */
+/** Builds the middleware in front of the pool. `compose` lists it in call order, outermost first. */
 export function openUpstreamMiddleware({
   configuration,
   submitter,

@@ -16,7 +16,7 @@ import { openTransactionSender, openUpstreamMiddleware } from './upstream-middle
 
 const LOCALNET_NODE = 'embedded-ledger';
 
-/** Without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its PubSub. */
+/** Node for the embedded ledger, without Geyser: only gRPC streams use Geyser; WebSockets use PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
@@ -31,11 +31,11 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], geyserPort: number | nul
         node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${geyserPort}` } : node,
       );
 
-/** Requests everything from the embedded ledger, so that from_slot finds it. */
+/** In development mode, requests all updates from the embedded ledger, so that from_slot can replay them. */
 const sourceOptionsOf = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
   isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
 
-/** @param ports - of the embedded ledger; null outside development mode. */
+/** @param ports - ports of the embedded ledger; null outside development mode. */
 export function openUpstreams(
   configuration: Configuration,
   ports: LocalnetPorts | null,
@@ -60,7 +60,7 @@ export function openUpstreams(
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
-  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
+  /** Nodes for gRPC streams, which also use the Geyser of the embedded ledger. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
   const sourceOptions = sourceOptionsOf(configuration, isDevelopment);
@@ -94,5 +94,5 @@ export function openUpstreams(
   return { pool, source, middleware, sending, ...chain, isDevelopment, activeNodes, stop };
 }
 
-/** `source` is the entry point of calls; `reader`, `yellowstone` and `feed` belong to the default network. */
+/** `source` is the entry point for calls. `reader`, `yellowstone` and `feed` belong to the default network. */
 export type Upstreams = ReturnType<typeof openUpstreams>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../base/json.ts';
 
-/** The filters `royalty` and `attributes` of nft/search, which are JSON in the query string. Source: rest-api.md §2.14. */
+/** Filters `royalty` and `attributes` of nft/search, sent as JSON in the query string. Source: rest-api.md §2.14. */
 
 export const nftFilterLimits = {
   /** Maximum length of a filter in UTF-16 code units. */
@@ -38,7 +38,7 @@ function numberOf(value: unknown): number | null {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `{ "gte": 5, "lt": "10" }`: all conditions must hold. */
+/** Parses a comparison such as `{ "gte": 5, "lt": "10" }`, in which all conditions must hold. */
 function comparisonOf(filter: object): NumberTest {
   const tests = Object.entries(filter).map(([name, expected]): NumberTest => {
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
@@ -126,7 +126,7 @@ export const attributesFilter = () =>
     'JSON object: for each trait, its value or a numeric comparison with `gt`, `gte`, `lt` and `lte`. All conditions must hold.',
   );
 
-/** An NFT without off-chain JSON has no attributes. */
+/** Whether all tests pass. An NFT without off-chain JSON has no attributes, so it fails every test. */
 export const matchesAttributes = (
   attributes: Readonly<Record<string, JsonValue>>,
   tests: AttributeTests,

@@ -1,7 +1,7 @@
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { text } from '../fields.ts';
 
-/** An offline brute-force attack on the response of `decrypt_semi_wallet` finds shorter passwords quickly. */
+/** Shorter passwords can be found quickly by offline brute force on the response of `decrypt_semi_wallet`. */
 const NEW_PASSWORD_MIN = 8;
 const PASSWORD_MAX = 1_024;
 

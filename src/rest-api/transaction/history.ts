@@ -22,7 +22,7 @@ export const historyPage = {
 
 type EndName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
 
-/** The long names take precedence. */
+/** If both names are given, the long name takes precedence. */
 export const historyEnds = (
   ends: Readonly<{ [Name in EndName]?: Signature | undefined }>,
 ): Pick<HistoryPart, 'before' | 'until'> => ({

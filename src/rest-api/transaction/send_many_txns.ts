@@ -19,10 +19,10 @@ import {
   signedTransaction,
 } from './signed-transaction.ts';
 
-/** Spec, "Limits". */
+/** Source: specification, "Limits". */
 const TRANSACTIONS_MAX = 100;
 
-/** `failure` is null when a node accepted the transaction or may have. */
+/** `failure` is null if a node has accepted, or may have accepted, the transaction. */
 type Submission = Readonly<{ transaction: SignedTransaction; failure: Failure | null }>;
 
 const outcome = z.object({
@@ -53,7 +53,7 @@ async function sendOne(transaction: SignedTransaction, chain: Chain, context: Co
   }
 }
 
-/** Duplicates are sent once. */
+/** Sends each distinct transaction once. */
 async function sendAll(
   all: readonly SignedTransaction[],
   chain: Chain,
@@ -64,7 +64,7 @@ async function sendAll(
     sendOne(transaction, chain, context),
   );
   const [first] = submissions;
-  // Without a node, the outcome of every transaction is unknown.
+  // If no transaction reached a node, the whole request fails.
   const isLost = ({ failure }: Submission): boolean =>
     failure !== null && !(failure instanceof NodeRejection);
   if (first?.failure && submissions.every(isLost)) throw first.failure;
@@ -72,7 +72,7 @@ async function sendAll(
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/** Height from which the newest blockhash may have expired. null: only time ends the wait. */
+/** Block height after which even the newest blockhash may have expired. null: waits have no expiry, only a timeout. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],
@@ -102,7 +102,7 @@ function errorOf(failure: Failure, data?: JsonValue): NodeError {
   return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
 }
 
-/** When the request times out, reports what is known. */
+/** Reports an unconfirmed transaction instead of failing if the request times out. */
 function toUnconfirmed(thrown: unknown): Confirmation {
   if (!(thrown instanceof Failure) || thrown.code !== 'UPSTREAM_TIMEOUT') throw thrown;
   return { status: null, err: null, failure: new Failure('TRANSACTION_UNCONFIRMED') };

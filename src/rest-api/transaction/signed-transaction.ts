@@ -11,13 +11,13 @@ import { decodeTransaction } from '../../solana/transaction/decode-transaction.t
 import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
 import { checked } from '../fields.ts';
 
-/** Base64 length of a version 1 transaction. Source: Agave rpc/src/rpc.rs. */
+/** Maximum base64 length of a version 1 transaction. Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
 
 export type SignedTransaction = Readonly<{
   text: string;
   signature: Signature;
-  /** null with a durable nonce, and for versions that store it elsewhere. */
+  /** null for a durable nonce, and for transaction versions that store the blockhash elsewhere. */
   blockhash: Blockhash | null;
 }>;
 
@@ -45,14 +45,14 @@ export const signedTransaction = (description: string) =>
     .transform((input) => readSignedTransaction(input) as SignedTransaction)
     .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
 
-/** Whether it is certain that no node has the transaction. */
+/** Whether it is certain that no node has received the transaction. */
 export const isUnsubmitted = ({ facts }: Failure): boolean =>
   typeof facts?.network === 'string' && facts.outcome !== 'unknown';
 
 /**
- * Preflight at `processed` knows the blockhashes of every commitment.
- * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction. If a node may have it, the
- * error details have `outcome: 'unknown'` and the signature.
+ * Runs preflight at `processed`, where blockhashes of every commitment are known.
+ * @throws NodeRejection TRANSACTION_REFUSED if the node rejects the transaction. If a node may have received it, the
+ * details of the error have `outcome: 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

@@ -8,13 +8,13 @@ export const includeFields = {
   enable_events: flag('Include the events emitted by programs.'),
 };
 
-/** A block below `confirmed` may still be dropped. */
+/** Excludes `processed`, because a block that is only processed may still be dropped. */
 export const settledCommitment = () =>
   oneOf(['confirmed', 'finalized'], 'confirmed', 'Commitment of the transactions.');
 
 const text = (description: string) => z.string().meta({ description });
 
-/** Integer beyond double precision. */
+/** Integer that may exceed the precision of a double. */
 const rawInteger = (description: string) =>
   z.custom<WritableJson>((value) => value !== undefined).meta({ type: 'integer', description });
 

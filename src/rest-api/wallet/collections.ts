@@ -9,7 +9,7 @@ import { nftSchema } from '../nft/nft-schema.ts';
 const isInVerified = ({ collection }: Nft): boolean =>
   collection.verified === true && collection.address !== undefined;
 
-/** Address of a verified collection, else name and family. */
+/** Address of the verified collection; without one, name and family. */
 function groupKey(nft: Nft): string {
   const { address: mint = '', name = '', family = '' } = nft.collection;
   return isInVerified(nft) ? mint : JSON.stringify([name, family]);

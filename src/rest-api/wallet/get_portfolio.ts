@@ -11,7 +11,7 @@ import { nftSchema } from '../nft/nft-schema.ts';
 import { lamportsOf } from './balance.ts';
 import { tokenSchema, toTokenResult } from './token-schema.ts';
 
-/** Members that the client's type adds in a portfolio. */
+/** Adds the members that NFTs have in the official client's portfolio type. */
 const portfolioNft = nftSchema.extend({
   model: z.literal('metadata'),
   mintAddress: z.string(),
@@ -39,7 +39,7 @@ const toPortfolioNft = (nft: Nft): z.input<typeof portfolioNft> => ({
   jsonLoaded: false,
 });
 
-/** A portfolio does not wait for off-chain documents. */
+/** Reads nothing: a portfolio does not wait for off-chain documents. */
 const noOffChain: NftOffChain = { read: async () => new Map() };
 
 /** Source: rest-api.md §2.23. */

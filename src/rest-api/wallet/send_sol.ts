@@ -42,7 +42,7 @@ function transfer(from: Address, to: Address, amount: Lamports): Instruction {
   };
 }
 
-/** `confirmed`: known to the whole network and still young. */
+/** Reads at `confirmed`: such a blockhash is known to the whole network and still recent. */
 const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
   chain.read('getLatestBlockhash', [{ commitment: 'confirmed' }], (result) => {
     const { blockhash } = objectOf(objectOf(result, 'getLatestBlockhash').value, 'value');

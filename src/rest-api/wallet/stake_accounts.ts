@@ -25,7 +25,7 @@ const stakeAccount = z.object({
   state: z.enum(['active', 'inactive', 'activating', 'deactivating']),
 });
 
-/** The largest u64 means none. */
+/** The largest u64 means that there is no epoch. */
 const epochOf = (value: bigint): number | null => (value === U64_MAX ? null : Number(value));
 
 function toStakeAccountResult(account: StakeAccount): z.input<typeof stakeAccount> {
