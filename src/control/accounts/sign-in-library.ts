@@ -198,7 +198,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     },
     account: {
       modelName: tables.account,
-      // Otherwise, whoever registers an address first would share the account of its verified owner.
+      // Otherwise, the first to register an address would share the account of its verified owner.
       accountLinking: { enabled: true, disableImplicitLinking: true },
     },
     verification: { modelName: tables.verification, storeIdentifier: 'hashed' },

@@ -15,7 +15,7 @@ import { TransactionWatchers } from '../../streams/notifier/transaction-watchers
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
 import type { FeedLimits } from './limits.ts';
 
-/** Tells which transactions a feed has emitted, so that another feed can continue without gaps or duplicates. */
+/** Shows which transactions a feed has emitted, so that another feed can continue without gaps or duplicates. */
 export interface EmittedTransactions {
   readonly newest: Slot | null;
   /** All slots up to the returned slot were emitted completely at the commitment or precede the feed. */
