@@ -8,11 +8,11 @@ const benchmarks = {
     load: async () => (await import('./access/access.ts')).runAccessBench,
   },
   rpc: {
-    about: 'POST /v1/rpc through the gateway, and through nginx and HAProxy with a map of keys',
+    about: 'POST /v1/rpc through the gateway, nginx, nginx with Lua that does the same work, and HAProxy',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
   links: {
-    about: 'requests to a node with the own HTTP client, and with undici',
+    about: 'requests to a node with Solway's HTTP client, and with undici',
     load: async () => (await import('./upstream-client/upstream-client.ts')).runUpstreamClientBench,
   },
   cache: {
