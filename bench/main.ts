@@ -12,7 +12,7 @@ const benchmarks = {
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
   links: {
-    about: 'requests to a node with Solway's HTTP client, and with undici',
+    about: 'requests to a node with the HTTP client of Solway, and with undici',
     load: async () => (await import('./upstream-client/upstream-client.ts')).runUpstreamClientBench,
   },
   cache: {
