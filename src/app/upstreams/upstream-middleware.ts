@@ -106,7 +106,7 @@ export function openUpstreamMiddleware({
   const ttls = ttlsOf(configuration, isLocalnetOnly);
   const counts = new ResponseCounts();
   const keys = new CallKeys(limits.keys);
-  const memory = new MemoryCache({ slots, limits: limits.memory, ttls });
+  const memory = new MemoryCache({ keys, slots, limits: limits.memory, ttls });
   const { roots } = memory;
   const store = openRedis(configuration, log);
   let coalescer: RequestCoalescer | null = null;
@@ -121,7 +121,7 @@ export function openUpstreamMiddleware({
     hasSlotCache
       ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.slotCacheFreshMs })
       : null,
-    cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
+    cache.enabled ? (next) => new ResponseCache(next, { memory, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
     store && ((next) => new RedisCache(next, { store, keys, counts, roots, ttls, limits: limits.redis })),
   )(submitter);

@@ -27,15 +27,20 @@ describe('different keys', () => {
   it.each([
     ['letters of another case', 'getBalance', '["a"]', '["A"]'],
     ['a number and its digits as text', 'getBlock', '[5]', '["5"]'],
-    ['a number that nodes refuse', 'getBlock', '[5]', '[5.0]'],
+    ['a number that nodes reject', 'getBlock', '[5]', '[5.0]'],
     ['another commitment', 'getSlot', '[]', '[{"commitment":"confirmed"}]'],
-    ['a commitment that nobody knows', 'getSlot', '[]', '[{"commitment":"recent"}]'],
-    ['an older context', 'getSlot', '[]', '[{"minContextSlot":5}]'],
-    ['an empty object where a commitment must be', 'getTokenSupply', '["m"]', '["m",{}]'],
-    ['more beside it there', 'getTokenSupply', '["m",{"x":1}]', '["m",{"x":1,"commitment":"finalized"}]'],
-    ['something behind the options', 'getSlot', '[]', '[{},1]'],
-    ['null where something must be', 'getBalance', '[null]', '[]'],
-    ['a name that is there twice', 'getSlot', '[{"x":1}]', '[{"x":1,"x":1}]'],
+    ['an unknown commitment', 'getSlot', '[]', '[{"commitment":"recent"}]'],
+    ['another minimum context slot', 'getSlot', '[]', '[{"minContextSlot":5}]'],
+    ['an empty object in place of a commitment', 'getTokenSupply', '["m"]', '["m",{}]'],
+    [
+      'another option beside the commitment',
+      'getTokenSupply',
+      '["m",{"x":1}]',
+      '["m",{"x":1,"commitment":"finalized"}]',
+    ],
+    ['a param after the options', 'getSlot', '[]', '[{},1]'],
+    ['null in place of a required param', 'getBalance', '[null]', '[]'],
+    ['a duplicate name', 'getSlot', '[{"x":1}]', '[{"x":1,"x":1}]'],
     ['text that looks like the end of another', 'getBalance', '["a","b"]', '["a\\",\\"b"]'],
   ])('%s: %s', (_, method, one, other) => {
     expect(textOf(method, one)).not.toBe(textOf(method, other));

@@ -17,7 +17,7 @@ export type CallKey = Readonly<{
   /** Whether the options object is the last param or absent, so that all options are known. */
   isPlain: boolean;
   weight: number;
-}> & { lookups: number };
+}>;
 
 export const callKeyLimits = {
   /** Calls with longer params get no key. */
@@ -49,7 +49,6 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    lookups: 0,
     weight: KEY_BYTES + latin1.length + whole.length + text.length,
   };
 }
@@ -63,41 +62,98 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
-/** Caches call keys by the raw bytes of the params. */
+/** Remembered fingerprints, a power of 2. */
+const SEEN_SIZE = 65_536;
+/** A call counts as repeated if an equal one came within this time. */
+const REPEATED_WITHIN_MS = 1_000;
+
+/** Hash of network, method and params (FNV-1a, 32 bits). Equal calls have equal fingerprints, different calls may. */
+export function fingerprintOf({ network, method, params }: Call): number {
+  let hash = network.length;
+  for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), 16_777_619);
+  if (params === null) return hash;
+  for (let i = 0; i < params.length; i++) hash = Math.imul(hash ^ (params[i] as number), 16_777_619);
+  return hash;
+}
+
+/** Whether two calls are equal byte by byte. */
+export function isSameCall(a: Call, b: Call): boolean {
+  if (a.method !== b.method || a.network !== b.network) return false;
+  return a.params === null || b.params === null ? a.params === b.params : a.params.equals(b.params);
+}
+
+type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
+
+/** Most calls are never repeated: their bytes are only hashed. A key is built when a response may be reused. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
-  readonly #cached: RecentMap<string, CallKey>;
-  /** Memo of the last call: each middleware looks up the same call in the same tick. */
+  readonly #cached: RecentMap<number, CachedKey>;
+  readonly #seen = new Int32Array(SEEN_SIZE);
+  /** When each fingerprint was last seen, in whole milliseconds. */
+  readonly #seenAt = new Float64Array(SEEN_SIZE).fill(Number.NEGATIVE_INFINITY);
+  readonly #now: () => number;
+  /** Values of the last call: each middleware reads the same call in the same tick. */
   #lastCall: Call | null = null;
-  #lastKey: CallKey | null = null;
+  #fingerprint = 0;
+  #isRepeated = false;
+  /** undefined: not built yet. */
+  #key: CallKey | undefined;
 
-  constructor(limits: Partial<CallKeyLimits> = {}) {
+  constructor(limits: Partial<CallKeyLimits> = {}, now: () => number = () => performance.now()) {
     this.#limits = { ...callKeyLimits, ...limits };
     this.#cached = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
+    this.#now = now;
   }
 
   get size(): number {
     return this.#cached.size;
   }
 
-  /** @returns null for a call that is neither cached nor coalesced. */
-  keyOf(call: Call): CallKey | null {
-    if (call === this.#lastCall) return this.#lastKey;
-    this.#lastKey = this.#lookUp(call);
-    this.#lastCall = call;
-    return this.#lastKey;
+  /** Whether equal calls may share a response. */
+  isShared({ row, params }: Call): boolean {
+    return methodTraits[row.kind].shared && (params === null || params.length <= this.#limits.paramsMaxBytes);
   }
 
-  #lookUp(call: Call): CallKey | null {
+  fingerprintOf(call: Call): number {
+    if (call !== this.#lastCall) this.#read(call);
+    return this.#fingerprint;
+  }
+
+  /** Whether an equal call came within the last second. A hash collision gives true, too. */
+  isRepeated(call: Call): boolean {
+    if (call !== this.#lastCall) this.#read(call);
+    return this.#isRepeated;
+  }
+
+  /** @returns null for a call whose response is not shared. */
+  keyOf(call: Call): CallKey | null {
+    if (!this.isShared(call)) return null;
+    if (call !== this.#lastCall) this.#read(call);
+    this.#key ??= this.#findOrMake(call);
+    return this.#key;
+  }
+
+  #read(call: Call): void {
+    const fingerprint = fingerprintOf(call);
+    const index = fingerprint & (SEEN_SIZE - 1);
+    const now = this.#now();
+    this.#isRepeated =
+      this.#seen[index] === fingerprint && now - (this.#seenAt[index] as number) <= REPEATED_WITHIN_MS;
+    this.#seen[index] = fingerprint;
+    this.#seenAt[index] = now;
+    this.#lastCall = call;
+    this.#fingerprint = fingerprint;
+    this.#key = undefined;
+  }
+
+  #findOrMake(call: Call): CallKey {
+    const cached = this.#cached.get(this.#fingerprint);
+    if (cached !== undefined && isSameCall(cached.call, call)) return cached.key;
     const { network, method, row, params } = call;
-    if (!methodTraits[row.kind].shared) return null;
-    if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
-    const latin1 = params === null ? '' : params.toString('latin1');
-    const rawKey = `${network}\n${method}\n${latin1}`;
-    const cached = this.#cached.get(rawKey);
-    if (cached !== undefined) return cached;
-    const key = makeKey(call, latin1);
-    this.#cached.set(rawKey, key);
+    const key = makeKey(call, params === null ? '' : params.toString('latin1'));
+    // Copied, because the params are a view of the request body.
+    const own: Call = { network, method, row, params: params === null ? null : Buffer.from(params) };
+    this.#cached.set(this.#fingerprint, { call: own, key, weight: key.weight + (params?.length ?? 0) });
     return key;
   }
 }

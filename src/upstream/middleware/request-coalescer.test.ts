@@ -8,7 +8,7 @@ import {
 import type { Call } from '../../protocol/call.ts';
 import { methods, methodTraits } from '../../protocol/methods.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
-import { CallKeys } from './call-key.ts';
+import { CallKeys, fingerprintOf } from './call-key.ts';
 import { type CoalescerLimits, RequestCoalescer } from './request-coalescer.ts';
 import { ResponseCounts } from './response-counts.ts';
 
@@ -41,15 +41,23 @@ describe('RequestCoalescer', () => {
     expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
   });
 
-  it('coalesces equal calls in different notation only', () => {
+  it('coalesces calls with equal bytes only', () => {
     const { source, send } = stage();
-    send({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
+    send(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
     send(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
     send(callOf('getBalance', ['a', { commitment: 'processed' }]));
     send(callOf('getBalance', ['A', { commitment: 'confirmed' }]));
     send({ ...callOf('getBalance', ['a', { commitment: 'confirmed' }]), network: 'testnet' });
     send(callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]));
     expect(source.calls).toHaveLength(5);
+  });
+
+  it('does not join calls that only have equal fingerprints', () => {
+    const { source, send } = stage();
+    const [one, other] = [callOf('getBalance', [564_258]), callOf('getBalance', [1_828_122])];
+    expect(fingerprintOf(one)).toBe(fingerprintOf(other));
+    for (const call of [one, other, other]) send(call);
+    expect(source.calls).toHaveLength(2);
   });
 
   it.each(Object.keys(methods))('%s: coalesced according to its traits', (method) => {

@@ -2,7 +2,7 @@ import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } f
 import { Failure } from '../../protocol/errors.ts';
 import type { StreamedResponse, StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
-import type { CallKey, CallKeys } from './call-key.ts';
+import { type CallKey, type CallKeys, isSameCall } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
 export const coalescerLimits = {
@@ -18,17 +18,18 @@ export type CoalescerLimits = Readonly<typeof coalescerLimits>;
 
 export type StartedCall = Readonly<{
   call: Call;
-  key: CallKey;
   /** On the `performance.now()` clock. */
   startedAt: number;
   slot: Slot | null;
 }>;
 
-/** Each method is called at most once per coalesced call and must not throw. */
+/** Called once per coalesced call. Must not throw. */
 export interface CoalescedListener {
-  /** Newest known slot at the call's commitment. */
+  /** null: the response is not passed to `onResponse`. */
+  keyFor(call: Call): CallKey | null;
+  /** The known slot at the call's commitment. */
   slotFor(call: Call, key: CallKey): Slot | null;
-  onResponse(started: StartedCall, response: RpcResponse): void;
+  onResponse(started: StartedCall, key: CallKey, response: RpcResponse): void;
 }
 
 export type RequestCoalescerOptions = Readonly<{
@@ -60,8 +61,12 @@ class JoinedCall implements PendingCall {
 }
 
 /** Also serves as the first caller's PendingCall, so that a call without joiners allocates no further object. */
-class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
-  readonly started: StartedCall;
+class InFlightCall implements StartedCall, ResponseHandler, PendingCall, StreamHandler {
+  readonly call: Call;
+  readonly key: CallKey | null;
+  readonly startedAt: number;
+  readonly slot: Slot | null;
+  readonly #fingerprint: number;
   readonly #calls: RequestCoalescer;
   /** null once canceled. */
   #first: ResponseHandler | null;
@@ -70,9 +75,20 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   #isSettled = false;
   isAbandoned = false;
 
-  constructor(calls: RequestCoalescer, started: StartedCall, handler: ResponseHandler) {
+  constructor(
+    calls: RequestCoalescer,
+    call: Call,
+    fingerprint: number,
+    startedAt: number,
+    handler: ResponseHandler,
+  ) {
+    const { listener } = calls;
     this.#calls = calls;
-    this.started = started;
+    this.call = call;
+    this.#fingerprint = fingerprint;
+    this.startedAt = startedAt;
+    this.key = listener?.keyFor(call) ?? null;
+    this.slot = this.key === null ? null : (listener?.slotFor(call, this.key) ?? null);
     this.#first = handler;
   }
 
@@ -88,7 +104,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     if (first === null || this.#isSettled) return;
     this.#first = null;
     this.#cancelIfUnused();
-    first.onError(clientGone(this.started.call));
+    first.onError(clientGone(this.call));
   }
 
   cancelJoined(joined: JoinedCall): void {
@@ -113,7 +129,9 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     if (this.#isSettled) return;
     this.#end();
     const { listener } = this.#calls;
-    if (this.started.key.policy.ttl !== 'never') listener?.onResponse(this.started, response);
+    // A call with joiners is worth caching even if it was the first of its kind.
+    const key = this.key ?? (this.#others === null ? null : listener?.keyFor(this.call));
+    if (key != null) listener?.onResponse(this, key, response);
     this.#first?.onResponse(response);
     if (this.#others === null) return;
     for (const { call, handler, startedAt } of this.#takeOthers()) {
@@ -139,8 +157,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   #end(): void {
     this.#isSettled = true;
     const { inFlight } = this.#calls;
-    const { text } = this.started.key;
-    if (inFlight.get(text) === this) inFlight.delete(text);
+    if (inFlight.get(this.#fingerprint) === this) inFlight.delete(this.#fingerprint);
   }
 
   #takeOthers(): ReadonlySet<JoinedCall> {
@@ -161,7 +178,8 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly listener: CoalescedListener | null;
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
-  readonly inFlight = new Map<string, InFlightCall>();
+  /** By fingerprint. Of two different calls with equal fingerprints, only the later one can be joined. */
+  readonly inFlight = new Map<number, InFlightCall>();
   waiting = 0;
 
   constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
@@ -178,32 +196,24 @@ export class RequestCoalescer implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const key = this.#keys.keyOf(call);
-    if (key === null) return this.#next.dispatch(call, handler);
+    if (!this.#keys.isShared(call)) return this.#next.dispatch(call, handler);
     const now = this.#now();
-    const inFlight = this.inFlight.get(key.text);
-    if (inFlight !== undefined && this.#mayJoin(inFlight, now)) {
+    const fingerprint = this.#keys.fingerprintOf(call);
+    const inFlight = this.inFlight.get(fingerprint);
+    if (inFlight !== undefined && this.#mayJoin(inFlight, now) && isSameCall(inFlight.call, call)) {
       this.#counts.shared++;
       this.waiting++;
       return inFlight.join(call, handler, now);
     }
     if (this.inFlight.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
-    const started = {
-      call,
-      key,
-      startedAt: now,
-      slot: key.policy.ttl === 'slot' ? (this.listener?.slotFor(call, key) ?? null) : null,
-    };
-    const created = new InFlightCall(this, started, handler);
-    this.inFlight.set(key.text, created);
+    const created = new InFlightCall(this, call, fingerprint, now, handler);
+    this.inFlight.set(fingerprint, created);
     created.pending = this.#next.dispatch(call, created);
     if (created.isAbandoned) created.pending.cancel();
     return created;
   }
 
   #mayJoin(inFlight: InFlightCall, now: number): boolean {
-    return (
-      this.waiting < this.#limits.waitingMax && now - inFlight.started.startedAt <= this.#limits.joinMaxMs
-    );
+    return this.waiting < this.#limits.waitingMax && now - inFlight.startedAt <= this.#limits.joinMaxMs;
   }
 }

@@ -17,7 +17,7 @@ import { ResponseCounts } from './response-counts.ts';
 
 const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
 
-/** With an account that was looked up before. */
+/** With an account that was requested before. */
 function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const source = new ScriptedDispatcher();
   const clock = { now: 0 };
@@ -25,10 +25,10 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const slots = new ScriptedSlots();
   const counts = new ResponseCounts();
   const keys = new CallKeys();
-  keys.keyOf(account)!.lookups++;
-  const memory = new MemoryCache({ slots, limits, now });
+  keys.isRepeated(account);
+  const memory = new MemoryCache({ keys, slots, limits, now });
   const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
-  const cache = new ResponseCache(shared, { memory, keys, counts });
+  const cache = new ResponseCache(shared, { memory, counts });
   const send = (call: Call) => {
     const listener = new RecordingHandler();
     cache.dispatch({ ...call, trace: listener }, listener);

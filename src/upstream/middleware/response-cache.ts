@@ -11,12 +11,12 @@ import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { Slot } from '../../solana/units.ts';
 import { readObservedSlot } from '../slots/context-slot.ts';
 import { emptySlotTracker, type SlotTracker } from '../slots/slot-tracker.ts';
-import { type CacheTtls, defaultCacheTtls, ttlFor } from './cache-policy.ts';
+import { type CacheTtls, cachePolicy, defaultCacheTtls, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; keys: CallKeys; counts: ResponseCounts }>;
+export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; counts: ResponseCounts }>;
 
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -29,11 +29,10 @@ export class ResponseCache implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const { memory, keys, counts } = this.#options;
-    const key = keys.keyOf(call);
-    if (key === null || key.policy.ttl === 'never') return this.#next.dispatch(call, handler);
-    key.lookups++;
-    const response = memory.find(call, key);
+    const { memory, counts } = this.#options;
+    if (cachePolicy(call.method).ttl === 'never') return this.#next.dispatch(call, handler);
+    const key = memory.keyFor(call);
+    const response = key === null ? null : memory.find(call, key);
     if (response === null) {
       counts.misses++;
       return this.#next.dispatch(call, handler);
@@ -54,6 +53,7 @@ export const memoryCacheLimits = {
 export type MemoryCacheLimits = Readonly<typeof memoryCacheLimits>;
 
 export type MemoryCacheOptions = Readonly<{
+  keys: CallKeys;
   slots?: SlotTracker;
   limits?: Partial<MemoryCacheLimits>;
   ttls?: Partial<CacheTtls>;
@@ -90,6 +90,7 @@ function compact(response: RpcResponse): RpcResponse {
 /** LRU cache of responses, filled by the coalescer. */
 export class MemoryCache implements CoalescedListener {
   readonly roots: FinalizedRoots;
+  readonly #keys: CallKeys;
   readonly #limits: MemoryCacheLimits;
   readonly #ttls: CacheTtls;
   readonly #slots: SlotTracker;
@@ -98,7 +99,8 @@ export class MemoryCache implements CoalescedListener {
   /** Number of chain resets per network. Entries from earlier chains are dropped lazily. */
   readonly #chains = new Map<Network, number>();
 
-  constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {
+  constructor({ keys, slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions) {
+    this.#keys = keys;
     this.#limits = { ...memoryCacheLimits, ...limits };
     this.#ttls = { ...defaultCacheTtls, ...ttls };
     this.#slots = slots;
@@ -121,6 +123,13 @@ export class MemoryCache implements CoalescedListener {
     return this.#entries.evictions;
   }
 
+  /** null: never cached; or a response for this slot that nobody requested before, which would expire unused. */
+  keyFor(call: Call): CallKey | null {
+    const { ttl } = cachePolicy(call.method);
+    if (ttl === 'never' || (ttl === 'slot' && !this.#keys.isRepeated(call))) return null;
+    return this.#keys.keyOf(call);
+  }
+
   find(call: Call, key: CallKey): RpcResponse | null {
     // Detects a chain reset.
     if (key.policy.ttl !== 'slot') this.roots.rootOf(call.network);
@@ -138,10 +147,9 @@ export class MemoryCache implements CoalescedListener {
     return this.#slots.slotAt(network, commitment)?.slot ?? null;
   }
 
-  onResponse({ call, key, startedAt, slot }: StartedCall, response: RpcResponse): void {
-    if (key.policy.ttl === 'never') return;
+  onResponse({ call, startedAt, slot }: StartedCall, key: CallKey, response: RpcResponse): void {
     const reportsRoot = key.commitment === 'finalized' && key.isPlain;
-    const isCacheable = response.body.length <= this.#limits.answerMaxBytes && !isRare(key);
+    const isCacheable = response.body.length <= this.#limits.answerMaxBytes;
     if (!reportsRoot && !isCacheable) return;
     const observedSlot = response.errorCode === 0 ? readObservedSlot(call.row, response.body) : null;
     if (observedSlot !== null && reportsRoot) this.roots.observed(call.network, observedSlot);
@@ -174,9 +182,6 @@ export class MemoryCache implements CoalescedListener {
     return observed === null || observed.slot <= entry.slot;
   }
 }
-
-/** Whether to skip caching at the first lookup, because the result would probably expire before the second. */
-const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
 
 function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {
   return (
