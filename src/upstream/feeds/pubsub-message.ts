@@ -104,7 +104,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }
 
-/** Returned buffers are views of `bytes`. Null if neither a notification nor a response with a numeric id. */
+/** Returned buffers are views of `bytes`. Null unless `bytes` is a notification or a response with a numeric id. */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 

@@ -41,7 +41,7 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
 }
 
-/** The same text for equal values, regardless of member order and compression. */
+/** Returns the same text for equal values, regardless of member order and compression. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
