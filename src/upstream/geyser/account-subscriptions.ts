@@ -102,7 +102,7 @@ export class AccountSubscriptions {
   }
 
   /**
-   * @param replaced - the caller ends this watch next, so subscriptions that only it uses do not count against the limit.
+   * @param replaced - the caller ends this watch next, so subscriptions used only by it do not count toward the limit.
    * @throws Failure FILTER_LIMIT if the request alone exceeds the limit, OVERLOADED if it does so together with others.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {
