@@ -151,7 +151,7 @@ export class BlockStream {
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
-      // The node's slot list omits a block.
+      // A mismatch means that the node's slot list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       const { slot } = block;
       for (const resumed of this.#resumed) {

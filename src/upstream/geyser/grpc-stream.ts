@@ -42,7 +42,7 @@ const otherFaults: Readonly<Record<string, string>> = {
 
 /** Describes an error without its message, which may contain the address. */
 function connectionFault(error: Error): string {
-  // A stream that never connected is cancelled; `cause` holds the connection error.
+  // A stream that never connected is canceled; `cause` holds the connection error.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
   if (typeof code !== 'string') return error.name;
   const description = certificateFaults[code] ?? otherFaults[code];

@@ -26,7 +26,7 @@ const sinceOf = ({ atMs }: ObservedSlot): bigint =>
 /**
  * Decides which slots are plausible. If the head is known and a stream is near it, slots near the head are plausible.
  * Otherwise, slots near emitted slots are plausible: a single server may jump, but one of several servers may only
- * advance at chain speed. After a quiet period, a distant slot is accepted if the slot rejected before it is near it.
+ * advance at chain speed. After a quiet period, a distant slot is accepted if the previously rejected slot is near it.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;

@@ -55,7 +55,7 @@ export const shredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   /** Number of slots remembered, to drop duplicates. */
   slotsTracked: 64,
-  /** Transactions remembered per slot, and as many batches. Above this, duplicates are possible. */
+  /** Remembered transactions per slot; the same limit applies to batches. Above this, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,

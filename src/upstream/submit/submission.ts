@@ -32,7 +32,7 @@ export const submitLimits = {
   pollMs: 1_000,
   expiryPollMs: 2_000,
   callConcurrency: 4,
-  /** How long, and how many, accepted transactions are remembered, to answer duplicates directly. */
+  /** Accepted transactions are remembered within these two limits, to answer duplicates directly. */
   acceptedMs: 1_000,
   acceptedMax: 10_000,
 };

@@ -10,7 +10,7 @@ import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.
 
 /** Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;
-/** How often an unknown signature is checked: a node that is slightly behind may not know it at first. */
+/** Number of checks for an unknown signature: a node that is slightly behind may not know it at the first check. */
 const ATTEMPTS_MAX = 2;
 
 type PendingSignature = {
@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now and whenever a slot reaches the commitment, until the transaction reaches it or remains unknown. */
+  /** Checks now and whenever a slot reaches the commitment, until the transaction reaches it or is given up as unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

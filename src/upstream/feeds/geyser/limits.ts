@@ -9,7 +9,7 @@ export const geyserLimits = {
   mintsMax: 10_000,
   /** A Token-2022 mint is cached for this long, because its scale may change. */
   mintMaxAgeMs: 60_000,
-  /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts are encoded in base64. */
+  /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts of unknown mints are not parsed. */
   mintWaitMs: 500,
   /** Pause after a failed mint fetch; also the timeout of a fetch. */
   mintRetryMs: 5_000,

@@ -78,7 +78,7 @@ export class MintCache {
     };
   }
 
-  /** Fetches an unknown or expired mint. Waits up to `mintWaitMs` per `mintRetryMs`; null: the caller must not wait. */
+  /** Fetches an unknown or expired mint. Resolves within the wait budget; null if the caller should not wait. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;

@@ -10,7 +10,7 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-/** Transactions are emitted as they arrive at `processed`, but only with their complete slot at other commitments. */
+/** At `processed`, transactions are emitted as they arrive; at other commitments, only with their complete slot. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
   readonly #slots: ReadonlyMap<Slot, SlotState>;
