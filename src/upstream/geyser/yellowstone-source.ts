@@ -19,7 +19,7 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/** Waiters share the queued replay, so each waits for at most two replays. Stream limits bound the number of waiters. */
+/** Waiters share the queued replay, so each waits for at most two replays. Stream limits bound their number. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
