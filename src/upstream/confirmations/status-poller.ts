@@ -31,14 +31,14 @@ export type StatusPollLimits = Readonly<{
 /** Number of blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Blockhashes that have expired at a tip. Statuses read at an earlier slot do not prove expiry. */
+/** The chain tip and the blockhashes expired by then. A status read at an earlier slot does not prove expiry. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
 
 /**
- * Polls the statuses of all watched transactions of one network, 256 per call, and the block height, to detect expired
- * blockhashes. Rounds never overlap. Failed calls are repeated in the next round.
+ * Polls the statuses of all watched transactions of one network, 256 per call. Also polls the block height to detect
+ * expired blockhashes. Rounds never overlap. Failed calls are repeated in the next round.
  */
 export class StatusPoller {
   readonly #network: Network;
@@ -97,7 +97,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs = pollMs } = this.#limits;
-    // Half an interval less, since timers may fire early. Set before the calls, so that `onError` can reset it.
+    // Subtracts half an interval: timers may fire early. Set before the calls so that `onError` can reset `dueAt`.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -128,8 +128,8 @@ export class StatusPoller {
   }
 
   /**
-   * Combines the statuses from two nodes, so that a false or forked report does not settle a transaction. A lagging
-   * node delays the result by a round. Without a second response, the first response counts.
+   * Combines the statuses from two nodes, so that a status that is false or from a fork does not settle a transaction.
+   * A lagging node delays the result by a round. Without a second response, the first response counts.
    */
   async #crossCheck(
     signatures: readonly Signature[],

@@ -18,7 +18,7 @@ import type { FeedLimits } from './limits.ts';
 /** Shows which transactions a feed has emitted, so that another feed can continue without gaps or duplicates. */
 export interface EmittedTransactions {
   readonly newest: Slot | null;
-  /** All slots up to the returned slot were emitted completely at the commitment or precede the feed. */
+  /** Every slot up to the returned slot either was emitted completely at `commitment` or precedes the feed. */
   upTo(commitment: Commitment): Slot | null;
   has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
 }
@@ -42,14 +42,14 @@ type ResumePoint = Readonly<{
   notBefore: Slot;
 }>;
 
-/** A subscription taken over from another feed. It joins the others after the newest slot that feed emitted. */
+/** A subscription taken over from another feed. Added to the notifier after the newest slot that feed emitted. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
 const STRIDE = 50n;
 /** If one read returns more blocks than this, more blocks may be available. */
 const FULL_STRIDE_BLOCKS = 10;
-/** Consecutive failures before a warning: a node may not have a new block for a few slots. */
+/** Consecutive failures before a warning. A few are normal: a node may have a new block only some slots later. */
 const FAULTS_BEFORE_WARNING = 8;
 const START_REACH = 64n;
 
@@ -151,7 +151,7 @@ export class BlockStream {
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
-      // The node's slot list omits a block.
+      // A mismatch means that the node's slot list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       const { slot } = block;
       for (const resumed of this.#resumed) {
@@ -167,7 +167,7 @@ export class BlockStream {
         this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
       });
       this.#notifier.emit({ kind: 'block', block });
-      // Emits all commitments, because every subscription has the stream's commitment or `processed`.
+      // Emits events for all commitments, because every subscription has the stream's commitment or `processed`.
       this.#notifier.emit({ kind: 'processed', slot });
       this.#notifier.emit({ kind: 'confirmed', slot, at });
       this.#notifier.emit({ kind: 'rooted', slot, at });

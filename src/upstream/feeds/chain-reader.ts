@@ -130,7 +130,7 @@ async function readInTimeSlices(body: Buffer, slot: Slot): Promise<DecodedBlock>
   }
 }
 
-/** Reads the chain of one network through the node pool. Coalesces identical requests. */
+/** Reads the chain of one network through the node pool. Coalesces identical reads of slot lists and blocks. */
 export class ChainReader {
   readonly #options: ChainReaderOptions;
   readonly #inFlight = new Map<string, Promise<readonly Slot[]>>();

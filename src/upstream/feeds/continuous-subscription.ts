@@ -227,7 +227,7 @@ export class ContinuousSubscription {
     }
   }
 
-  /** @returns false if the new connection is lost, too. */
+  /** @returns false if the new connection is lost too or its position is unknown. */
   async #fill(attachment: Attachment, from: SlotInfo | null, deadline: number): Promise<boolean> {
     const to = await this.#firstSlot(attachment);
     // No node or poll has reported a slot, so the bounds of the gap are unknown.

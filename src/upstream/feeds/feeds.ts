@@ -90,7 +90,7 @@ function openPreferred(
     lastPosition: () => preferred.position(),
     resume(opened, from) {
       onFailover();
-      // If `opened` is unknown, each alternative still precedes all missed notifications.
+      // If `opened` is unknown, either fallback position still precedes all missed notifications.
       const start = opened ?? from ?? pubsub.position();
       return pubsub.resume(subscription, listener, { gapRecovery, opened: start, from: from ?? start });
     },
@@ -153,7 +153,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Serves blocks and transactions by reading blocks, and others from PubSub, unless `preferred` serves the kind. */
+/** Unless `preferred` serves the kind, serves `block` and `transaction` by reading blocks and others from PubSub. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

@@ -8,7 +8,7 @@ export const feedLimits = {
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
-  /** Longer than a single node may take; together with a failed Geyser attempt, shorter than clients wait. */
+  /** Longer than a single node may take. Together with a failed Geyser attempt, still shorter than clients wait. */
   openTimeoutMs: 9_000,
   /** Above this, another connection is opened. */
   connectionSubscriptionsMax: 1_000,

@@ -70,7 +70,7 @@ const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boo
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/** Also subscribes to slots: missing slots reveal a stall that the socket does not. Times are `performance.now()`. */
+/** Also subscribes to slots, to detect a stall while the socket is open. Times are on the `performance.now()` clock. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
@@ -129,7 +129,7 @@ export class PubsubConnection {
     });
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      // The response is not a handshake. A 5xx status comes from a proxy whose node is restarting.
+      // The response is not a handshake. A 5xx status may come from a proxy whose node is restarting.
       const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
@@ -142,7 +142,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** True once the node has sent a slot or rejected the slot subscription; false on failure. */
+  /** Resolves to true once the node has sent a slot or rejected the slot subscription, and to false on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }

@@ -48,7 +48,7 @@ export class PubsubFeed {
     return this.#context.nodes.networkPosition();
   }
 
-  /** @throws like `ContinuousSubscription.open`; Failure UPSTREAM_UNAVAILABLE without nodes or after `close`. */
+  /** @throws like `ContinuousSubscription.open`; also Failure UPSTREAM_UNAVAILABLE without nodes or after `close`. */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#context;
     if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
@@ -63,7 +63,7 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Emits missed notifications first. `before.gapRecovery` must have processed those from the other feed. */
+  /** Emits missed notifications first. `before.gapRecovery` must have processed the other feed's notifications. */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,

@@ -3,7 +3,7 @@ import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-sc
 import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
-/** Results are not parsed but forwarded as received. Source: reference solana-json-rpc.md §3.1. */
+/** Results are not parsed but forwarded as received. Source: solana-json-rpc.md §3.1. */
 
 /** A number, or the raw JSON text if it is not a safe integer. */
 export type NodeSubscriptionId = number | string;
@@ -104,7 +104,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }
 
-/** Returned buffers are views of `bytes`. Null if neither a notification nor a response with a numeric id. */
+/** Returned buffers are views of `bytes`. Null unless `bytes` is a notification or a response with a numeric id. */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 

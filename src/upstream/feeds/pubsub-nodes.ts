@@ -152,7 +152,7 @@ export class PubsubNodes {
     return entries.length > 0 && entries.every(({ rejectsHandshake }) => rejectsHandshake);
   }
 
-  /** The network's position if the node sends no slots. */
+  /** The connection's last position, or the network's position if the connection has reported no slot. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
   }

@@ -36,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The accounts that a request names. They may include more accounts than the request matches, but never fewer. */
+/** The addresses and owners that a request names. Covers all accounts that these filters match, and possibly more. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
@@ -102,7 +102,7 @@ export class AccountSubscriptions {
   }
 
   /**
-   * @param replaced - watch that the caller ends next. Subscriptions that only it uses do not count against the limit.
+   * @param replaced - the caller ends this watch next, so subscriptions used only by it do not count toward the limit.
    * @throws Failure FILTER_LIMIT if the request alone exceeds the limit, OVERLOADED if it does so together with others.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {

@@ -22,9 +22,9 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Minimum slots per getBlocks request, because there may be newer slots than the last reported slot. */
+/** Minimum number of slots per getBlocks request, since there may be slots newer than the last reported slot. */
 const STRIDE = 64n;
-/** The last confirmed block is within this many slots of the tip. */
+/** The last confirmed block is expected within this many slots of the tip. */
 const START_REACH = 64n;
 const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
 
@@ -85,7 +85,7 @@ export class ConfirmedBlockFollower {
     }
   }
 
-  /** Replays blocks from a slot onward, as far back as nodes have them. Never rejects. */
+  /** Replays blocks from a slot up to the follower's start, at most `replaySlotsMax` slots back. Never rejects. */
   async replayFrom(from: Slot): Promise<void> {
     const { reader, limits, log } = this.#options;
     const start = this.#start;
@@ -157,7 +157,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // The node's slot list omits a block.
+        // A later parent means that the node's slot list omits a block.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;

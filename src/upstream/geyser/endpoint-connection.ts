@@ -95,7 +95,7 @@ type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from:
 
 /**
  * A reconnecting stream to one server that carries the merged request. Requests a replay after a disconnect. If the
- * server rejects a request, widens its scope step by step, and finally sends the last accepted request.
+ * server rejects a request, widens the request step by step, and finally sends the last accepted request.
  */
 export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;

@@ -45,7 +45,7 @@ function oldestIn(message: string): Slot | null {
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
-/** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
+/** `unsupported`: no server can replay the range. `unreachable`: a server failed for another reason. */
 export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
 /** Replays on separate streams, because a server that rejects a replay ends the stream. */

@@ -15,7 +15,7 @@ export const geyserSourceOptions = {
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
   openTimeoutMs: 3_000,
-  /** Above this, WebSocket subscriptions are rejected, and broader filters replace those of gRPC streams. */
+  /** Above this, Geyser accepts no more WebSocket subscriptions, and broader filters replace those of gRPC streams. */
   filtersMax: 100,
   /** Above this, all updates of a kind are requested. The PubSub fallback rejects the filter set instead. */
   addressesMax: 20_000,
@@ -26,7 +26,7 @@ export const geyserSourceOptions = {
   /** Doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
-  /** After a disconnect, the replay starts this many slots before the oldest incomplete slot. */
+  /** After a disconnect, the replay repeats this many slots up to the newest emitted slot. */
   replayMarginSlots: 4,
   /** A replay may start at most this many slots before the newest slot. Servers store about 150 slots. */
   replaySlotsMax: 140,

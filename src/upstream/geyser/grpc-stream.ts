@@ -42,7 +42,7 @@ const otherFaults: Readonly<Record<string, string>> = {
 
 /** Describes an error without its message, which may contain the address. */
 function connectionFault(error: Error): string {
-  // A stream that never connected is cancelled; `cause` holds the connection error.
+  // A stream that never connected is canceled; `cause` holds the connection error.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
   if (typeof code !== 'string') return error.name;
   const description = certificateFaults[code] ?? otherFaults[code];
@@ -51,7 +51,7 @@ function connectionFault(error: Error): string {
 
 export type GrpcStreamOptions = Omit<GrpcStreamLimits, 'stallMs' | 'reconnectMs' | 'reconnectMaxMs'> &
   Readonly<{
-    /** Its path is prepended to the method. May contain secrets. */
+    /** The path of this URL is prepended to `method`. May contain secrets. */
     url: string;
     /** Request metadata, such as `x-token`. May contain secrets. */
     headers: Readonly<Record<string, string>>;
@@ -180,7 +180,7 @@ export class GrpcStream {
     });
     const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
     this.#stream.on('error', (error) => endWith(connectionFault(error)));
-    // At `end`, our side of the stream is closed, too.
+    // When `end` fires, our side of the stream is closed, too.
     for (const event of ['end', 'close'])
       this.#stream.on(event, () => endWith('stream closed without a status'));
   }
@@ -198,7 +198,7 @@ export class GrpcStream {
     else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
   }
 
-  /** Delivers messages. Decompresses each compressed message in a time slice of its own. */
+  /** Delivers messages. Decompresses each compressed message in its own time slice. */
   #deliver(hasTimeSlice: boolean): void {
     let mayTakeLong = hasTimeSlice;
     while (!this.#isEnded) {

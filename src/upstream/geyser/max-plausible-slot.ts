@@ -4,12 +4,12 @@ import type { StreamReader } from './stream-reader.ts';
 
 /** Slots by which a server may be ahead of the emitted slots, or behind the newest slot: a few minutes. */
 export const JUMP_MAX_SLOTS = 500n;
-/** Slots by which a server may be ahead of a trusted head: about 30 s. Progress since the poll is added. */
+/** Slots by which a server may be ahead of a trusted head (about 30 s), not counting progress since the poll. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
 /** Upper bound on the speed of a chain. Some local chains are fast. */
 const SLOTS_PER_SECOND = 100;
-/** An older head is ignored. */
+/** A head older than this is ignored. */
 const HEAD_MAX_AGE_MS = 5_000;
 
 type SlotPlausibilityOptions = Readonly<{
@@ -24,9 +24,9 @@ const sinceOf = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
- * Decides which slots are plausible. If the head is known and a stream is near it, these are the slots near the head.
- * Otherwise, these are the slots near the emitted ones: a single server may jump, but one of several servers may only
- * advance at chain speed. After a quiet period, a distant slot is accepted if the previous slot was near it, too.
+ * Decides which slots are plausible. If the head is known and a stream is near it, slots near the head are plausible.
+ * Otherwise, slots near emitted slots are plausible: a single server may jump, but one of several servers may only
+ * advance at chain speed. After a quiet period, a distant slot is accepted if the previously rejected slot is near it.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
@@ -95,7 +95,7 @@ export class SlotPlausibility {
     return before !== null && this.#staleSince !== null && now - before > this.#options.quietMs;
   }
 
-  /** Whether the head and all known positions are below a slot; false if none of them is known. */
+  /** Whether the head and all known stream positions are below a slot; false if neither is known. */
   isBehind(slot: Slot): boolean {
     const reported = [...this.#options.streams].map(({ maxSlot }) => maxSlot);
     const positions = [this.#freshHead()?.slot ?? null, ...reported];

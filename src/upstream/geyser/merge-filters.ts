@@ -124,7 +124,7 @@ const isUnfiltered = (filter: TransactionsFilter): boolean =>
   isEmpty(filter.accountExclude) &&
   isEmpty(filter.accountRequired);
 
-/** Merges filters that differ only in `accountInclude`, which matches any address of a list. */
+/** Merges filters that differ only in `accountInclude`, which matches any address in its list. */
 function mergeTransactionFilters(
   filters: readonly TransactionsFilter[],
   limits: Limits,
@@ -148,7 +148,7 @@ function mergeTransactionFilters(
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
 
-/** Keeps only addresses and owners, since servers reject other conditions first. */
+/** Keeps only addresses and owners, since servers are more likely to reject other conditions. */
 const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
   filters.map(({ account, owner }) => ({
     ...(isEmpty(account) ? {} : { account: account! }),
@@ -168,7 +168,7 @@ function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
 
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
 
-/** The merged request may match more than the consumers requested, but never less. Consumers filter again. */
+/** Merges requests into one, which may match more than consumers requested, but never less. Consumers filter again. */
 export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();

@@ -33,7 +33,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /** Raises a key's count. @returns whether it was lower; true if untracked. `first`: a multiple of 4 bytes. */
+  /** Raises a key's count to `to`. @returns whether it was lower; true if untracked. `first`: a multiple of 4 bytes. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;

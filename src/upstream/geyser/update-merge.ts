@@ -41,7 +41,7 @@ export class UpdateMerge implements UpdateSink {
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
-  /** The first slot of the source. No slot waits for earlier slots. */
+  /** The source's first slot. No slot waits for slots before it. */
   #first: Slot | null = null;
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;

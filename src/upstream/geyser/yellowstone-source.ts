@@ -19,7 +19,7 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/** Waiters share the queued replay, so each waits for at most two. The stream limits of plans bound the queue. */
+/** Waiters share the queued replay, so each waits for at most two replays. Stream limits bound their number. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
@@ -267,7 +267,7 @@ export class YellowstoneSource implements GeyserSource {
     await unlessAborted(this.#started.promise, timeout).catch(() => {});
   }
 
-  /** Waits only for connected servers, unless all servers are down. */
+  /** Updates the request on all servers. Waits only for connected servers, unless all servers are down. */
   #updateRequests(): void {
     const up = this.#connections.map((connection) => connection.isUp);
     const waits = this.#connections.map((connection) => connection.updateRequest());

@@ -34,7 +34,7 @@ export const noStats = () => ({
   packets: 0,
   accepted: 0,
   drops: noDrops(),
-  /** Packets that waited for the slot's leader. */
+  /** Packets that were held until the slot's leader became known. */
   pending: 0,
   signatures: 0,
   recoveredSets: 0,

@@ -162,7 +162,7 @@ export class Deshredder {
     return null;
   }
 
-  /** Checks a packet without parsing it; null if it may be valid. */
+  /** Returns the reason to drop a packet, without parsing the packet; null if it may be valid. */
   #rejectionOf(packet: Uint8Array): DropReason | null {
     if (packet.length < DATA_HEADERS_BYTES) return 'Length';
     const version = this.#options.shredVersion();

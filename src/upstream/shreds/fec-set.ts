@@ -31,7 +31,7 @@ export class FecSet {
   #numData = 0;
   #numCode = 0;
   #isRecoveryTried = false;
-  /** Data shreds whose batch is incomplete. */
+  /** Number of data shreds whose batch is incomplete. */
   #waitingCount = 0;
   /** Memory in use, including this set's shreds that wait in incomplete batches. */
   bytes = 0;
@@ -128,8 +128,8 @@ export class FecSet {
   }
 
   /**
-   * Computes missing data shreds. In a merkle set, these are proven; in a legacy set, they must be verified like
-   * received shreds. Null if they do not match the root: the leader signed a different tree.
+   * Computes missing data shreds. Those of a merkle set are proven; those of a legacy set must be verified like
+   * received shreds. Null if the shreds do not match the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;

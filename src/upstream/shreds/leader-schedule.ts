@@ -25,13 +25,13 @@ type CachedLeaders = EpochLeaders & Readonly<{ readAt: number }>;
 const NO_LEADER = 0xffff_ffff;
 /** Maximum slots per epoch: more than twice as many as on any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** Includes the previous epoch, for late shreds. */
+/** The previous epoch (for late shreds), the current epoch and the next epoch. */
 const EPOCHS_RETAINED = 3;
 
 /** A schedule is read again at this age, because a response may have been wrong or incomplete. */
 const SCHEDULE_MAX_AGE_MS = 5 * 60_000;
 
-/** If epochs are short, finalized state is an epoch behind. */
+/** Not `finalized`: if epochs are short, finalized state is an epoch behind. */
 const processed = { commitment: 'processed' };
 
 const isCount = (value: unknown, max: number): value is number =>
@@ -109,7 +109,7 @@ export class LeaderSchedule {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The leader's public key (32 bytes); null if unknown. A schedule has one object per leader. */
+  /** The leader's public key (32 bytes); null if unknown. Within a schedule, a leader's slots share one object. */
   leaderOf(slot: Slot): Uint8Array | null {
     for (const { first, positions, leaders } of this.#epochs.values()) {
       if (slot < first || slot - first >= BigInt(positions.length)) continue;

@@ -22,7 +22,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   onMessage: (message: Message) => void;
 }>;
 
-/** A stream that reconnects when it ends or stalls. Updates sent in between are lost, because servers do not replay. */
+/** A stream that reconnects when it ends or stalls. Updates sent while disconnected are lost: servers do not replay. */
 class ReconnectingStream<Message> {
   readonly #options: ReconnectingStreamOptions<Message>;
   #stream: MonitoredStream<Message> | null = null;
@@ -115,7 +115,7 @@ export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDesh
 export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
 
-/** Receives entry batches without their shreds. Source: jito-labs/mev-protos, shredstream.proto. */
+/** Receives entry batches without their shred indexes. Source: jito-labs/mev-protos, shredstream.proto. */
 export class EntriesClient extends ReconnectingStream<ReturnType<typeof decodeEntryMessage>> {
   constructor({ listener, ...options }: ClientOptions<'onBatch'>) {
     super({

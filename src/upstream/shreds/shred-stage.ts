@@ -21,7 +21,7 @@ type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
   listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
-      /** Called after `onBatch`, with all transactions of the batch. */
+      /** Called after `onBatch`, with all transactions of the batch that streams can represent. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
     }>;
 }>;

@@ -22,9 +22,9 @@ const GROUP_OVERHEAD_BYTES = 800;
 const NO_PACKETS: readonly Uint8Array[] = [];
 
 /**
- * Unverified packets, grouped by claim. At the limit, evicts the group that has gone longest without growing,
- * regardless of its size. Evicting the smallest group would let pairs of forged shreds displace honest sets whose
- * second shred has not arrived.
+ * Unverified packets, grouped by claim. At the limit, evicts the least recently used group, regardless of its size:
+ * evicting the smallest group would let pairs of forged shreds displace honest sets whose second shred has not
+ * arrived.
  */
 class UnverifiedShreds {
   readonly #bytesMax: number;
@@ -79,7 +79,7 @@ class UnverifiedShreds {
     return group.packets;
   }
 
-  /** Removes a packet from a random one of the largest groups, so that an attacker cannot predict the order. */
+  /** Removes a packet from one of the largest groups, chosen at random so that attackers cannot predict the order. */
   takeOne(): Uint8Array | undefined {
     const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];

@@ -26,7 +26,7 @@ export type ShredsConfig = Readonly<{
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Open slots. Above this, the leader with the most open slots loses one: a faulty leader displaces only its own. */
+  /** Open slots. Above this, the leader with the most loses a slot, so a faulty leader displaces only its own slots. */
   slotsMax: 64,
   /** Applies to data shreds and to code shreds separately. */
   shredsPerSlotMax: 32_768,
@@ -43,7 +43,7 @@ export const deshredLimits = {
   rejectedMax: 4_096,
   /** Failed verifications, about 0.1 ms each. Above this, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
-  /** Above this, the oldest packets are evicted. */
+  /** Bytes of deferred packets. Above this, the least recently used groups of packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,
 };
 
@@ -53,9 +53,9 @@ export type DeshredLimits = Readonly<typeof deshredLimits>;
 export const shredLimits = {
   /** Requested UDP receive buffer; the kernel may grant less. */
   receiveBufferBytes: 8 * 1024 * 1024,
-  /** Slots remembered to drop duplicates. */
+  /** Number of slots remembered, to drop duplicates. */
   slotsTracked: 64,
-  /** Remembered transactions per slot, and as many batches. Above this, duplicates are possible. */
+  /** Remembered transactions per slot; the same limit applies to batches. Above this, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -63,7 +63,7 @@ export const shredLimits = {
   messageMaxBytes: 64 * 1024 * 1024,
   /** HTTP/2 flow-control window. */
   windowBytes: 8 * 1024 * 1024,
-  /** A stream without data for this long is reconnected. */
+  /** A stream without a newer slot for this long is reconnected. */
   stallMs: 10_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,

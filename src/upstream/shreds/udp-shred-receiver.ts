@@ -87,7 +87,7 @@ export class UdpShredReceiver {
     if (granted >= limits.receiveBufferBytes) return;
     const sizes = { requestedBytes: limits.receiveBufferBytes, grantedBytes: granted };
     const message = 'UDP receive buffer smaller than requested; raise net.core.rmem_max';
-    // On loopback, there is little traffic.
+    // Loopback carries little traffic, so a small buffer suffices.
     if (LOOPBACK.test(config.host)) log.info(sizes, message);
     else log.warn(sizes, message);
   }

@@ -13,7 +13,7 @@ import {
 import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Checks for due rebroadcasts per rebroadcast interval. */
+/** Number of checks for due rebroadcasts per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
 export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
@@ -137,7 +137,7 @@ export class Rebroadcaster {
     }
     for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
     const { rebroadcastConcurrency } = this.#parts.limits;
-    // Limits signature verifications per check.
+    // `slice` limits the number of signature verifications per check.
     for (const submission of due.slice(0, rebroadcastConcurrency)) {
       if (this.#inFlight >= rebroadcastConcurrency) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())

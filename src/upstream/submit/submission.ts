@@ -20,7 +20,7 @@ export const submitLimits = {
   inFlightMax: 10_000,
   /** Senders awaiting a response, in total. */
   callersMax: 50_000,
-  /** Timeout of an attempt at a single target, which is not retried. */
+  /** Timeout of an attempt at a single target. Such attempts are not retried. */
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
   rebroadcastConcurrency: 64,
@@ -32,7 +32,7 @@ export const submitLimits = {
   pollMs: 1_000,
   expiryPollMs: 2_000,
   callConcurrency: 4,
-  /** Accepted transactions are remembered for this long, and up to this many, to answer duplicates directly. */
+  /** Accepted transactions are remembered within these two limits, to answer duplicates directly. */
   acceptedMs: 1_000,
   acceptedMax: 10_000,
 };

@@ -45,8 +45,8 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
 const MAX_RETRIES_INDEX = 3;
 
 /**
- * Params for the first node. If maxRetries is absent, that node also rebroadcasts, even after this process exits. If it
- * is present, this process counts the retries and sends 0; otherwise, every node would retry that many times.
+ * Params for the first node. Without maxRetries, that node also rebroadcasts, even after this process exits. With
+ * maxRetries, this process counts the retries and sends 0, because otherwise every node would retry that many times.
  */
 function firstNodeParamsOf(params: Buffer, value: JsonValue, { maxRetries }: SendTransactionParams): Buffer {
   if (maxRetries === null) return params;

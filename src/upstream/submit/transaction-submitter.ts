@@ -19,7 +19,7 @@ export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Rea
 
 /**
  * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards all other
- * calls. Also forwards params that are not a transaction, so that a node reports the error.
+ * calls. Also forwards calls whose params are not a transaction, so that a node reports the error.
  *
  * A duplicate of a transaction that is in flight, or was accepted within `acceptedMs`, gets the same response without
  * a new submission if its options (preflight, commitment, slot) are equal. `acceptedMs` is shorter than the interval at
@@ -76,7 +76,7 @@ export class TransactionSubmitter implements RpcDispatcher {
     if (isAccepted) this.#accepted.add(name);
   }
 
-  /** Called after all senders got the response. */
+  /** Called after all senders have received the response. */
   onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
     this.#pending.add(network, key, request, submitters);
   }

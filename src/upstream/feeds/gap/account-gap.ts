@@ -41,12 +41,12 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
 }
 
-/** The same text for equal values, regardless of member order and compression. */
+/** Returns the same text for equal values, regardless of member order and compression. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
- * Reads the account again and emits it if it differs from the last emitted state and is not older. If nothing was
- * emitted yet, emits it if a block in the gap may have written the account, or if the gap is too long to check.
+ * Reads the account again and emits it if it differs from the last emitted state and is not older. If nothing has
+ * been emitted yet, emits it if a block in the gap may have written the account or the gap is too long to check.
  */
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;

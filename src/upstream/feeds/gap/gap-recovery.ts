@@ -72,7 +72,7 @@ export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value'
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** Returns a reader for the string `name` in a result's `value`. It returns null if there is no such string. */
+/** Returns a reader for the string member `name` of a result's `value`. The reader returns null if it is absent. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {

@@ -54,7 +54,7 @@ type ActiveSubscription = {
   slotsSeen: number;
 };
 
-/** After this many slots, servers have accepted a subscription, so it did not cause a later rejection. */
+/** After this many slots, servers have accepted a subscription, so it cannot be the cause of a later rejection. */
 const ACCEPTED_AFTER_SLOTS = 2;
 
 const isRootSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean => kind === 'root';
@@ -84,7 +84,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Snapshot for failover. Set while subscriptions fail, because removing the last one resets the sequence. */
+  /** Snapshot for failover, set while subscriptions fail: removing the last subscription resets the sequence. */
   #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 

@@ -10,7 +10,7 @@ import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.
 
 /** Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;
-/** Checks of an unknown signature: a node that is slightly behind may not know it at the first check. */
+/** Number of checks for an unknown signature: a node that is slightly behind may not know it at the first check. */
 const ATTEMPTS_MAX = 2;
 
 type PendingSignature = {
@@ -19,7 +19,7 @@ type PendingSignature = {
   missed: number;
 };
 
-/** Finds transactions that landed before the subscription was opened. No stream reports these. */
+/** Finds transactions that landed before the subscription was opened, which no stream reports. */
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now and whenever a slot reaches the commitment, until the transaction reaches it or remains unknown. */
+  /** Checks now and whenever a slot reaches the commitment, until the transaction does or is given up as unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

@@ -4,12 +4,12 @@ export const geyserLimits = {
   programFiltersMax: 8,
   rootTimeoutMs: 2_000,
   seenSlotsMax: 512,
-  /** Updates held back while a slot is missing or a mint is fetched. */
+  /** Updates held back while a slot is missing or a mint is being fetched. */
   heldMax: 10_000,
   mintsMax: 10_000,
   /** A Token-2022 mint is cached for this long, because its scale may change. */
   mintMaxAgeMs: 60_000,
-  /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts are encoded in base64. */
+  /** Maximum total wait for mints per `mintRetryMs`. Beyond this, accounts of unknown mints are not parsed. */
   mintWaitMs: 500,
   /** Pause after a failed mint fetch; also the timeout of a fetch. */
   mintRetryMs: 5_000,

@@ -11,7 +11,7 @@ import { decodeTokenAccount } from '../../../solana/token/token-state.ts';
 import type { RequestFn } from '../chain-reader.ts';
 import type { GeyserLimits } from './limits.ts';
 
-/** Limits the total waiting time per period. Allows only one wait at a time. */
+/** Limits the total waiting time per period. Assumes that only one wait is in progress at a time. */
 class WaitBudget {
   readonly #waitMs: number;
   readonly #periodMs: number;
@@ -78,7 +78,7 @@ export class MintCache {
     };
   }
 
-  /** Fetches an unknown mint and waits up to `mintWaitMs` per `mintRetryMs`; null if there is no need to wait. */
+  /** Fetches an unknown or expired mint. Resolves within the wait budget; null if the caller should not wait. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;
@@ -99,7 +99,7 @@ export class MintCache {
   async #fetch(mint: Address, program: Address): Promise<void> {
     const { request, log, limits } = this.#options;
     const { mintMaxAgeMs, mintRetryMs } = limits;
-    // A mint of the original token program never changes.
+    // The scale of a mint of the original token program never changes.
     const age = program === programs.token ? Number.POSITIVE_INFINITY : mintMaxAgeMs;
     try {
       const config = { encoding: 'base64', commitment: 'processed' };

@@ -92,7 +92,7 @@ class ProgramFilters {
     this.#filtersMax = filtersMax;
   }
 
-  /** Maximum number of filters in the request, even after some filters are removed. */
+  /** Upper bound for the filters in the request, which also holds after filters are removed. */
   get count(): number {
     return Math.min(this.filters.size, this.#filtersMax);
   }
@@ -144,7 +144,7 @@ export class RequestedFilters {
     this.#sink = { push, end: () => {}, lag: () => {} };
   }
 
-  /** @returns an idempotent removal function; null beyond the limits or if Geyser does not support the filters. */
+  /** @returns an idempotent removal function; null if a limit is exceeded or Geyser does not support the filters. */
   add(subscription: Subscription): (() => void) | null {
     try {
       const end = this.#addFilter(subscription);

@@ -10,7 +10,7 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-/** At `processed`, transactions are emitted one by one; at other commitments, once their slot is complete. */
+/** At `processed`, transactions are emitted as they arrive; at other commitments, only with their complete slot. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
   readonly #slots: ReadonlyMap<Slot, SlotState>;
@@ -93,7 +93,7 @@ type UpdateSequenceOptions = Readonly<{
   onEvicted: (slot: Slot) => void;
 }>;
 
-/** Converts updates into ledger events. Drops updates that replays for gRPC streams add to complete slots. */
+/** Converts updates into ledger events. Drops updates to complete slots, which come from replays for gRPC streams. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
