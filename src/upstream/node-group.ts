@@ -17,7 +17,7 @@ const SAME_DEPTH_SLOTS = 432_000n;
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** Shared by all calls, because a selection is synchronous. */
+  /** One selector serves all calls, because selection is synchronous. */
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
@@ -71,7 +71,7 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - serving and cordoned nodes. */
+  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - all nodes. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);

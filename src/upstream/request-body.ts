@@ -28,7 +28,7 @@ const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
   Object.keys(methods).map((name) => [name, suffixOf(name)]),
 );
 
-/** Writes in place, since concatenating buffers or strings would allocate several per request. */
+/** Writes in place, since concatenation would allocate several buffers or strings per request. */
 function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, params: Buffer | null): void {
   const idAt = copyTo(bytes, start, BEFORE_ID);
   const suffixAt = writeDigits(bytes, idAt, id, digitCount(id));
