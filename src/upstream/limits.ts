@@ -45,7 +45,7 @@ export const defaultUpstreamLimits = {
   pollTimeoutMs: 3_000,
   /** Maximum number of slots by which a node may lag behind the best node or behind the shreds it has received. */
   lagMaxSlots: 100,
-  /** A node whose slot does not advance for this long, while others do, is skipped. */
+  /** A node whose slot does not advance for this long, while others do, is avoided. */
   stallMs: 15_000,
   /** A node that advances faster than this, ahead of all other nodes, is not trusted. */
   slotsPerSecondMax: 25,

@@ -28,7 +28,7 @@ export class NodeGroup {
   readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
   #candidates: readonly UpstreamNode[];
-  /** Excludes cordoned nodes, unless all are cordoned. */
+  /** Excludes nodes on the wrong chain and, unless all are cordoned, cordoned nodes. */
   serving: readonly UpstreamNode[];
   /** First slot of the longest history among the serving nodes; null if unknown. */
   #oldestAvailable: Slot | null = null;

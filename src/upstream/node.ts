@@ -23,7 +23,7 @@ export type NodeConfig = Readonly<{
   headers?: Readonly<Record<string, string>>;
   /** Limit on all requests, including polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
-  /** Absent or null: one second's worth. */
+  /** Absent or null: `requestsPerSecond`. */
   requestsBurst?: number | null;
   /** Maximum pipelined reads per connection. Defaults to 1. */
   pipelining?: number;

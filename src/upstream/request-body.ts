@@ -6,7 +6,7 @@ export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : i
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
-/** Unique among requests in flight. Starts at random, so that a response meant for another process is detected. */
+/** Unique among requests in flight. Starts at a random number, to detect responses meant for another process. */
 export function nextRequestId(): number {
   lastId = idAfter(lastId);
   return lastId;

@@ -11,7 +11,7 @@ import {
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
 
-/** Idle connections are closed this long before the node would close them. */
+/** Idle connections are closed up to this long before the node would close them. */
 const MARGIN_MS = 1_000;
 const TIMEOUT = /timeout=(\d{1,9})/i;
 

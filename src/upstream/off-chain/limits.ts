@@ -38,7 +38,7 @@ export const offChainLimits = {
   circuitFailuresMax: 3,
   /** How long the circuit first stays open; doubles up to eight times this value. */
   circuitOpenMs: 5_000,
-  /** An aborted fetch counts as a failure of its host if it took at least this long. */
+  /** An aborted exchange counts as a failure of its host if it took at least this long. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
   /** How long a permanent absence is cached: 404, not JSON, forbidden address. */

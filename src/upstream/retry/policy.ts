@@ -138,7 +138,7 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/** A null is not returned while another attempt is in flight. A null for a signature is confirmed by another node. */
+/** The first null is not returned while another attempt is in flight. Another node confirms a null for a signature. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
