@@ -42,7 +42,7 @@ export function selectChain(hashes: readonly string[], wellKnown: string): strin
 
 /**
  * Marks nodes that are on another chain. A node that has not reported its genesis hash is not marked.
- * @returns node names by genesis hash if there is no majority, else null.
+ * @returns node names by genesis hash if no chain has a majority and no node is on the well-known chain, else null.
  */
 export function markWrongChains(
   nodes: readonly UpstreamNode[],
@@ -60,7 +60,7 @@ export function markWrongChains(
   return new Map(hashes.map((hash) => [hash, names(hash)]));
 }
 
-/** Fetches the genesis hash once. Even an error response is final, because the genesis never changes. */
+/** Fetches the genesis hash once, because it never changes. An error response other than throttling is final too. */
 export async function fetchGenesis(
   node: UpstreamNode,
   timeoutMs: number,

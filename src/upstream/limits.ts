@@ -45,7 +45,7 @@ export const defaultUpstreamLimits = {
   pollTimeoutMs: 3_000,
   /** Maximum number of slots by which a node may lag behind the best node or behind the shreds it has received. */
   lagMaxSlots: 100,
-  /** A node whose slot does not advance for this long, while others do, is skipped. */
+  /** A node whose slot does not advance for this long, while others do, is avoided. */
   stallMs: 15_000,
   /** A node that advances faster than this, ahead of all other nodes, is not trusted. */
   slotsPerSecondMax: 25,
@@ -70,7 +70,7 @@ export const defaultUpstreamLimits = {
   recoveryProbesInFlightMax: 4,
   /** Consecutive successful calls that re-admit a node. */
   readmitSuccessesMin: 10,
-  /** Consecutive successful polls that re-admit a node on probation. */
+  /** Consecutive successful polls that put an ejected node on probation; doubles per relapse, at most 16-fold. */
   readmitPollsMin: 5,
   /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,
@@ -81,7 +81,7 @@ export const defaultUpstreamLimits = {
   hedgeMaxMs: 2_000,
   /** How long a missing capability is remembered. */
   capabilityMs: 60_000,
-  /** A null transaction result is confirmed by a second node. */
+  /** Whether a null transaction result is confirmed by a second node. */
   confirmNullResults: true as boolean,
 };
 

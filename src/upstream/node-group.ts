@@ -17,7 +17,7 @@ const SAME_DEPTH_SLOTS = 432_000n;
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** Shared by all calls, because a selection is synchronous. */
+  /** One selector serves all calls, because selection is synchronous. */
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
@@ -28,7 +28,7 @@ export class NodeGroup {
   readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
   #candidates: readonly UpstreamNode[];
-  /** Excludes cordoned nodes, unless all are cordoned. */
+  /** Excludes nodes on the wrong chain and, unless all are cordoned, cordoned nodes. */
   serving: readonly UpstreamNode[];
   /** First slot of the longest history among the serving nodes; null if unknown. */
   #oldestAvailable: Slot | null = null;
@@ -71,7 +71,7 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - serving and cordoned nodes. */
+  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - all nodes. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);

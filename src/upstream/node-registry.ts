@@ -34,7 +34,7 @@ export class NodeRegistry {
   /** Updated in place, so that all readers see the current values. */
   readonly #limits: UpstreamLimits;
   readonly #responseBudget: ByteBudget;
-  /** When all calls that started under a longer timeout will have ended, on the `performance.now()` clock. */
+  /** Time by which all calls that started under a longer timeout will have ended, on the `performance.now()` clock. */
   #longCallsUntil = Number.NEGATIVE_INFINITY;
   #isStarted = false;
   #isStopped = false;

@@ -68,7 +68,7 @@ function reportedConditionOf(
   return conditionOf(node, now);
 }
 
-/** @param drained - whether the node receives no calls, even if all other nodes are cordoned. */
+/** @param drained - whether the operator drained the node, so that it gets no calls even if all others are cordoned. */
 export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode[], drained: boolean) {
   const now = performance.now();
   return {

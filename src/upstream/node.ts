@@ -21,15 +21,15 @@ export type NodeConfig = Readonly<{
   grpc?: string | null;
   /** Sent with every request. Never shown, because they may contain secrets. */
   headers?: Readonly<Record<string, string>>;
-  /** Limit that includes polls. Absent or null: unlimited. */
+  /** Limit on all requests, including polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
-  /** Absent or null: one second's worth. */
+  /** Absent or null: `requestsPerSecond`. */
   requestsBurst?: number | null;
   /** Maximum pipelined reads per connection. Defaults to 1. */
   pipelining?: number;
 }>;
 
-/** Keeps invalid escapes, because URLs that were stored before they were validated must not prevent a start. */
+/** Keeps invalid escapes, so that a URL that was stored without validation does not prevent a start. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

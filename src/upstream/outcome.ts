@@ -1,7 +1,7 @@
 import type { RpcResponse } from '../protocol/call.ts';
 import { type Slot, slot, U64_MAX } from '../solana/units.ts';
 
-/** Preflight errors that affect retries; null for all others. */
+/** Preflight errors that affect retries. `Outcome.preflight` is null for all others. */
 export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 
 /**
@@ -10,7 +10,7 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
  * - `status`: an HTTP error.
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
- * - `over-budget`: the response memory budget is exhausted.
+ * - `too-large`, `over-budget`: the response exceeds the size limit or the remaining memory budget.
  * - `transport`: no response; `wasSent` is true if the node may have read the request.
  * - `aborted`: the caller canceled.
  */

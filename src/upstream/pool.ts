@@ -26,7 +26,7 @@ export type UpstreamPool = RpcDispatcher &
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
     networks(): readonly Network[];
-    /** Nodes that may serve calls: on the right chain, and not cordoned unless all are cordoned. */
+    /** Nodes that may serve calls: on the right chain, not drained, and not cordoned unless all are cordoned. */
     nodesOf(network: Network): readonly UpstreamNode[];
     /**
      * Takes a node out of service as long as another node of its network is in service.
@@ -40,7 +40,7 @@ export type UpstreamPool = RpcDispatcher &
     drain(drained: ReadonlySet<string>): void;
     /** Replaces nodes and limits. Calls in flight keep their nodes. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Waits for the first poll of all nodes. @returns whether every network has a node that responded. */
+    /** Waits for the first poll of all nodes. @returns whether every network has a node that responded in time. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 

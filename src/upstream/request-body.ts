@@ -6,7 +6,7 @@ export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : i
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
-/** Unique among requests in flight. Starts at random, so that a response meant for another process is detected. */
+/** Unique among requests in flight. Starts at a random number, to detect responses meant for another process. */
 export function nextRequestId(): number {
   lastId = idAfter(lastId);
   return lastId;
@@ -28,7 +28,7 @@ const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
   Object.keys(methods).map((name) => [name, suffixOf(name)]),
 );
 
-/** Writes in place, since concatenating buffers or strings would allocate several per request. */
+/** Writes in place, since concatenation would allocate several buffers or strings per request. */
 function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, params: Buffer | null): void {
   const idAt = copyTo(bytes, start, BEFORE_ID);
   const suffixAt = writeDigits(bytes, idAt, id, digitCount(id));

@@ -1,7 +1,7 @@
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 
-/** Assumed until a node is measured: low, so that it gets calls, but above zero, which would attract whole bursts. */
+/** Assumed until a node is measured. Low, so that the node gets calls; not zero, or it would get whole bursts. */
 const UNKNOWN_LATENCY_MS = 1;
 /** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;

@@ -20,7 +20,7 @@ function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolea
 
 /**
  * Rank of an untried node; lower is better. A usable node that lacks the data ranks after an ejected node that has
- * it, because its response would not help. A failing node ranks low because waiting for it takes longest.
+ * it, since a response without the data is no help. A failing node ranks after both, as waiting for it takes longest.
  */
 function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   if (!node.isAvailable(now) || state.attemptsAt(node) > 0) return NOT_ELIGIBLE;

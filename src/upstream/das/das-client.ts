@@ -74,9 +74,9 @@ export class DasClient {
   }
 
   /**
-   * Tries the servers in order until one succeeds, which is safe because DAS calls are read-only.
+   * Tries the servers in order until one gives a final response, which is safe because DAS calls are read-only.
    * @returns the `result`, with exact integers.
-   * @throws NodeRejection if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none responds, CLIENT_GONE if aborted.
+   * @throws NodeRejection for an error response; Failure UPSTREAM_UNAVAILABLE if none responds, CLIENT_GONE if aborted.
    */
   async request(
     network: Network,

@@ -41,7 +41,7 @@ export class HealthMonitor {
     await Promise.all([this.#firstResponse.promise, ...this.#watched.map(({ polled }) => polled.promise)]);
   }
 
-  /** @param nodes - serving and drained nodes; nodes that are already watched keep their state. */
+  /** @param nodes - all nodes of the network, including drained nodes; nodes already watched keep their state. */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
     this.#watched = nodes.map(
@@ -98,7 +98,7 @@ export class HealthMonitor {
     for (const one of this.#watched) this.#logState(one);
   }
 
-  /** Logs once when the nodes are on different chains and no chain has a majority. */
+  /** Logs once when nodes are on different chains, without a majority and with none on the well-known chain. */
   #logChains(chains: Map<string, string[]> | null, network: Network): void {
     const reported =
       chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');

@@ -44,7 +44,7 @@ export class NodeHealth {
   throttledUntil = 0;
   /** The operator's reason for the cordon; null if not cordoned. Cordoned nodes serve only if all are cordoned. */
   cordon: string | null = null;
-  /** Until when the node counts as behind because it reported itself unhealthy (-32005). */
+  /** Time until which the node counts as behind because it reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
   slotsReadAt = Number.NEGATIVE_INFINITY;
   hedges = 0;
@@ -83,7 +83,7 @@ export class NodeHealth {
     this.budget?.spend(now);
   }
 
-  /** Usable, and its circuit is not even half-open. */
+  /** Usable, with a closed circuit. */
   isHealthy(now: number): boolean {
     return this.isUsable(now) && !this.isFailing;
   }
@@ -93,7 +93,7 @@ export class NodeHealth {
     return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
-  /** Has no known problem. Also true before the first response and while half-open, for nodes that are not polled. */
+  /** Has no known problem. True before the first response and while half-open, or unpolled nodes would get no calls. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
@@ -112,7 +112,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** Another call would wait for a connection. */
+  /** Another call may have to wait for a connection. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }

@@ -16,7 +16,7 @@ export type NodeState =
  * - `behind`: other nodes are ahead.
  * - `not-replaying`: the node has received much newer shreds than it has replayed.
  * - `stalled`: the node's slot does not advance while other nodes' slots do.
- * - `ahead`: the node reports slots that no other node can have reached yet.
+ * - `ahead`: the node reports slots far beyond those of the other nodes.
  */
 export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 

@@ -152,8 +152,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   /**
-   * Fails one waiting request if other connections serve the queue. Otherwise fails all of them, so that they are
-   * retried on another node.
+   * Fails one waiting request if open connections serve the queue. Otherwise fails all waiting requests, so that they
+   * are retried on another node.
    */
   #notConnected(): void {
     if (this.#connections.length === this.#connecting) this.#failWaiting();

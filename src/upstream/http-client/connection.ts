@@ -237,7 +237,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /** Fails a request. If it was sent, its connection closes, or discards the response if other requests wait. */
+  /** Fails a request. If it was sent, closes the connection, or only discards the response if other requests wait. */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));

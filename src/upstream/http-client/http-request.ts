@@ -124,7 +124,7 @@ export interface StreamingConnection {
   close(): void;
 }
 
-/** Buffers the bodies of one connection, or streams large ones to a listener. */
+/** Buffers the response bodies of one connection, or streams large bodies to a listener. */
 export class BodyStreamer implements BodyFlow {
   readonly #connection: StreamingConnection;
   readonly #context: StreamingContext;

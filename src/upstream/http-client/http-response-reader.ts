@@ -11,7 +11,7 @@ import {
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
 
-/** Idle connections are given up this long before the node would close them. */
+/** Idle connections are closed up to this long before the node would close them. */
 const MARGIN_MS = 1_000;
 const TIMEOUT = /timeout=(\d{1,9})/i;
 
@@ -322,7 +322,7 @@ const BLOCK_MAX_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 const BUFFER_MIN_BYTES = 64 * 1024;
-/** The buffer is at most this many times as large as the bytes received. */
+/** Beyond BUFFER_MIN_BYTES, the buffer is at most this many times as large as the bytes received. */
 const BUFFER_GROWTH = 16;
 
 /**
@@ -379,7 +379,7 @@ export class BodyBuffer {
 
   /**
    * Returns the next part of a streamed body. A part stays in its pooled buffer unless it is too small to occupy one.
-   * @param isLast - nothing else was read into the buffer after this part.
+   * @param isLast - whether nothing else was read into the buffer after this part.
    */
   piece(isLast: boolean): Buffer {
     const [pending, from, to] = [this.#pending, this.#pendingStart, this.#pendingEnd];

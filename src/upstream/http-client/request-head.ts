@@ -1,4 +1,4 @@
-/** Headers that this HTTP client sets itself; configured values are ignored. */
+/** Headers that this HTTP client controls; configured values are ignored. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -33,7 +33,7 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
   return fields;
 }
 
-/** Every request up to the content length; contains the node's keys. @throws TypeError for an invalid header. */
+/** Start of every request, up to the content length, with the node's keys. @throws TypeError for an invalid header. */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
   return Buffer.concat([

@@ -5,16 +5,16 @@ import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 
 /**
- * - `never`: coalesced, but not cached.
+ * - `never`: not cached, but may be coalesced.
  * - `slot`: cached until the next slot, for at most slotMs.
- * - `short`: cached for shortMs; for data of an epoch or a node.
+ * - `short`: cached for shortMs; for data that depends on the epoch or on the node.
  * - `always`: cached for finalMs; for facts about the chain that never change.
  * - `final`: cached for finalMs if requested at `finalized` and pinned to a slot at or below the finalized root.
  */
 export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
- * - `context`: the node ignores unknown fields and commitments, and accepts minContextSlot.
+ * - `context`: the node ignores unknown fields and unknown commitments, and accepts minContextSlot.
  * - `lenient`: like `context`, but without minContextSlot.
  * - `strict`: accepts only a commitment; an empty object is an error.
  */
@@ -50,7 +50,7 @@ const final = (pin: Pin, config: ConfigKind | null, options: PolicyOptions = {})
   pin,
 });
 
-/** Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to §1.7. */
+/** Sources: provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to §1.7. */
 // biome-ignore format: a table is read by its columns
 export const cachePolicies = {
   getAccountInfo: policy('slot', 'context'),

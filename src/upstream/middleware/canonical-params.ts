@@ -157,7 +157,7 @@ function slotOptionsOf(config: readonly Member[]): SlotOptions {
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/** @param latin1 - `params` with one character per byte. @returns null if invalid, too deep or with duplicate names. */
+/** @param latin1 - `params` as latin1 text. @returns null if params are invalid, too deep or repeat a member name. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

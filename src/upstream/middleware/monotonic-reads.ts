@@ -51,7 +51,7 @@ function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
   return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
 }
 
-/** @returns null if a param before `index` is missing, or if the param at `index` is not an options object. */
+/** @returns null if a param before `index` is missing, or if the param at `index` is neither null nor an object. */
 export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
   const bytes = params ?? Buffer.from('[]');
   const spans: Span[] = [];
@@ -154,7 +154,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   onResponse(response: RpcResponse): void {
     const { minSlot, commitment } = this.#requirements;
     if (response.errorCode !== 0) {
-      // The error was caused by our minContextSlot, not the caller's.
+      // Retried only if our minContextSlot caused the error, not the caller's.
       if (response.errorCode === MIN_CONTEXT_SLOT_NOT_REACHED && this.#hasMinContextSlot)
         this.#retry(response);
       else this.#end(response);
@@ -169,7 +169,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
       return;
     }
     if (observed !== null && this.#isPlausible(observed)) minSlot.raise(commitment, observed);
-    // A block height never exceeds its slot.
+    // A block's height never exceeds its slot, so the same check applies.
     if (height !== null && this.#isPlausible(height)) minSlot.heights.raise(commitment, height);
     this.#end(response);
   }

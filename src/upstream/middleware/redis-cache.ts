@@ -26,7 +26,7 @@ export interface ResponseStore {
 }
 
 export const redisCacheLimits = {
-  /** Maximum wait before a node is called. */
+  /** Maximum wait for the store before a node is called. */
   waitMs: 5,
   /** Time after a timeout during which the store is not used. */
   backoffMs: 1_000,

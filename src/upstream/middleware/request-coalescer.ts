@@ -8,9 +8,9 @@ import type { ResponseCounts } from './response-counts.ts';
 export const coalescerLimits = {
   /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: 8_192,
-  /** Maximum callers waiting for calls that they joined, in total; 0 disables joining. */
+  /** Maximum callers, in total, that wait for a call they joined; 0 disables joining. */
   waitingMax: 65_536,
-  /** Older calls are not joined: their response may predate the new request. */
+  /** Maximum age of a call that can be joined: an older call's response may predate the new request. */
   joinMaxMs: 400,
 };
 

@@ -74,7 +74,7 @@ const ENTRY_BYTES = 400;
 /** Maximum unused memory that a cached view may keep alive. */
 const SLACK_MAX_BYTES = 1_024;
 
-/** Expired entries checked per insertion. */
+/** Entries checked for expiry per insertion. */
 const SWEEP_BATCH = 2;
 
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
@@ -131,7 +131,7 @@ export class MemoryCache implements CoalescedListener {
   }
 
   find(call: Call, key: CallKey): RpcResponse | null {
-    // Detects a chain reset.
+    // Called for its side effect: it detects a chain reset.
     if (key.policy.ttl !== 'slot') this.roots.rootOf(call.network);
     const entry = this.#entries.get(key.text);
     if (entry === undefined) return null;
@@ -189,7 +189,7 @@ function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commi
   );
 }
 
-/** A larger step back means another chain; lagging nodes differ by less. */
+/** If the root moves back by more than this, the network is on another chain. Lagging nodes differ by less. */
 const SAME_CHAIN_SLOTS = 500n;
 
 /** Finalized root per network: from polls, else from responses. */

@@ -42,7 +42,7 @@ const isWithoutParams = ({ params }: Call): boolean => params === null || params
 
 /**
  * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the last
- * seconds. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
+ * 10 s. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;

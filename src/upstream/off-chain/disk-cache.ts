@@ -183,7 +183,7 @@ export class DiskCache {
   }
 }
 
-/** A file is a JSON line with URI, length and digest, which reveal damage, followed by the document. */
+/** Version of the file format: a JSON line with URI, length and digest (to detect damage), then the document. */
 const FORMAT = 1;
 const NEWLINE = 0x0a;
 /** Longest escape of a character, such as `\u0001`. */

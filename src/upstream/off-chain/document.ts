@@ -13,7 +13,7 @@ const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Upper bound on the number of values: every value except the first follows a comma or an opening bracket. */
+/** Upper bound on the number of values: each value except the first comes with a comma or an opening bracket. */
 function countValues(bytes: Uint8Array): number {
   let count = 1;
   let inString = false;

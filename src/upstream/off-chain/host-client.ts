@@ -22,7 +22,7 @@ const HEADERS = {
   'user-agent': 'solway (off-chain metadata)',
 } as const;
 
-/** Maximum bytes of an unused body that are read to keep the connection. */
+/** Maximum bytes of an unused body to read so that the connection can be reused. */
 const UNUSED_BODY_MAX_BYTES = 16 * 1024;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -21,7 +21,7 @@ type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active:
 export class HostQueues {
   readonly #limits: OffChainLimits;
   readonly #queues = new Map<string, HostQueue>();
-  /** Queues that can proceed, in order of waiting time. */
+  /** Queues that can proceed; the queue that became ready first is served first. */
   readonly #ready = new Set<HostQueue>();
   readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;

@@ -38,7 +38,7 @@ export const offChainLimits = {
   circuitFailuresMax: 3,
   /** How long the circuit first stays open; doubles up to eight times this value. */
   circuitOpenMs: 5_000,
-  /** An aborted fetch counts against its host after this time. */
+  /** An aborted exchange counts as a failure of its host if it took at least this long. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
   /** How long a permanent absence is cached: 404, not JSON, forbidden address. */
@@ -53,7 +53,7 @@ export const offChainLimits = {
 
 export type OffChainLimits = Readonly<typeof offChainLimits>;
 
-/** Operator's rules for off-chain JSON. */
+/** The operator's rules for off-chain JSON. */
 export const offChainRules = {
   /** CIDR networks allowed although private or special. */
   allowedNetworks: [] as readonly string[],

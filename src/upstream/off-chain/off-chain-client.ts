@@ -187,7 +187,7 @@ export class OffChainClient {
 
 export type FetchResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
-  /** Missing, probably for a while. */
+  /** The document is missing, probably for a while. */
   | Readonly<{ kind: 'absent' }>
   | Readonly<{ kind: 'failed' }>
   /** Nothing was requested, or the request was canceled. */

@@ -10,10 +10,10 @@ export const RESULT_PREFIX = Buffer.from('{"jsonrpc":"2.0","result":');
 const BEFORE_ID = Buffer.from(',"id":');
 const [NEWLINE, CLOSE] = [0x0a, 0x7d];
 
-/** End of a response with a result. Our id in it proves that the response is complete and belongs to our request. */
+/** End of a response with a result. Its id proves that the response is complete and belongs to our request. */
 export const tailOf = (id: number): string => `,"id":${id}}`;
 
-/** Whether only the tail and at most a newline follow. Allocates no string. */
+/** Whether only the tail, and optionally a newline, follows at `start`. Allocates no string. */
 export function hasExactTail(bytes: Buffer, start: number, id: number): boolean {
   if (!matchesAt(bytes, start, BEFORE_ID)) return false;
   const digits = digitCount(id);

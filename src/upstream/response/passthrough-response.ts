@@ -33,7 +33,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly #listener: StreamListener;
   readonly #utf8 = new Utf8Validator();
   readonly #firstByte: number | undefined;
-  /** Body bytes still to come; more would be read as the next response. */
+  /** Body bytes still expected. Bytes beyond them would be read as the next response. */
   #remaining: number;
   #flow: BodyFlow | null;
   #reader: ResponseReader | null = null;
@@ -109,7 +109,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
       this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
       return false;
     }
-    // A known length includes a final newline, if any. It is replaced by a space, which JSON allows after a value.
+    // A known length includes any final newline. A space, which JSON allows after a value, replaces the newline.
     const padding = this.bytes === null ? 0 : buffered.length - end - this.#tail.length;
     buffered.fill(SPACE, end, end + padding);
     const reader = this.#reader;

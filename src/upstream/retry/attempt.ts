@@ -41,7 +41,7 @@ type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** `onOutcome` or `onStream` is called exactly once, possibly synchronously. They must not throw. */
+/** Exactly one of `onOutcome` and `onStream` is called, once, possibly synchronously. They must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
   /** Whether large results may be streamed. Read when the response starts. */

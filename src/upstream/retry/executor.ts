@@ -31,7 +31,7 @@ import { RetryState } from './retry-state.ts';
 /**
  * Sends a call to one node after another until one responds, as far as the method's traits allow. Reads may be hedged.
  * Fails with UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED or ANSWER_TOO_LARGE; with BODY_TOO_LARGE or
- * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
+ * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when the call was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
   if (group.hasEjected) group.recoveryProbes.maybeProbe(call, group.serving);
@@ -313,7 +313,7 @@ class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** Per node. */
+/** Minimum interval between two reads of a context slot from the responses of one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {

@@ -36,7 +36,7 @@ const TICK_MS = 20;
 const IDLE_TICKS_MAX = 50;
 
 /**
- * Checks all calls in flight every 20 ms with one timer, since a timer per call would cost more.
+ * Checks all hedgeable calls in flight every 20 ms with one timer, since a timer per call would cost more.
  * `RetryExecutor.checkHedge` decides whether to hedge.
  */
 export class HedgeTimer {

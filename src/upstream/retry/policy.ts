@@ -13,7 +13,7 @@ import type { RetryState } from './retry-state.ts';
  * - `confirm`: try one more node, then return the most informative response.
  * - `retry-elsewhere`: try other nodes, but never the same node again.
  *
- * Source: reference solana-json-rpc.md §1.6.
+ * Source: solana-json-rpc.md §1.6.
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
@@ -138,7 +138,7 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/** A null is not returned while another attempt is in flight. A null for a signature is confirmed by another node. */
+/** The first null is not returned while another attempt is in flight. Another node confirms a null for a signature. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
@@ -158,7 +158,7 @@ function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 
     : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
 
-/** Called when a node succeeded. Nodes that failed before lack a capability; responses too large were garbage. */
+/** Called when a node succeeded: earlier errors show missing capabilities, and oversized responses count as invalid. */
 export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
   const now = performance.now();
@@ -230,7 +230,7 @@ function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): 
   return state.nodes.some((node) => node.isFull()) ? new Failure('OVERLOADED', { facts, cause }) : null;
 }
 
-/** @param outcome - null if no node is left. */
+/** @param outcome - outcome that ended the call; null if no further attempt is possible. */
 export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);

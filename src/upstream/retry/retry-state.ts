@@ -33,7 +33,7 @@ export class RetryState {
   readonly deadline: number;
   /** Until this time, attempts that could not connect are not counted. */
   readonly reconnectUntil: number;
-  /** Slot of the requested history; null if the call names none or if it does not matter. */
+  /** Slot of the requested history; null if the call names none or the slot does not matter. */
   readonly slot: bigint | null;
   /** Slot that a node must have reached at `commitment`; null: any. */
   readonly minSlot: bigint | null;

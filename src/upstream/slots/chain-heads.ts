@@ -4,17 +4,17 @@ import type { NodeHealth } from '../health/node-health.ts';
 import { OUTVOTE_MIN } from './reference-slot.ts';
 import type { ObservedSlot } from './slot-tracker.ts';
 
-/** Nodes at the head of the chain rarely differ by more. */
+/** Nodes at the head of the chain rarely differ by more than this. */
 const NEAR_SLOTS = 8n;
 
-/** Limited to the processed slot, because a slot must be replayed before it can be confirmed or finalized. */
+/** A node's slot, at most its processed slot: a slot must be replayed before it can be confirmed or finalized. */
 function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   const slot = slots[commitment];
   if (slot === null || slots.processed === null) return slot;
   return slot > slots.processed ? slots.processed : slot;
 }
 
-/** Drops a node that is alone far ahead of at least two others. */
+/** Drops the highest node if it is far ahead of at least two other nodes. */
 function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   let first: NodeHealth | null = null;
   let second: Slot | null = null;
@@ -34,7 +34,7 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/** The lower slot of the two highest nodes if they are close, so that two nodes have reached it; else the highest. */
+/** The lower of the two highest slots if they are close, so that two nodes have reached it; else the highest slot. */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedSlot | null {
   let first: ObservedSlot | null = null;
   let second: ObservedSlot | null = null;
@@ -74,7 +74,7 @@ export class ChainHeads {
   }
 
   update(nodes: readonly NodeHealth[]): void {
-    // Drops nodes that advanced implausibly fast, unless all did, and a single outlier.
+    // Drops nodes that advanced implausibly fast (unless all did) and a single outlier.
     const steady = nodes.filter(({ slots }) => !slots.isSuspect);
     const trusted = withoutOutlier(steady.length === 0 ? nodes : steady);
     this.#heads.processed = headOf(trusted, 'processed');

@@ -44,7 +44,7 @@ export function leadingContextSlot(result: Buffer): Slot | null {
   return slotFrom(CONTEXT_SLOT.exec(result.toString('latin1', 0, HEAD_BYTES))?.[1]);
 }
 
-/** Text after the first occurrence of the name. The bytes are searched, so the match may not be a member name. */
+/** Text after the first occurrence of the name. The raw bytes are searched, so the match may not be a member name. */
 function textAfter(params: Buffer, name: Buffer): string | null {
   const at = params.indexOf(name);
   if (at < 0) return null;
@@ -112,7 +112,7 @@ function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   return found === null ? null : slotIn(bytes, found.start, found.end);
 }
 
-/** `context.slot` at any position. */
+/** Finds `context.slot` at any position. */
 export function contextSlot(result: Buffer): Slot | null {
   const atHead = leadingContextSlot(result);
   if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;

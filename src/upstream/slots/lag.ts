@@ -44,7 +44,7 @@ function faultOf(
   if (slot === null) return null;
   if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
-  // The node must have reported the same slot again since then; a node that reports nothing is not stalled.
+  // A node is stalled only if it keeps reporting the same slot, not if it reports nothing.
   const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
   if (isStalled && slotFault === 'stalled') return slotFault;
   if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
@@ -52,7 +52,7 @@ function faultOf(
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
-/** Also compares slots with received shreds, because getHealth may return ok although a node does not replay. */
+/** Sets lag and slot faults. Also checks received shreds: getHealth may return ok although a node does not replay. */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
   const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);

@@ -15,7 +15,7 @@ export class NodeSlots {
   received: Slot | null = null;
   /** When the processed slot last changed. */
   movedAt = Number.NEGATIVE_INFINITY;
-  /** The slot jumped ahead implausibly fast. It is trusted only once other nodes reach it. */
+  /** The slot jumped ahead implausibly fast. While other nodes advance, it is trusted only once they reach it. */
   isSuspect = false;
   readonly #observedAt = {
     processed: Number.NEGATIVE_INFINITY,
