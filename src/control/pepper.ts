@@ -84,7 +84,7 @@ export type PepperSources = Readonly<{
   text?: string | undefined;
   /** Value of SOLWAY_PEPPER_FILE. */
   file?: string | undefined;
-  /** Contains the pepper file if neither variable is set. */
+  /** Folder of the pepper file if neither variable is set. */
   dataDir: string;
 }>;
 

@@ -73,7 +73,7 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
-/** Another process wrote the same plan before this transaction got the lock. Rolls back the transaction. */
+/** Thrown to roll back a transaction if another process wrote the same plan before the transaction got the lock. */
 class ConcurrentWriteError extends Error {}
 
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {

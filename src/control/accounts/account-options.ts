@@ -8,7 +8,7 @@ export const accountLimits = {
   /** Time from the last use until a session expires, in milliseconds. The expiry is extended at most daily. */
   sessionMs: 7 * DAY_MS,
   invitationMs: 7 * DAY_MS,
-  /** Pauses are short, so that attackers cannot lock a user out. Known addresses have separate counters. */
+  /** Failed attempts per account. Pauses are short: attackers must not lock a user out. See sign-in-attempts.ts. */
   accountAttempts: {
     freeAttempts: 5,
     firstPauseMs: SECOND_MS,
@@ -31,7 +31,7 @@ export const accountLimits = {
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,
-  /** Customers that one user may own, with open sign-up. */
+  /** Customers that one user may own if sign-up is open. */
   customersPerUserMax: 5,
 };
 

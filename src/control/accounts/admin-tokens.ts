@@ -35,7 +35,7 @@ export const activeTokens = (db: Kysely<Schema>, now: number) =>
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
 
-/** Active tokens of a customer, newest first; null: operator tokens. */
+/** Lists a customer's active tokens, newest first. @param customerId - null: lists operator tokens. */
 export const listAdminTokens = (
   db: Kysely<Schema>,
   customerId: string | null,

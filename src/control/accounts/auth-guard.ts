@@ -32,13 +32,13 @@ type SignInResponse = Readonly<{
 }>;
 
 const USER_AGENT_MAX = 256;
-/** Retry-After in seconds: the library locks an account for 15 minutes without reporting the duration. */
+/** Retry-After, in seconds. The library locks an account for 15 minutes without reporting the duration. */
 const LOCKED_S = 900;
-/** Matches paths of this service. Browsers resolve `//host` and `/\\host` to another host. */
+/** Matches paths of this service. Browsers resolve `//host` and `/\host` to another host. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 
-/** Statuses that the library returns for a wrong password or code. */
+/** True for the statuses that the library returns for a wrong password or code. */
 const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
 
 const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
@@ -155,7 +155,7 @@ export class AuthGuard {
     return { ...error, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
   }
 
-  /** Keeps only the path, to prevent redirects to other origins. */
+  /** Keeps only path, query and fragment, to prevent redirects to other origins. */
   #toLocalLocation(location: string): string {
     const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
     const url = new URL(location, base);
@@ -236,7 +236,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Omits `isOperator`: a user who signs up with an operator invitation becomes an operator only by accepting it. */
+/** Omits `isOperator`: signing up with an operator invitation grants no rights until the user accepts it. */
 function withoutOperator(response: SignInResponse): SignInResponse {
   const { user, ...rest } = (response.body ?? {}) as { user?: Record<string, unknown> };
   if (user === undefined) return response;

@@ -27,8 +27,8 @@ const lineageOf = (db: Kysely<Schema>, actor: string) =>
     .select('actor');
 
 /**
- * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens. Call it after
- * changing the actor's rights, in the same transaction.
+ * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens, unless `isRetained`
+ * returns true. Call it after changing the actor's rights, in the same transaction.
  * @returns the number of revoked grants.
  */
 export async function revokeIssuedGrants(
@@ -78,7 +78,7 @@ async function grantPredicateFor(
   };
 }
 
-/** Revokes grants that exceed the user's rights. Call it after changing the rights, in the same transaction. */
+/** Revokes grants that the user issued but may no longer issue. Call it in the transaction that changes the rights. */
 export async function revokeExcessGrants(
   trx: Transaction<Schema>,
   user: Readonly<{ id: string; email: string }>,

@@ -61,7 +61,7 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
 }
 
 /**
- * Invites the first operator. Safe when several processes start at once.
+ * Invites the first operator. May be called by several processes at once.
  * @returns the invitation token; null if an operator or an open operator invitation already exists.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {

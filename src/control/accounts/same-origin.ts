@@ -13,7 +13,7 @@ function isSameOrigin(origin: string, request: Request, publicUrl: string | null
   return parsed.host !== '' && parsed.host === request.headers.get('host');
 }
 
-/** Protects state-changing requests from CSRF. @throws ApiError 403 */
+/** Protects state-changing requests from CSRF. @throws ApiError 403 for a cross-origin request */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
   const foreignOrigin = (reason: string): ApiError => forbidden('FOREIGN_ORIGIN', reason);
   if (request.headers.get(CSRF_HEADER) !== '1')

@@ -12,7 +12,7 @@ import type { RequestMetadata } from './sign-in-store.ts';
 /** Groups IPv6 addresses by /64, the smallest usual allocation. */
 export const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
-/** @throws ApiError 429 */
+/** Starts an attempt. @throws ApiError 429 for too many failed attempts */
 export function startAttempt(limit: AttemptLimiter, name: string): Attempt {
   try {
     return limit.start(name);
@@ -54,7 +54,7 @@ export class SignInAttemptLimiter {
     }
     return {
       succeed: () => {
-        // Not reset: otherwise attackers could clear failures at other accounts by signing in to their own.
+        // Keeps the subnet's failures: attackers could otherwise clear them by signing in to their own account.
         subnetAttempt.discard();
         accountAttempt?.succeed();
       },
@@ -85,7 +85,7 @@ export class SignInAttemptLimiter {
 const sourceKey = (account: string, subnet: string): string => `${subnet} ${account}`;
 
 const WRITE_INTERVAL_MS = 60_000;
-/** Accounts that get a separate audit entry per interval. */
+/** Maximum number of accounts with separate audit entries per interval. */
 const ACCOUNTS_MAX = 100;
 
 type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: number };
@@ -93,8 +93,8 @@ type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: n
 type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: Logger }>;
 
 /**
- * Audits failed sign-ins with one entry and a count per account and minute. Unknown accounts share one entry, so that
- * attackers cannot fill the log. Responses do not wait for the write: the delay would reveal which accounts exist.
+ * Writes one audit entry per account and minute with the number of failed sign-ins. Unknown accounts share an entry, so
+ * that attackers cannot fill the log. Responses do not wait for the write: the delay would reveal which accounts exist.
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
@@ -129,7 +129,7 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** Runs without a timer while there are no failures, so that the next failure is written at once. */
+  /** Stops the timer if no failures are pending, so that the next failure is written at once. */
   #write(): void {
     this.#timer = null;
     if (this.#pending.size === 0) return;

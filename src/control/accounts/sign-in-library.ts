@@ -14,7 +14,7 @@ import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
 
-/** Secrets for signing cookies and encrypting second factors. The library signs with the first, the current version. */
+/** Secrets for signing cookies and encrypting second factors; the current version comes first, because it signs. */
 function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
   return [...secrets]
     .sort(([a], [b]) => Number(b === current) - Number(a === current))
@@ -24,7 +24,7 @@ function signInSecrets({ current, secrets }: Peppers): { version: number; value:
     }));
 }
 
-/** Milliseconds. Exceeds the validity of a TOTP code, including the neighboring time steps. */
+/** How long used codes are stored: longer than a TOTP code is valid, including the neighboring time steps. */
 const CODE_LIFE_MS = 5 * 60_000;
 
 /** Returns false if the code was already used. */
@@ -94,7 +94,7 @@ const providerOf = ({ id, ...provider }: OidcProvider) => ({
 
 function loggerOf(log: Logger) {
   return {
-    // At other levels, the library also writes to the console.
+    // At levels `debug`, `warn` and `error`, the library would also write to the console.
     level: 'info' as const,
     log: (level: string, message: string) => {
       const logLine = { part: 'sign-in', said: message.slice(0, 300) };
@@ -127,7 +127,7 @@ async function checkReplay(ctx: HookContext, store: Store, now: () => number): P
   throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
 }
 
-/** Revoking sessions also revokes trusted browsers; otherwise they could sign in with the password alone. */
+/** Revoking sessions also revokes trusted browsers, which could otherwise sign in with the password alone. */
 async function revokeTrustedBrowsersWithSessions(ctx: HookContext, store: Store): Promise<void> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) await revokeTrustedBrowsers(store.db, session.user.id);
@@ -146,7 +146,7 @@ function throwLibraryError(thrown: unknown): never {
   throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });
 }
 
-/** Not settable by requests: users become operators by invitation. */
+/** Requests cannot set this field: users become operators only by invitation. */
 const isOperator = { type: 'boolean', required: false, defaultValue: false, input: false } as const;
 
 /** Tokens from OIDC providers are not needed, so they are not stored. */
@@ -163,7 +163,7 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 
-/** Configures the sign-in library to use our store. The library contacts no servers except OIDC providers. */
+/** Configures the sign-in library to use this store. The library contacts no servers except OIDC providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl } = options;
@@ -198,7 +198,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     },
     account: {
       modelName: tables.account,
-      // Otherwise, the first to register an address would share the account of its verified owner.
+      // Otherwise, a stranger who registers an address first would share the account with its verified owner.
       accountLinking: { enabled: true, disableImplicitLinking: true },
     },
     verification: { modelName: tables.verification, storeIdentifier: 'hashed' },

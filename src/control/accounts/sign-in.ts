@@ -54,7 +54,7 @@ export class SignIn {
 
   /**
    * Authenticates by bearer token, or else by cookie.
-   * @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429
+   * @throws ApiError 401 for an invalid token, 403 for a cross-origin write, 429 for too many failed attempts
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
     const bearer = BEARER.exec(request.headers.get('authorization') ?? '');

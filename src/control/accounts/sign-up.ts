@@ -49,7 +49,7 @@ async function checkInvited({ store, options, now }: SignInParts, { email, invit
 
 /**
  * Creates a user and returns the credentials to sign in with. If the address already has an account, nothing is
- * created, and the sign-in reveals only whether the password is right.
+ * created, and the following sign-in reveals only whether the password is right.
  */
 export async function signUp(
   parts: SignInParts,

@@ -6,7 +6,7 @@ export const encodeCursor = (id: string | number): string =>
 
 type Ids = { string: string; number: number };
 
-/** Returns null if there is no cursor. @throws ApiError 422 */
+/** Returns null if there is no cursor. @throws ApiError 422 for an invalid cursor */
 export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined, type: Type) {
   if (cursor === undefined) return null;
   const id = idIn(cursor);
@@ -15,7 +15,7 @@ export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined,
   throw invalidFields(message, { cursor: 'is invalid' });
 }
 
-/** Rejects values that the database cannot compare. */
+/** False for values that the database cannot compare. */
 function isOf(id: unknown, type: keyof Ids): boolean {
   return type === 'number' ? Number.isSafeInteger(id) : typeof id === 'string' && !id.includes('\0');
 }

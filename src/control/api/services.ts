@@ -64,7 +64,7 @@ type ServiceInfo = Readonly<{
   network: string;
   urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
   hasShredStage: () => boolean;
-  /** `development`: the embedded ledger answers instead of a Solana network. */
+  /** `development`: the embedded ledger is used instead of a Solana network. */
   mode: () => 'development' | 'production';
   plans: readonly Readonly<{ id: string; name: string }>[];
 }>;

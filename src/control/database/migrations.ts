@@ -212,7 +212,7 @@ export class SchemaTooNewError extends Error {
 
 type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
 
-/** Serializes concurrent migrations. SQLite needs no lock, because its transactions are exclusive. */
+/** Serializes concurrent migrations. SQLite needs no lock, because transactions start with the write lock. */
 async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
 }

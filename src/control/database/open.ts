@@ -21,7 +21,7 @@ export type Store = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** The path now leads to another file or none, so changes by other processes would be missed. */
+/** The path no longer leads to the open database file, so changes by other processes would be missed. */
 export class StoreReplacedError extends Error {
   constructor(file: string) {
     super(`the database file ${file} was deleted or replaced while in use. Put it back, or restart.`);
@@ -72,7 +72,7 @@ function openPostgresStore(url: string, options: OpenOptions): Omit<Store, 'sche
 
 function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaFound'> {
   makeFolder(dirname(file), 0o700);
-  // SQLite would create the file world-readable. The WAL inherits the mode of the file.
+  // Creates the file for its owner only: SQLite would make it world-readable. The WAL inherits the mode of the file.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
   const opened = statSync(file);

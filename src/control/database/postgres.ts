@@ -24,10 +24,10 @@ export type PostgresOptions = Readonly<{
   hangsAfterMs: number;
 }>;
 
-/** An error from the server proves that server and connection work. */
+/** An error from the server proves that the server and the connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
-/** Probes the server on a separate connection while a query is slow. Queries on a busy server continue. */
+/** Probes the server on a separate connection while a query is slow. The query continues if the server responds. */
 class PostgresLiveness {
   readonly #url: string;
   readonly #hangsAfterMs: number;
@@ -94,7 +94,7 @@ type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening:
 
 /**
  * A lazily opened connection for LISTEN and polls, independent of the pool. The regular polls detect a dead
- * connection, such as a connection that a firewall dropped.
+ * connection, such as one dropped by a firewall.
  */
 export class PostgresWatch {
   readonly db: Kysely<Schema>;
@@ -195,7 +195,7 @@ export class PostgresWatch {
       await client.query(`listen ${CHANGE_CHANNEL}`);
       connection.isListening = true;
     } catch (error) {
-      // Poolers may not support LISTEN; polling still finds changes.
+      // Connection poolers may not support LISTEN. Polling still finds changes.
       if (!isServerError(error)) throw error;
     }
   }

@@ -93,7 +93,7 @@ export interface KeyTable {
   rate_burst: number | null;
   /** Calls per second from one address; null: no separate limit. */
   address_per_second: number | null;
-  /** 1: the request log stores the start of parameters and results. */
+  /** 1: the request log stores the beginning of parameters and results. */
   logs_bodies: number;
   /** 1: monotonic reads. */
   never_back: number;
@@ -109,7 +109,7 @@ export interface UsageMinuteTable extends UsageCounters {
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;
-  /** Customer at the time of the call. Built-in customer for calls without a key; empty for unknown keys. */
+  /** Customer at the time of the call. Built-in customer for calls without a valid key; empty for unknown keys. */
   customer_id: string;
   plan_id: string;
   product: Product;

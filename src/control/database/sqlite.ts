@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 
 const LOCK_RETRY_MS = 5;
-/** How long SQLite itself waits for a lock, which blocks the process. */
+/** How long SQLite itself waits for a lock. The wait blocks the process. */
 const BLOCKING_WAIT_MS = 20;
 
 function isBusy(error: unknown): boolean {

@@ -52,7 +52,7 @@ async function columnsAfter(
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
   const requested: KeyRulesInput = { ...use, ...omitUndefined(change) };
-  // If the plan was lowered later, a stored rate above it must not block other changes. The plan caps the rate anyway.
+  // If the plan's rate was lowered, a higher stored rate must not block other changes. The plan caps the rate anyway.
   const rate = change.rate === undefined ? null : requested.rate;
   const addressPerSecond = change.addressPerSecond === undefined ? null : requested.addressPerSecond;
   const ruledKey = { product: row.product, isPublic, plan };
@@ -233,7 +233,7 @@ async function retire(
 }
 
 const REVOKE_BATCH_MAX = 1_000;
-/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
+/** Maximum keys per statement. PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
 async function requireKeys(

@@ -23,7 +23,7 @@ const ID_ATTEMPTS = 4;
 /** A new key and its secret, which is not stored. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
-/** Defaults: the built-in customer, the customer's plan, no expiry and no rules. */
+/** Defaults: the register's customer or else the built-in customer, the customer's plan, no expiry and no rules. */
 export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
   readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
 } & Readonly<{ customerId?: string | undefined }>;
@@ -158,7 +158,7 @@ type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefin
 export const createKey = (register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> =>
   transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
 
-/** Creates one key per product if the store has no keys. Safe when several processes start at once. */
+/** Creates one key per product if the store has no keys. May be called by several processes at once. */
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
   return transactAndNotify(register.store, async (trx) => {
     await nextVersion(trx);

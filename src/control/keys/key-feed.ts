@@ -145,7 +145,7 @@ export type KeyFeedOptions = Readonly<{
   onStoreState: (state: 'available' | 'unavailable', error?: unknown) => void;
 }>;
 
-/** The poll interval lets a key change take effect within a second. */
+/** The poll interval is short enough for a key change to take effect within a second. */
 export const keyFeedOptions = {
   pollIntervalMs: 250,
   unavailableAfterMs: 3_000,
@@ -156,7 +156,7 @@ export const keyFeedOptions = {
 /** Maximum multiple of the usual deadline for reading a page. */
 const TIMEOUT_FACTOR_MAX = 8;
 
-/** Loads all keys into memory, then polls for changes. If polls fail, the loaded keys stay in use. */
+/** Loads the keys into memory, then polls for changes. If polls fail, the loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
   readonly #watch: PostgresWatch | null;

@@ -66,7 +66,7 @@ export const keyLimits = {
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
-  /** Calls per second from one address, for public keys without their own address rate. */
+  /** Calls per second from one address, for public keys without an address rate of their own. */
   publicAddressPerSecond: 10,
 } as const;
 

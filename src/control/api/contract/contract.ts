@@ -7,7 +7,7 @@ import { operatorRoutes } from './operator.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
-/** All routes. Handlers, validation, OpenAPI document, command line and dashboard are derived from this contract. */
+/** All routes. Handlers, validation, the OpenAPI document, the command line and the dashboard use this contract. */
 export const contract = {
   ...accountRoutes,
   ...keyRoutes,

@@ -59,7 +59,7 @@ export type KeyJson = z.infer<typeof keyView>;
 
 const keyRow = keyView.extend({
   creditsUsed: count,
-  /** Requests per hour, oldest first. */
+  /** Requests in each of the last 24 hours, oldest first. */
   requests24h: z.array(count),
   errors24h: count,
 });
@@ -84,7 +84,7 @@ const createKey = z.object({
   neverBack: z.boolean().default(false),
 });
 
-/** Applies to all keys of the family. */
+/** Applies to all keys of the family that are neither revoked nor expired. */
 const changeKey = z
   .object({
     name,

@@ -3,14 +3,14 @@ import { submissionStatuses } from '../../../protocol/submission-result.ts';
 import type { Route, RouteName } from './route.ts';
 import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStatus } from './values.ts';
 
-/** A span of the waterfall, in milliseconds since the start of the request. */
+/** A step of a request. Times are milliseconds since the start of the request. */
 const step = z.object({
   /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
   name: z.string(),
   node: z.string().nullable(),
   startMs: z.number(),
   endMs: z.number(),
-  /** `ok`, or a short text such as `timed out`, `HTTP 503`. */
+  /** `ok`, or a short text such as `timed out` or `HTTP 503`. */
   outcome: z.string(),
 });
 
@@ -40,7 +40,7 @@ export type LogEntryJson = z.infer<typeof logEntry>;
 
 const logDetail = logEntry.extend({
   steps: z.array(step),
-  /** Start of the parameters and result, without credentials; null unless the key enables `logsBodies`. */
+  /** Beginning of the parameters and result, without credentials; null unless the key enables `logsBodies`. */
   params: z.string().nullable(),
   result: z.string().nullable(),
 });
@@ -69,7 +69,7 @@ const connection = z.object({
   address: z.string(),
   since: time,
   subscriptions: count,
-  /** Method names of at most ten subscriptions. */
+  /** Up to ten subscriptions, each with its target, or for gRPC the number of filters of each kind. */
   about: z.array(z.string()),
   messagesPerSecond: z.number(),
   bytesPerSecond: z.number(),
@@ -90,7 +90,7 @@ const submission = z.object({
   /** `accepted`, or the failure. */
   outcome: z.string(),
   attempts: z.array(attempt),
-  /** Number of rebroadcasts, each to all nodes; known when tracking ends. */
+  /** Number of rebroadcasts, each to all nodes; 0 until tracking ends. */
   rebroadcasts: count,
   /** Rebroadcast results by node and outcome, with the time and duration of the last rebroadcast. */
   again: z.array(attempt.extend({ times: count })),

@@ -48,7 +48,7 @@ export const addedNodeView = z.object({
 
 const acceptedNode = z.object({
   node: addedNodeView,
-  /** null: added without a probe. */
+  /** null: accepted without a probe, because of `force`. */
   report: nodeReport.nullable(),
   /** Settings that need a restart. */
   notes: z.array(z.string()),

@@ -14,7 +14,7 @@ export type RouteFormat = keyof typeof mediaTypes;
 
 export type Route = Readonly<{
   access: RouteAccess;
-  /** Name of the path parameter with a user id. For that user, membership is enough. */
+  /** Name of the path parameter with a user id. That user needs only membership, not the role in `access`. */
   self?: string;
   summary: string;
   /** Fields arrive as text; the schema converts them. */

@@ -41,9 +41,9 @@ const quota = z.object({
   /** Start and end of the calendar month (UTC). */
   periodFrom: time,
   periodTo: time,
-  /** Projection for the month; null: too little history. */
+  /** Projected credits for the whole month; null: too little history. */
   projected: count.nullable(),
-  /** Projected time at which the quota is used up; null: not in this month. */
+  /** Projected time at which the quota is used up; null: not this month. */
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;

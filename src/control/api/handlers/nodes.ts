@@ -57,7 +57,7 @@ const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'h
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/** Stored headers may be credentials, so they must not be sent to another host when an address changes. */
+/** Stored headers may be credentials, so they must not be sent to another origin when an address changes. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));

@@ -16,7 +16,7 @@ import { invalidField, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
-/** Maximum ranges shown by minute, shown by hour, and allowed at all. */
+/** Longest ranges shown by minute and by hour, and the longest range allowed. */
 const MINUTES_MAX_MS = 6 * stepMs.hour;
 const HOURS_MAX_MS = 14 * stepMs.day;
 const RANGE_MAX_MS = 400 * stepMs.day;
@@ -40,7 +40,7 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   return { fromMs, toMs };
 }
 
-/** Steps are coarser for long ranges and where finer steps have been deleted. @throws ApiError 422 */
+/** Steps are coarser for long ranges and where finer data was deleted. @throws ApiError 422 for an invalid range */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);
@@ -85,7 +85,7 @@ async function filterOf(
   return { customerId, keys: [key], product, method };
 }
 
-/** @throws ApiError 404, 422 */
+/** @throws ApiError 404 for an unknown key, 422 for an invalid range */
 export const usageQueryOf = async (
   store: Store,
   customerId: string,

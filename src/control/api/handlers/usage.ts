@@ -103,7 +103,7 @@ async function readMethods(store: Store, query: UsageQuery): Promise<Map<string,
   const methods = new Map<string, MethodCounts>();
   await readWholeSums(store, query, ['product', 'method', 'status'], (row) => {
     const { product, method, status, requests, bytes_out } = row;
-    // The row counts only messages, not calls.
+    // A row without requests counts only messages.
     if (requests === 0) return;
     const name = nameOf(product, method);
     const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };

@@ -54,8 +54,8 @@ function checkRole(name: ContractName, path: Path, caller: ApiCaller, role: Memb
 }
 
 /**
- * Returns the caller's role for the route's customer; null if the route needs no role.
- * @throws ApiError 401, 403, or 404 for other users' customers.
+ * Returns `operator` for operators, otherwise the caller's role in the route's customer; null if the route has none.
+ * @throws ApiError 401 if not signed in, 403 if not allowed, 404 if the customer is unknown or not the caller's.
  */
 export async function authorize(
   db: Kysely<Schema>,

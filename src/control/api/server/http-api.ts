@@ -31,7 +31,7 @@ type ApiClientFacts = Readonly<{
 
 type HttpApiParts = Readonly<{
   api: ControlApi;
-  /** @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429 */
+  /** @throws ApiError 401 for an invalid token, 403 for a cross-origin write, 429 for too many failed attempts */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
   signIn: Pick<AuthGuard, 'handle'>;
   options?: Partial<ControlApiOptions>;
@@ -134,7 +134,7 @@ export class HttpApi {
       return jsonResponse(200, output, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
-      // Hono would run the GET handler and drop the stream without ending it.
+      // For HEAD requests, Hono would run the GET handler and drop the stream without ending it.
       await authorize(this.#api.services.store.db, name, input.path, caller);
       parseRouteInput(name, input);
       return new Response(null, { headers: streamHeaders(name, format, requestId) });
@@ -244,5 +244,5 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-/** API paths never contain escapes. */
+/** API paths never contain percent-encoded characters. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;

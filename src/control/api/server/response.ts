@@ -5,7 +5,7 @@ import { mediaTypes, type RouteFormat } from '../contract/route.ts';
 
 type HeaderMap = Readonly<Record<string, string>>;
 
-/** Sent instead of a caught error, whose text could be confidential. */
+/** Sent instead of an unexpected error, whose text could be confidential. */
 const internalError = {
   status: 500,
   code: 'INTERNAL',

@@ -57,7 +57,7 @@ type Row = Readonly<Record<string, string | number | null>>;
 
 const PAGE_ROWS = 1_000;
 
-/** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
+/** Maximum values per statement. SQLite allows 32,766 and PostgreSQL 65,535. */
 const VALUES_MAX = 30_000;
 
 function readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {

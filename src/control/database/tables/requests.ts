@@ -28,7 +28,7 @@ export interface RequestTables {
 }
 
 export interface RequestLogTable {
-  /** Sorts by the start time of the request. See control/requests/read-log.ts. */
+  /** Ids sort by the start time of the request. See control/requests/read-log.ts. */
   id: string;
   at: number;
   gateway: string;

@@ -58,7 +58,7 @@ export interface UsageCounters {
 
 /** Totals across processes. */
 export interface UsageDetailTable extends UsageCounters {
-  /** Empty for unknown keys; the built-in customer for calls without a key. */
+  /** Empty for unknown keys; the built-in customer for calls without a valid key. */
   customer_id: string;
   key_id: string;
   product: Product;
