@@ -9,7 +9,7 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Streaming uploads, and as many buffered uploads; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
+  /** Maximum streaming uploads, and as many buffered uploads; each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
@@ -126,7 +126,7 @@ export type OpenFile = Readonly<
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Counts files found at startup and files stored by this process. */
+  /** Counts files found at startup and, without a shared quota, files stored by this process. */
   readonly quota: StorageQuota;
   readonly #sharedQuota: SharedStorageQuota | null;
   /** Last task for each CID; the next task for the CID waits for it. */
