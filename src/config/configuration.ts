@@ -21,7 +21,7 @@ import { strictTable, WS_OFF } from './value-types.ts';
 export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'network' | 'name'> &
   Readonly<{ network: Network; name: string }>;
 
-/** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
+/** An endpoint that accepts only sendTransaction. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
 
 /** All options and fixed limits by section. Names are as in the file, but in camelCase. Paths are absolute. */
@@ -94,7 +94,7 @@ const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: 
 /** Time allowed for processing a file after its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
-/** Fills in defaults that depend on other options. */
+/** Fills in defaults that depend on other options, and makes paths absolute. */
 function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
   const {
     upstream,
@@ -290,7 +290,7 @@ export function loadConfiguration(args: ConfigurationArguments, environment: Env
   return configuration;
 }
 
-/** Reads only the path of the data folder, so that other options may be invalid. @throws ConfigurationError */
+/** Reads only the path of the data folder, even if other options are invalid. @throws ConfigurationError */
 export function loadDataDir(args: ConfigurationArguments, environment: Environment): string {
   const { raw, sourceOf } = readUnresolvedSources(args, environment);
   const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });

@@ -35,7 +35,7 @@ export class LiveConfiguration {
     return this.#current;
   }
 
-  /** Calls the listener synchronously on each change. The listener throws to reject the configuration. */
+  /** Calls the listener synchronously on each change. A listener rejects the configuration by throwing. */
   follow(listener: (configuration: Configuration) => void): void {
     this.#listeners.push(listener);
   }

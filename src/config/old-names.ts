@@ -92,7 +92,7 @@ const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
-/** Extracts names of earlier versions; each causes one error. @param isSection - whether it has options today. */
+/** Removes old option names and reports each as a problem. @param isSection - whether this version has the section. */
 export function extractOldNames(
   written: Table,
   isSection: (name: string) => boolean,

@@ -287,7 +287,7 @@ function unknownName(name: string, names: readonly string[], dotted: readonly st
     : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-/** @param dotted - options of sections, to suggest for a name that is written outside of its section. */
+/** @param dotted - options of sections, to suggest for a name that is written outside its section. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   dotted: readonly string[] = [],
