@@ -10,7 +10,7 @@ import { watchQuotas } from './quota-watch.ts';
 import { findTarget, resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
-/** A null channel is unavailable. */
+/** null: the channel is unavailable. */
 type NoticeChannels = Readonly<{
   webhooks: WebhookSender | null;
   mailer: Mailer | null;

@@ -100,7 +100,7 @@ export class SemiWalletStore {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /** The plaintext secret key, 64 bytes in base58; null for an unknown wallet. @throws the errors of `decrypt`. */
+  /** Returns the keys, with the 64-byte secret key in base58; null: unknown wallet. @throws the errors of `decrypt`. */
   async keypair(
     ownerId: string,
     wallet: Address,

@@ -16,7 +16,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 /**
  * KEYS: sorted set of gateways. ARGV: gateway, milliseconds after which a gateway without a report is removed.
- * Returns the time and the number of gateways.
+ * Returns the server time and the number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])

@@ -79,7 +79,7 @@ export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => 
   type: sanitizeType(type),
 });
 
-/** Parses the output of `serializeMetadata`; any other text yields empty metadata. */
+/** Parses the output of `serializeMetadata`; any other text yields default metadata. */
 export function parseMetadata(text: string): FileMetadata {
   try {
     const { name, type } = JSON.parse(text);
