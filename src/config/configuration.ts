@@ -51,7 +51,7 @@ const PORT_MAX = 65_535;
 export function websocketUrlOf(url: string): string | null {
   const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
   const next = Number(port) + 1;
-  // False without an explicit port, because `next` is NaN.
+  // False if there is no explicit port, because `next` is then NaN.
   if (next > PORT_MAX) return null;
   const withNextPort = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
   return withNextPort.replace(/^http/i, 'ws');
@@ -240,7 +240,7 @@ function withDefaultNetwork(raw: Table): Table {
 
 type Limits = Readonly<Record<string, Table>>;
 
-/** Fixed limits of each section, with the overrides from [internal]. */
+/** Fixed limits of each section, with the overrides from [internal]. @throws ConfigurationError */
 function internalLimits(overrides: Table, source: string): Limits {
   const problems: Problem[] = [];
   const limits: Record<string, Table> = {};

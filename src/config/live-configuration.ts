@@ -63,7 +63,7 @@ export class LiveConfiguration {
     }
   }
 
-  /** Every listener must get the previous configuration, even if another listener throws. */
+  /** Passes the previous configuration to every listener, even if another listener throws. */
   #restoreListeners(): void {
     for (const listener of this.#listeners) {
       try {

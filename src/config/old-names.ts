@@ -87,7 +87,7 @@ function messageFor(section: string, name: string): string | null {
   return 'is not an option, its value is fixed: remove it';
 }
 
-/** Whether this version has the section or an earlier version had it. */
+/** Whether the section exists in this version or existed in an earlier version. */
 const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));

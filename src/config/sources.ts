@@ -175,7 +175,7 @@ function readToml(file: string, displayName: string): Table {
   }
 }
 
-/** --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else none. */
+/** Path of the file: --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else null. */
 function chooseFile(args: ConfigurationArguments, environment: Environment): string | null {
   const named = args.config ?? (environment.SOLWAY_CONFIG || undefined);
   if (named !== undefined) return named;
