@@ -2,7 +2,7 @@ import { UsageError } from './command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Unix milliseconds of a date (UTC), a time (local without offset) or a duration such as `30d`. @throws UsageError */
+/** Unix milliseconds of a date (UTC), a time (local without an offset), or `now` plus a duration. @throws UsageError */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([mhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];

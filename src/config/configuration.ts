@@ -21,7 +21,7 @@ import { strictTable, WS_OFF } from './value-types.ts';
 export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'network' | 'name'> &
   Readonly<{ network: Network; name: string }>;
 
-/** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
+/** An endpoint that accepts only sendTransaction. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
 
 /** All options and fixed limits by section. Names are as in the file, but in camelCase. Paths are absolute. */
@@ -51,7 +51,7 @@ const PORT_MAX = 65_535;
 export function websocketUrlOf(url: string): string | null {
   const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
   const next = Number(port) + 1;
-  // False without an explicit port, because `next` is NaN.
+  // False if there is no explicit port, because `next` is then NaN.
   if (next > PORT_MAX) return null;
   const withNextPort = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
   return withNextPort.replace(/^http/i, 'ws');
@@ -94,7 +94,7 @@ const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: 
 /** Time allowed for processing a file after its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
-/** Fills in defaults that depend on other options. */
+/** Fills in defaults that depend on other options, and makes paths absolute. */
 function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
   const {
     upstream,
@@ -240,7 +240,7 @@ function withDefaultNetwork(raw: Table): Table {
 
 type Limits = Readonly<Record<string, Table>>;
 
-/** Fixed limits of each section, with the overrides from [internal]. */
+/** Fixed limits of each section, with the overrides from [internal]. @throws ConfigurationError */
 function internalLimits(overrides: Table, source: string): Limits {
   const problems: Problem[] = [];
   const limits: Record<string, Table> = {};
@@ -290,7 +290,7 @@ export function loadConfiguration(args: ConfigurationArguments, environment: Env
   return configuration;
 }
 
-/** Reads only the path of the data folder, so that other options may be invalid. @throws ConfigurationError */
+/** Reads only the path of the data folder, even if other options are invalid. @throws ConfigurationError */
 export function loadDataDir(args: ConfigurationArguments, environment: Environment): string {
   const { raw, sourceOf } = readUnresolvedSources(args, environment);
   const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });

@@ -3,7 +3,7 @@ import { redact } from '../base/log.ts';
 
 const DISPLAY_LENGTH_MAX = 60;
 
-/** Scheme and host of a URL; the rest becomes `[redacted]`, because providers put keys anywhere in a URL. */
+/** Scheme and host of a URL; the rest becomes `[redacted]`, because a provider's key can be in any part of it. */
 export function showUrl(text: string): string {
   const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
   if (match === null) return '[redacted]';

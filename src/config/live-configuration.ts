@@ -35,7 +35,7 @@ export class LiveConfiguration {
     return this.#current;
   }
 
-  /** Calls the listener synchronously on each change. The listener throws to reject the configuration. */
+  /** Calls the listener synchronously on each change. A listener rejects the configuration by throwing. */
   follow(listener: (configuration: Configuration) => void): void {
     this.#listeners.push(listener);
   }
@@ -63,7 +63,7 @@ export class LiveConfiguration {
     }
   }
 
-  /** Every listener must get the previous configuration, even if another listener throws. */
+  /** Passes the previous configuration to every listener, even if another listener throws. */
   #restoreListeners(): void {
     for (const listener of this.#listeners) {
       try {

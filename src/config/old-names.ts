@@ -87,12 +87,12 @@ function messageFor(section: string, name: string): string | null {
   return 'is not an option, its value is fixed: remove it';
 }
 
-/** Whether this version has the section or an earlier version had it. */
+/** Whether the section exists in this version or existed in an earlier version. */
 const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
-/** Extracts names of earlier versions; each causes one error. @param isSection - whether it has options today. */
+/** Removes old option names and reports each as a problem. @param isSection - whether this version has the section. */
 export function extractOldNames(
   written: Table,
   isSection: (name: string) => boolean,

@@ -29,7 +29,7 @@ export type Option<Value = unknown> = Details &
     form: 'option';
     /** Validates a value if it is present. The description of `kind` is the type shown in the documentation. */
     kind: z.ZodType;
-    /** `undefined`: the option is required, or its value is derived from other options. */
+    /** `undefined`: the option is required, or its default depends on other options. */
     default: unknown;
     isRequired: boolean;
     doc: string;

@@ -83,7 +83,7 @@ export const publicEntries: readonly (readonly [string, Entry])[] = Object.entri
   ([, entry]) => isPublic(entry),
 );
 
-/** Single options by dotted name, such as `server.port`. Options of lists and plans are omitted. */
+/** Single options by dotted name, such as `server.port`. Options in lists of tables and in plans are omitted. */
 export const singleOptions: ReadonlyMap<string, Option> = new Map(
   publicEntries.flatMap(([name, entry]): [string, Option][] => {
     if (entry.form === 'option') return [[name, entry]];
@@ -107,7 +107,7 @@ function entrySchema(name: string, entry: Entry): z.ZodType {
 
 const { REHEARSAL_PLAN_ID, rehearsalPlan } = control;
 
-/** Adds the plans that always exist; the file may override individual options of them. */
+/** Adds the plans that always exist; the file may override their individual options. */
 function withBuiltInPlans(value: unknown = {}): unknown {
   if (!isTable(value)) return value;
   const { [REHEARSAL_PLAN_ID]: written = {} } = value;

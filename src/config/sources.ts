@@ -27,7 +27,7 @@ export type ConfigurationArguments = Readonly<{
   flags?: Readonly<Record<string, string | true>>;
   /** If not empty, replaces the nodes in the file. */
   upstreams: readonly UpstreamArguments[];
-  /** For commands that call no nodes: the secrets of the nodes may be missing from their environment. */
+  /** Ignores nodes and senders. For commands that call none, whose environment may lack their secrets. */
   ignoresNodes?: boolean;
 }>;
 
@@ -175,14 +175,14 @@ function readToml(file: string, displayName: string): Table {
   }
 }
 
-/** --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else none. */
+/** Path of the file: --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else null. */
 function chooseFile(args: ConfigurationArguments, environment: Environment): string | null {
   const named = args.config ?? (environment.SOLWAY_CONFIG || undefined);
   if (named !== undefined) return named;
   return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
 }
 
-/** Environment variables and flags are text. Text that cannot be converted is kept, so that validation rejects it. */
+/** Converts text from a variable or flag. Text that cannot be converted is kept, so that validation rejects it. */
 function scalar(field: string, value: string | true): string | number | boolean {
   if (value === true) return value;
   if (isBoolean(field) && /^(true|false|1|0)$/.test(value)) return value === 'true' || value === '1';

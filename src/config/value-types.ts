@@ -122,7 +122,7 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 }
 
 /**
- * The value may hold a key, so errors show only its scheme and host.
+ * A URL with one of the given schemes. It may hold a key, so errors show only its scheme and host.
  * @param kind - noun with article, such as `an http(s) URL`. @param allowed - other valid texts.
  */
 export function url(
@@ -287,7 +287,7 @@ function unknownName(name: string, names: readonly string[], dotted: readonly st
     : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-/** @param dotted - options of sections, to suggest for a name that is written outside of its section. */
+/** @param dotted - options of sections, to suggest for a name that is written outside its section. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   dotted: readonly string[] = [],

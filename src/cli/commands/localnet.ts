@@ -82,7 +82,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options that take several values, which node:util does not support, with the names of the values. */
+/** Options with several values, which node:util does not support, and the names of their values. */
 const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
@@ -136,7 +136,7 @@ function parse(args: readonly string[]) {
 
 type Parsed = ReturnType<typeof parse>;
 
-/** Maximum wait for the ledger of a killed gateway, which exits by itself but may still be writing. */
+/** Maximum wait for the ledger process of a killed gateway, which exits by itself but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 function readOptions(
@@ -171,7 +171,7 @@ function readOptions(
   return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
 }
 
-/** Parses "host:port", with an IPv6 address in brackets. */
+/** Parses "host:port"; an IPv6 address must be in brackets. */
 function shredTarget(text: string): { host: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, Number(digits)];

@@ -48,7 +48,7 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
-/** Any wallet works; this address is the System program. */
+/** Any wallet works; this is the address of the System program. */
 const restCall = (url: string, key: string): string =>
   `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
 
@@ -58,7 +58,7 @@ const airdrop = (url: string, key: string): string =>
 
 const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-/** Node.js 22 and later provide WebSocket; in the source tree, npx runs the installed version. */
+/** Node.js 22 and later provide WebSocket; in the source tree, `npx node` runs the version from node_modules. */
 const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 
 const listen = (url: string, key: string): string =>
@@ -96,7 +96,7 @@ const usage: Readonly<Record<Product, (service: Service, secret: string) => stri
   fs: (service, secret) => shredStageUsage(service, secret),
 };
 
-/** Without gRPC or a shred source, keys for the shred stage cannot be used. */
+/** Keys for the shred stage can be used only with gRPC and a shred source. */
 function shredStageUsage({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
   if (grpcUrl === null) return ['shred-stage streams: disabled; set grpc.enabled = true'];
   if (!hasShredStage) return [`shred-stage streams: rejected, ${NO_SHRED_SOURCE}`];

@@ -21,7 +21,7 @@ export type NodeSettings = Readonly<{
 
 export type AddedNode = Readonly<{ name: string; network: Network; settings: NodeSettings }>;
 
-/** Encrypts node settings, bound to the node's network and name. */
+/** Encrypts node settings and binds them to the node's network and name. */
 export class NodeSeal {
   readonly #seal: JsonSeal<NodeSettings>;
 
@@ -61,7 +61,7 @@ export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   findRow(db, 'upstream_node', { name });
 
-/** Whether the service ever used nodes with this database, according to the audit log. */
+/** Whether the service has ever used nodes with this database, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
   const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
   return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;

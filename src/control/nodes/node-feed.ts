@@ -24,7 +24,7 @@ export type NodeServices = Readonly<{
   fixed: () => readonly FixedNode[];
   /** Applies the validation rules and defaults of the configuration. @throws ApiError 422 */
   parse: (input: NodeInput) => NodeSettings;
-  /** Node failures appear in the report and never reject the promise. */
+  /** Checks a node. Node failures appear in the report and never reject the promise. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Applies the stored nodes to this process immediately. */
   applyChanges: () => Promise<void>;
@@ -42,7 +42,7 @@ type NodeFeedOptions = Readonly<{
   onState?: OnState;
 }>;
 
-/** Changes must take effect on every gateway within one or two seconds. */
+/** Short, because changes must take effect on every gateway within two seconds. */
 const POLL_INTERVAL_MS = 500;
 
 /** Polls the store for nodes added through any gateway. */

@@ -3,7 +3,7 @@ import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Lru } from '../../base/cache/lru.ts';
 
 export interface Mailer {
-  /** Capacity is reserved for urgent mails, such as password resets. @throws MailError */
+  /** Sends a mail. Some capacity is reserved for urgent mails, such as password resets. @throws MailError */
   send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export class MailError extends Error {
   override name = 'MailError';
 }
 
-/** Fixed texts, because the server's own text may contain anything. Source: nodemailer's error codes. */
+/** Fixed messages by error code: text from the server may contain anything. Source: nodemailer's error codes. */
 const problems: Readonly<Record<string, string>> = {
   EAUTH: 'the mail server rejects the user or password. Correct mail.smtp_url',
   ECONNECTION: 'the mail server cannot be reached',
@@ -99,7 +99,7 @@ const NAMES_MAX = 30_000;
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;
   readonly #now: () => number;
-  /** Send times of the mails in the last hour, earliest first. */
+  /** Send times in the last hour, earliest first, by customer, sender and recipient. */
   readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
 
   constructor(limits: MailRateLimits, now: () => number) {
@@ -107,7 +107,7 @@ export class MailRateLimiter {
     this.#now = now;
   }
 
-  /** Returns 0 if the mail may be sent, otherwise the time to wait in milliseconds. */
+  /** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
   take({ customer, sender, to }: RateLimitedMail): number {
     const { customerPerHour, recipientPerHour } = this.#limits;
     const now = this.#now();

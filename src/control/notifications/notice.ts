@@ -7,7 +7,7 @@ export const noticeLimits = {
   /** Timeout of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
-  /** First retry delay; each further delay is four times longer, up to `retryMaxMs`. */
+  /** First retry delay; each further delay is four times the previous delay, up to `retryMaxMs`. */
   retryMs: 10_000,
   retryMaxMs: 3_600_000,
   /** Per customer. */
@@ -19,7 +19,7 @@ export const noticeLimits = {
 
 export type NoticeLimits = Readonly<typeof noticeLimits>;
 
-/** Quota thresholds in percent; each triggers one notification a month. */
+/** Quota thresholds in percent; each triggers at most one notification a month per customer and plan. */
 export const NOTICE_PERCENTS = [80, 95, 100] as const;
 
 type Named = Readonly<{ id: string; name: string }>;

@@ -10,7 +10,7 @@ import { watchQuotas } from './quota-watch.ts';
 import { findTarget, resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
-/** A null channel is unavailable. */
+/** null: the channel is unavailable. */
 type NoticeChannels = Readonly<{
   webhooks: WebhookSender | null;
   mailer: Mailer | null;
@@ -91,7 +91,7 @@ type NotifierOptions = Readonly<{
   onState?: OnState;
 }>;
 
-/** Added to the timeout: another gateway may retry a claimed delivery only after both. */
+/** Added to the attempt timeout to get the lease, after which any gateway may retry a claimed delivery. */
 const LEASE_MARGIN_MS = 20_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;

@@ -13,8 +13,8 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /**
- * Returns a function that checks changed accounts, queues notifications for reached thresholds and resolves to the
- * number claimed. Across all gateways, each threshold is claimed once. If the function rejects, the next call retries.
+ * Returns a function that checks changed accounts, claims reached thresholds, queues a notification for each, and
+ * resolves to the number claimed. A threshold is claimed by only one gateway. If a call rejects, the next call retries.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
   const changes = ledger.trackChanges();

@@ -43,7 +43,7 @@ export function signedHeaders(
   };
 }
 
-/** Encrypts webhooks, bound to their customer and target. */
+/** Encrypts webhooks and binds them to their customer and target. */
 export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string }>> {
   constructor(peppers: Peppers) {
     super(peppers, 'solway webhooks');

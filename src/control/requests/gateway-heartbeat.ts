@@ -13,7 +13,7 @@ import { PeriodicTask } from '../periodic-task.ts';
 /** Detects gateways whose row has stopped changing. Uses only the local clock, because other clocks may be wrong. */
 export class DeadGatewayDetector {
   readonly #afterMs: number;
-  /** Last heartbeat of each gateway, and the local time at which it was first seen. */
+  /** Last heartbeat of each gateway, and the local time at which this heartbeat was first seen. */
   readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -150,13 +150,13 @@ export class GatewayHeartbeat {
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Resolves after the first attempt, successful or not. */
+  /** Starts the heartbeat. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     await this.refresh();
     this.#task.start();
   }
 
-  /** Sets the URL at which the local machine reaches this gateway. */
+  /** Sets the URL at which this gateway can be reached from its own machine. */
   setUrl(url: string): void {
     this.#url = url;
     this.#reportedAt = Number.NEGATIVE_INFINITY;

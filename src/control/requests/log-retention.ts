@@ -132,10 +132,10 @@ type RetentionLimits = Readonly<typeof retentionLimits>;
 const HOUR_MS = 3_600_000;
 /** Few enough that SQLite blocks the process for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
-/** More recent rows are not counted yet, because other gateways may still be writing some. */
+/** Minimum age of counted rows. Other gateways may still be writing more recent rows. */
 const SETTLE_MS = 30_000;
 const LEASE = 'log-retention';
-/** How long a crashed gateway keeps the others from pruning. */
+/** Lease duration: how long a crashed gateway keeps the others from pruning. */
 const LEASE_MS = 180_000;
 
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;

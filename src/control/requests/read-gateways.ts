@@ -8,12 +8,12 @@ import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 
-/** Values of fields that gateways of older versions do not report. */
+/** Defaults for fields that gateways with an older version do not report. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
-/** URL of a gateway on `host`; null if none has reported since `since`. */
+/** URL of a gateway on `host` that has sent a heartbeat since `since`; null if there is none. */
 export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
   const row = await db
     .selectFrom('gateway')

@@ -9,13 +9,13 @@ import type { RequestLogTable } from '../database/tables/requests.ts';
 
 const TIME_DIGITS = 12;
 
-/** Text that sorts before all ids of entries from `atMs` on, and after all earlier ids. */
+/** Text that sorts before the ids of all entries at or after `atMs`, and after all earlier ids. */
 export const firstIdAt = (atMs: number): string =>
   Math.min(2 ** (4 * TIME_DIGITS) - 1, Math.max(0, Math.floor(atMs)))
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 
-/** Generates ids that sort by time, then by creation. Lower-case hex sorts the same way in every collation. */
+/** Generates ids that sort by time, then by order of creation. Lower-case hex sorts the same way in every collation. */
 export class EntryIds {
   readonly #process = randomBytes(4).toString('hex');
   #count = 0;

@@ -78,7 +78,7 @@ export class RequestWriter {
     this.#task.start();
   }
 
-  /** Never rejects; resolves after the attempt. */
+  /** Resolves after the attempt, successful or not. Never rejects. */
   flush(): Promise<void> {
     return this.#task.run();
   }
@@ -89,7 +89,7 @@ export class RequestWriter {
     await this.#retention.stop();
   }
 
-  /** A failure in one part does not block the others. */
+  /** Writes log rows and submissions, then prunes. A failure in one step does not block the others. */
   async #flush(): Promise<void> {
     this.#collect();
     let failure: unknown | null = null;
@@ -155,7 +155,7 @@ export class RequestWriter {
     }
   }
 
-  /** Retries the rows of a rejected batch one by one, so that only invalid rows are dropped. */
+  /** Writes rows in batches. Retries a rejected batch row by row, so that only invalid rows are dropped. */
   async #writeAll<Row>(rows: Row[], write: (batch: Row[]) => Promise<unknown>): Promise<void> {
     let single = 0;
     while (rows.length > 0) {

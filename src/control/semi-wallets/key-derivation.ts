@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/** The attempt limits count wrong passwords per wallet and remember them longer than the longest pause. */
+/** Wrong passwords are counted per wallet and remembered for longer than the longest pause. */
 export const semiWalletLimits = {
   /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
   iterations: 600_000,
-  /** Concurrent derivations; each occupies a libuv thread, which file reads also need. */
+  /** Maximum concurrent derivations; each occupies a libuv thread, which file reads also need. */
   derivationsMax: 2,
   derivationsPerOwnerMax: 1,
   /** Maximum waiting derivations; further requests are rejected. */
@@ -34,7 +34,7 @@ export type DerivationLimits = Pick<
   'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
 >;
 
-/** PBKDF2-HMAC-SHA256. The caller zeroes the key after use. @throws Failure OVERLOADED */
+/** PBKDF2-HMAC-SHA256. The caller must zero the key after use. @throws Failure OVERLOADED */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
 /** Limits concurrent derivations, overall and per owner, so that one owner cannot take all slots. */

@@ -32,7 +32,7 @@ const PUBLIC_KEY_BYTES = 32;
 /** Stands for all unknown wallets when attempts are counted; no address is empty. */
 const NO_WALLET = '';
 
-/** Generates an Ed25519 keypair in Solana format: seed, then public key. The caller zeroes it after use. */
+/** Generates an Ed25519 keypair in Solana format: seed, then public key. The caller must zero it after use. */
 function newSecretKey(): Buffer {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { format: 'der', type: 'pkcs8' },
@@ -93,14 +93,14 @@ export class SemiWalletStore {
   }
 
   /**
-   * Returns the envelope, or null for an unknown wallet. Both take equally long.
-   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
+   * Returns the envelope, or null for an unknown wallet. Both cases take equally long.
+   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED, STORAGE_UNAVAILABLE; INTERNAL if unsealing fails.
    */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /** The plaintext secret key, 64 bytes in base58; null for an unknown wallet. @throws the errors of `decrypt`. */
+  /** Returns the keys, with the 64-byte secret key in base58; null: unknown wallet. @throws the errors of `decrypt`. */
   async keypair(
     ownerId: string,
     wallet: Address,

@@ -57,7 +57,7 @@ type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
-/** Limit store for the workers of one machine. Runs in the primary process and replies like redis-limit-store.ts. */
+/** Limit store for the workers of one machine. Runs in the primary process and replies like RedisLimitStore. */
 export class InMemoryLimitStore {
   readonly #now: () => number;
   readonly #gateways = new Map<string, number>();
@@ -213,7 +213,7 @@ function forgetParts({ ofGateways }: Parts, oldest: number): void {
   }
 }
 
-/** Flat list that alternates part numbers and request counts. */
+/** Flat list of alternating part numbers and request counts. */
 function partsOfOthers({ ofGateways }: Parts, own: string): number[] {
   const others = [...ofGateways].filter(([gateway]) => gateway !== own);
   return others.flatMap(([, parts]) => [...parts].flat());

@@ -101,7 +101,7 @@ const MINUTE_MS = 60_000;
 export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
-  /** Credits used in minutes that are final. */
+  /** Credits used in minutes that are final, by customer and plan. */
   #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
@@ -115,7 +115,7 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Loads the usage before this run. Rejects on failure, because the remaining quota would be unknown. */
+  /** Loads the usage from before this run. Rejects on failure, because the remaining quota would be unknown. */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;

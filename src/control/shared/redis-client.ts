@@ -7,7 +7,7 @@ export type RedisConnectionOptions = Readonly<{
   /** If a command takes longer, the server counts as unreachable. */
   commandTimeoutMs: number;
   reconnectMaxMs: number;
-  /** CA certificates in PEM; null: those of the system. */
+  /** CA certificates in PEM; null: the system's certificates. */
   ca: string | null;
 }>;
 
@@ -16,7 +16,7 @@ export const redisOptions = (options: RedisConnectionOptions) =>
     connectTimeout: options.connectTimeoutMs,
     commandTimeout: options.commandTimeoutMs,
     retryStrategy: (tries: number) => Math.min(50 * tries, options.reconnectMaxMs),
-    // Commands are not queued while disconnected, because limits and cache entries would be stale by then.
+    // Commands are not queued while disconnected: limits and cache entries would be stale after the reconnect.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -45,7 +45,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     onState?: OnState;
   }>;
 
-/** Response cache shared by gateways. The server limits its memory (`maxmemory` with an eviction policy). */
+/** Response cache shared by gateways. The Redis server limits the memory (`maxmemory` with an eviction policy). */
 export class RedisCacheClient {
   readonly #options: RedisCacheClientOptions;
   readonly #redis: Redis;

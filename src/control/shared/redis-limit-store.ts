@@ -16,7 +16,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 /**
  * KEYS: sorted set of gateways. ARGV: gateway, milliseconds after which a gateway without a report is removed.
- * Returns the time and the number of gateways.
+ * Returns the server time and the number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -32,9 +32,9 @@ return {}
 `;
 
 /**
- * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing tokens in full buckets, maximum seconds of refill
- * between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens per second, bucket
- * size. A repeated report is counted once. Returns the missing tokens of each key.
+ * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing tokens as a number of full buckets, maximum
+ * seconds of refill between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens
+ * per second, bucket size. A repeated report is counted once. Returns the missing tokens of each key.
  */
 const RATES = `${NOW}
 local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -125,7 +125,7 @@ return others
 `;
 
 /**
- * Monthly credits. KEYS: one per customer and plan. ARGV: gateway run, expiry (Unix milliseconds); per key: total
+ * Monthly credits. KEYS: one per customer and plan. ARGV: id of this run, expiry (Unix milliseconds); per key: total
  * credits of this run. Returns the credits of other runs.
  */
 const QUOTAS = `
@@ -145,7 +145,7 @@ return others
 
 /**
  * Minimum slots of sessions. KEYS: one per session. ARGV: TTL in milliseconds; per key: the slots of the session.
- * Returns the maximum of each slot.
+ * Returns the highest known value of each slot.
  */
 const MIN_SLOTS = `
 local most = {}
@@ -193,7 +193,7 @@ export class RedisLimitStore implements LimitStore {
   constructor(options: RedisLimitStoreOptions) {
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#redis = new Redis(options.url, redisOptions(options));
-    // The commands that fail report this error.
+    // `problem` reports this error.
     this.#redis.on('error', (error) => {
       this.#connectionError = error;
     });

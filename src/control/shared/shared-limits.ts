@@ -31,7 +31,7 @@ const REPORT_INTERVALS_MAX = 5;
 
 type RateSyncOptions = SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>;
 
-/** Sends the tokens taken here and receives the tokens missing across all gateways. */
+/** Reports how many tokens were taken here and receives how many are missing across all gateways. */
 export function rateSync(
   rates: RateLimiter,
   prefix: string,
@@ -46,7 +46,7 @@ export function rateSync(
     return {
       name: 'rates',
       keys: taken.map(({ familyId }) => prefix + familyId),
-      // Limits the missing tokens to a full bucket per gateway and the refill between two reports.
+      // Maximum missing tokens (one full bucket per gateway, plus one) and maximum refill between two reports.
       values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
       onReply(reply, { nowMs: repliedMs }) {
         for (const [index, { familyId }] of taken.entries())
@@ -104,7 +104,7 @@ const pairsOf = (flat: readonly number[], by: number): [number, number][] =>
     flat[pair * 2 + 1] as number,
   ]);
 
-/** Sends this gateway's open connections and receives those of other gateways. */
+/** Reports how many connections are open here and receives the counts of other gateways. */
 function connectionSync(
   connections: ConnectionLimit,
   prefix: string,
@@ -129,12 +129,12 @@ const RETENTION_AFTER_MS = 40 * 86_400_000;
 
 /** Maximum share of unchanged accounts in a sync. */
 const REST_SHARE = 0.1;
-/** How many more times a changed account is reported, to learn what other gateways spend from it. */
+/** How many more times a changed account is reported, to learn how many credits other gateways charge to it. */
 const REPORT_COUNT = 10;
 
 /**
- * Order of reports: changed accounts, longest waiting first; then a few recently changed accounts; then all others,
- * once per round. Rounds keep idle traffic constant.
+ * Selects accounts to report: changed accounts, longest waiting first; then a few recently changed accounts; then the
+ * next few of all accounts in turn, so that idle traffic stays constant.
  */
 class AccountReportQueue {
   readonly #ledger: QuotaLedger;
@@ -214,7 +214,7 @@ function takeFirst<Value>(map: Map<string, Value>, most: number): [string, Value
 
 const accountKey = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
 
-/** Sends the total credits of this run and receives those of other runs. */
+/** Reports the total credits used in this run and receives the totals of other runs. */
 function quotaSync(ledger: QuotaLedger, prefix: string, { gateway, namesMax }: SyncOptions): LimitSync {
   const reportQueue = new AccountReportQueue(ledger);
   return (time) => {
@@ -323,7 +323,7 @@ export class SharedLimits {
     }
   }
 
-  /** Removes this gateway, so that its connection slots become free immediately. */
+  /** Syncs once more, then removes this gateway, so that its connection slots become free immediately. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;

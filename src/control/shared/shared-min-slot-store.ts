@@ -10,7 +10,7 @@ type SharedMinSlotStoreOptions = Readonly<{
   retentionMs: number;
 }>;
 
-/** Time without syncs after a failed sync, so that later reads do not wait for the same timeout. */
+/** How long syncs are skipped after a failed sync, so that later reads do not wait for the same timeout. */
 const PAUSE_MS = 1_000;
 const MIN_SLOTS_MAX = 500;
 
@@ -21,7 +21,7 @@ type SlotSyncRequest = Readonly<{
   done: (marks: readonly Slot[] | null) => void;
 }>;
 
-/** Syncs minimum slots with the limit store. Requests of one event loop iteration share a round trip. */
+/** Syncs minimum slots with the limit store. Requests in the same event loop iteration share round trips. */
 export class SharedMinSlotStore implements MinSlotStore {
   readonly #options: SharedMinSlotStoreOptions;
   #requests: SlotSyncRequest[] = [];

@@ -9,7 +9,7 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Streaming uploads, and as many buffered uploads; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
+  /** Maximum streaming uploads, and as many buffered uploads; each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
@@ -79,7 +79,7 @@ export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => 
   type: sanitizeType(type),
 });
 
-/** Parses the output of `serializeMetadata`; any other text yields empty metadata. */
+/** Parses the output of `serializeMetadata`; any other text yields default metadata. */
 export function parseMetadata(text: string): FileMetadata {
   try {
     const { name, type } = JSON.parse(text);
@@ -126,7 +126,7 @@ export type OpenFile = Readonly<
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Counts files found at startup and files stored by this process. */
+  /** Counts files found at startup and, without a shared quota, files stored by this process. */
   readonly quota: StorageQuota;
   readonly #sharedQuota: SharedStorageQuota | null;
   /** Last task for each CID; the next task for the CID waits for it. */

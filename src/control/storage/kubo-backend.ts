@@ -66,7 +66,7 @@ function toCar(file: SpooledFile): ServiceBody {
 export type KuboBackendOptions = Readonly<{
   /** URL of the RPC API. */
   url: string;
-  /** `Authorization` header, if `API.Authorizations` requires one. */
+  /** `Authorization` header, if the node's `API.Authorizations` setting requires one. */
   authorization?: string | null;
   limits?: Partial<StorageServiceLimits>;
 }>;

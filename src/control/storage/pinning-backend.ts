@@ -63,7 +63,7 @@ export class PinningService {
   readonly #origins: readonly string[];
   readonly #limits: PinningServiceLimits;
   readonly #log: Logger;
-  /** By CID. */
+  /** Pins being polled, by CID. */
   readonly #watched = new Map<string, WatchedPin>();
   readonly #polling: PeriodicTask;
   #closed = false;

@@ -5,7 +5,7 @@ export const storageServiceLimits = {
   connectTimeoutMs: 5_000,
   /** Timeout of a whole request, including the upload of a large file. */
   exchangeMaxMs: 10 * 60_000,
-  /** Maximum time without response data after the request was sent. */
+  /** Maximum time without response data after the request has been sent. */
   silenceMs: 120_000,
   answerMaxBytes: 256 * 1024,
   /** Maximum connections; further requests wait. */
@@ -19,7 +19,7 @@ export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncI
 
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
-/** HTTP client for a storage service. Responses of the service are not shown to clients. */
+/** HTTP client for a storage service. Responses from the service are not shown to clients. */
 export class StorageService {
   readonly #url: string;
   readonly #authorization: string | null;
@@ -48,7 +48,7 @@ export class StorageService {
       const response = await request(`${this.#url}${path}`, {
         method,
         headers: { accept: 'application/json', ...headers },
-        // undici also reads iterables.
+        // undici also accepts async iterables.
         body: (typeof body === 'object' ? body.chunks : (body ?? null)) as string | null,
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(exchangeMaxMs),

@@ -20,7 +20,7 @@ type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 
 
 const PAGE_ROWS = 1_000;
 
-/** Groups segments by bucket, so that an exported bucket has one row per combination of names. */
+/** Groups segments by bucket, so that a bucket has one row per key, product, method and status. */
 async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
   const byBucket = new Map<number, Segment[]>();
   for (const segment of await segmentsOf(db, 'detail', axis)) {

@@ -259,7 +259,7 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Excludes rejected calls, which say nothing about latency. */
+/** Excludes rejected and failed calls, which say nothing about latency. */
 const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** @param byMethod - if false, `method` is empty. */

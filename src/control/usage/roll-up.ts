@@ -41,7 +41,7 @@ const emptySums = (): BucketSums => ({ totals: new UsageSums(), methods: new Usa
 /** Key columns of a row within a minute, in the order of the primary key. */
 const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
 
-/** Pages of one minute. May miss concurrent writes; these change the mark, which lockIfUnchanged detects. */
+/** Pages of rows of one minute. May miss concurrent writes; these change the mark, which lockIfUnchanged detects. */
 const minutePages = (db: Kysely<Schema>, minute: number) =>
   pagesOf<UsageMinuteTable>(PAGE_ROWS, async (last) => {
     let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
@@ -159,7 +159,7 @@ function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageD
   const customers = new Map<string, string>();
   for (const row of rows) {
     const { key_id, product, method, status } = row;
-    // Usage of a key that the store did not know yet has an empty customer.
+    // Usage of a key that the store did not know yet has an empty customer id.
     if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
     sums.add({ key_id, product, method, status }, row, 'minute' in row ? row.minute : row.last_minute);
   }
@@ -270,7 +270,7 @@ export async function rollUp(
   }
 }
 
-/** Drops marks of late writes. Their sources are already pruned, so the stored totals cannot be updated. */
+/** Drops marks left by late writes. The sources of the bucket are already pruned, so it cannot be rebuilt. */
 async function dropMarks({ db }: Store, kind: MarkKind, bucket: number): Promise<void> {
   const seen = await readMarks(db, kind, bucket);
   if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearMarks(trx, seen));

@@ -9,7 +9,7 @@ import { counterColumns } from './usage-sums.ts';
 
 const recordedColumns = ['requests', 'messages', 'credits'] as const;
 
-/** Records the totals of each process run for an hour. Recorded values never decrease. */
+/** Records the totals that each process run has for the given hour. Recorded values never decrease. */
 async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
   const greater = (name: string) =>
     sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
@@ -43,7 +43,7 @@ type Check = Readonly<{
   name: string;
   /** Checks days instead of hours. */
   isDaily?: true;
-  /** @param slice - hours or days since 1970. */
+  /** @param slice - number of hours or days since 1970. */
   contradictions(slice: number): RawBuilder<{ example: string }>;
 }>;
 
@@ -70,14 +70,14 @@ const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
 
-/** True if no mark exists, so the finer rows are unchanged since they were summed. */
+/** True if no mark exists, so the finer rows have not changed since they were summed. */
 const unmarked = (kind: string, from: number, to: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_mark where kind = ${sql.lit(kind)} and bucket >= ${from} and bucket < ${to})`;
 
 const within = (column: string, from: number, to: number): RawBuilder<boolean> =>
   sql`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 
-/** True if no row of the step has been deleted from `from` on. Deleted rows cannot be summed again. */
+/** True if no row of the step at or after `from` has been deleted. Deleted rows cannot be summed again. */
 const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_horizon where step = ${sql.lit(step)} and bucket > ${from})`;
 

@@ -69,7 +69,7 @@ function rowOf(values: unknown): StoredUsage | null {
   return isValid ? row : null;
 }
 
-/** Rows that would exceed this size stay in memory only. */
+/** Maximum journal size. Rows that do not fit stay in memory only. */
 export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
@@ -110,7 +110,7 @@ export class UsageJournal {
       this.#bytes += text.length;
       return 0;
     } catch (error) {
-      // A partial line would corrupt the next one.
+      // A partial line would corrupt the next line.
       await file.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
@@ -238,7 +238,7 @@ export type RecoveredJournal = Readonly<{
   lateRows: number;
 }>;
 
-/** Stores the rows of exited processes' journals under their own epochs and removes the journals. Idempotent. */
+/** Stores the rows from journals of exited processes under their epochs, then removes the journals. Idempotent. */
 export async function recoverJournals(
   store: Store,
   folder: string,

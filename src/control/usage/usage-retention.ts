@@ -51,7 +51,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
   return true;
 }
 
-/** Moves the retention start past a rolled-up unit. Later writes before it are rejected, to avoid partial hours. */
+/** Moves the retention start past a rolled-up unit. Earlier usage is then rejected, to avoid partial hours. */
 async function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * perUnit(level, level.step);
   try {
@@ -102,7 +102,7 @@ async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs:
 
 /** Deletes expired usage, oldest first. For each step, stops at the first unit that is not rolled up. */
 export async function pruneUsage(store: Store, retention: UsageRetention, nowMs: number): Promise<void> {
-  // Coarser buckets must be retained at least as long as finer ones, or they would be rebuilt.
+  // Coarser buckets must be retained at least as long as finer buckets, or they would be rebuilt.
   const hoursDays = Math.max(retention.minutesDays, retention.hoursDays);
   const daysDays = Math.max(hoursDays, retention.daysDays);
   await pruneLevel(store, minutes, retention.minutesDays, nowMs);

@@ -24,7 +24,7 @@ export const stepOfKind: Readonly<Record<MarkKind, UsageStep>> = {
 /** Tokens are random and compared for equality only. */
 const TOKEN_END = 2 ** 47;
 
-/** Marks buckets as stale on behalf of the writer `epoch`, in the transaction of its change. */
+/** Marks buckets as stale on behalf of the writer `epoch`, in the transaction that changes their sources. */
 export async function markStale(
   trx: Transaction<Schema>,
   epoch: string,
@@ -141,7 +141,7 @@ function maxOnConflict(): Record<string, RawBuilder<never>> {
   return Object.fromEntries([...counterColumns, 'latency'].map((column) => [column, pick(column)]));
 }
 
-/** Compiled SQL by dialect and row count, because compiling takes as long as running. */
+/** Compiled SQL by dialect and row count, because compiling takes as long as executing. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
 /** Relies on the column order of `tableRow`. */
@@ -215,7 +215,7 @@ async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readon
   return rows.length - retained.length;
 }
 
-/** Returns the number of rows rejected because their minutes were deleted. */
+/** Stores usage rows. Returns the number of rows rejected because their minutes were deleted. */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
     await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });

@@ -11,7 +11,7 @@ import {
 import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
 export const usageWriterOptions = {
-  /** If the process is killed, at most this much usage is lost. */
+  /** Interval between flushes. If the process is killed, at most this much usage is lost. */
   flushIntervalMs: 1_000,
   /** Beyond this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
