@@ -11,7 +11,7 @@ import type { Commitment } from './commitment.ts';
  * - `head`: current state, at any commitment.
  * - `pinned`: addressed by slot or signature; final below the finalized root.
  * - `growing`: history and lists that grow.
- * - `scan`: expensive for the node.
+ * - `scan`: expensive for the node. `simulate`: neither shared nor hedged.
  * - `send`: a signed transaction, which may go to many nodes; idempotent by signature.
  * - `mint`: an airdrop; sent once, to one node.
  * - `unknown`: not in the table; never repeated once sent.

@@ -6,7 +6,7 @@ import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Slot } from '../solana/units.ts';
 
-/** Contents of a frozen slot. Source: Agave rpc-client-types `SlotTransactionStats`. */
+/** Statistics of a frozen slot. Source: Agave rpc-client-types `SlotTransactionStats`. */
 export type SlotStats = Readonly<{
   numTransactionEntries: bigint;
   numSuccessfulTransactions: bigint;
@@ -48,7 +48,7 @@ export type LedgerEvent = Readonly<
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent
-  /** Emitted after its transactions. */
+  /** Emitted after the entry's transactions. */
   | EntryUpdate
   | { kind: 'frozen'; slot: Slot; stats: SlotStats; at: bigint }
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }

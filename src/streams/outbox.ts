@@ -50,7 +50,7 @@ interface Flushable {
   flush(): void;
 }
 
-/** Writes once per socket and turn of the event loop. A microtask would run after each read and join fewer frames. */
+/** Writes to each socket once per event loop turn. A microtask would run after each read and join fewer frames. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;
@@ -79,7 +79,7 @@ export class FlushScheduler {
 }
 
 export type OutboxOptions = Readonly<{
-  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above it, the client lags. */
+  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above this, the client counts as lagging. */
   queueMaxBytes: number;
 }>;
 

@@ -14,10 +14,10 @@ export type EntryBatch = Readonly<{
   at: bigint;
 }>;
 
-/** A transaction before execution. Addresses of unknown lookup tables are omitted. */
+/** A transaction before execution. Addresses from unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
-    /** Time in Unix milliseconds when the batch was complete or the source sent the transaction. */
+    /** Time at which the batch was complete or the source sent the transaction, in Unix milliseconds. */
     at: bigint;
   }>;
 

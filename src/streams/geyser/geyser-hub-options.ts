@@ -4,7 +4,7 @@ export const geyserHubOptions = {
   replaySlots: 150,
   /** Maximum memory for all stored slots. */
   replayMaxBytes: 512 * 1024 * 1024,
-  /** How many slots behind the newest may still wait for their commitment; older slots never get it. */
+  /** How far behind the newest slot a slot may still wait for its commitment; older slots are dropped. */
   waitingSlotsMax: 512,
   /** Unread bytes above which a replay pauses. */
   replayAheadBytes: 1024 * 1024,

@@ -36,7 +36,7 @@ export class SlotRule {
 }
 
 export type Filters = Readonly<{
-  /** Selects the channel; null at the shred stage, which has only one. */
+  /** Selects the channel; null for `SubscribeDeshred`, which has only one channel. */
   commitment: Commitment | null;
   slices: readonly DataSlice[] | null;
   accounts: readonly AccountRule[];
