@@ -83,8 +83,8 @@ export type MethodRow = Readonly<{
 }>;
 
 /**
- * `slot`: by the slot in the first param. `signature`: by signature. For both, the result is null if the node does not
- * have the data. `address`: a list that ends where the node's history ends.
+ * `slot`: by the slot in the first param. `signature`: by signature. For both, a null result may mean that the node
+ * does not have the data. `address`: a list that ends where the node's history ends.
  */
 export type HistoryKey = 'slot' | 'signature' | 'address';
 

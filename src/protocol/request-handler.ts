@@ -5,7 +5,7 @@ import type { Product } from './product.ts';
 import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
 
-/** The client as the listener saw it. */
+/** The client as seen by the listener. */
 export type ClientInfo = Readonly<{
   /** The forwarded address if the client is behind trusted proxies. Empty if the client has already disconnected. */
   address: string;

@@ -39,7 +39,7 @@ export type AccountEvent = Readonly<{
 /**
  * Events arrive in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts
  * and entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
- * omit the events before them. `at` is Unix milliseconds.
+ * emit only `transaction`, `block` and the later events. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }

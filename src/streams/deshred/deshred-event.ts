@@ -2,7 +2,7 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Entries before execution: the data after one data-complete shred, up to and including the next. */
+/** Entries before execution: the data after one data-complete shred, up to and including the next such shred. */
 export type EntryBatch = Readonly<{
   slot: Slot;
   /** Bincode-encoded `Vec<Entry>`, without padding. */

@@ -20,7 +20,7 @@ export const geyserHubOptions = {
   blocksWaitingMax: 64,
   /** Maximum messages queued behind blocks per stream; one more ends the stream. */
   behindBlocksMaxMessages: 250_000,
-  /** Maximum bytes of these messages; above this size, the next message ends the stream. */
+  /** Maximum bytes queued behind blocks per stream; above this size, the next message ends the stream. */
   behindBlocksMaxBytes: 64 * 1024 * 1024,
   /** Response to GetVersion, as JSON text. */
   version: '{}',

@@ -14,7 +14,7 @@ export class PendingSlot {
   emittedLevel: Level = levels.none;
   /** Level reached before the slot was complete; emitted once the slot is complete. */
   dueLevel: Level = levels.none;
-  /** Whether blocks were watched when the slot started. */
+  /** Whether blocks were watched, or stored without watchers, when the slot started. */
   expectsBlock = false;
   block: BlockNotification | null = null;
   readonly accounts = new Map<Address, AccountNotification>();

@@ -197,7 +197,7 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   ownerShapes: object | null = null;
   /** Whether this watcher is in only one chain and serves as its own entry there. */
   isOwnEntry = false;
-  /** Whether a match of one key is sufficient. */
+  /** Whether a match on one key is sufficient. */
   isCertain = false;
   isRemoved = false;
 

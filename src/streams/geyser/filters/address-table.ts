@@ -51,7 +51,7 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
 }
 
 /**
- * Hash map keyed by addresses. Looks up an address within a message without creating a string or a copy:
+ * Hash map keyed by addresses. Looks up an address within a message without creating a string or a copy. Layout:
  *
  *     #heads   by hash & mask: the first slot of the chain
  *     #chains  per slot: the hash, and the next slot in the chain or in the free list
