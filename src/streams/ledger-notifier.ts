@@ -65,7 +65,7 @@ export class LedgerNotifier {
     this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
-  /** Keeps equal subscriptions separate, each with its own listener. The returned function unsubscribes; idempotent. */
+  /** Keeps equal subscriptions separate, each with its own listener. Returns an idempotent unsubscribe function. */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
       ? this.#watchers[subscription.commitment].add(subscription, listener)
