@@ -16,7 +16,7 @@ function naturalLogOfTwo(): bigint {
   return sum;
 }
 
-/** Converts an f64 to fixed point, exactly. Its lowest bit must be at least 2^-106, which |x| >= TINY ensures. */
+/** Converts an f64 to fixed point, exactly. Requires |value| >= TINY, so that its lowest bit is at least 2^-106. */
 function fixedPoint(value: number): bigint {
   const scaled = value * 2 ** 106;
   return BigInt(scaled) << (BITS - 106n);

@@ -4,7 +4,7 @@
  * `skip…` and `scan…` functions take an offset and return the offset after the scanned text, or `MALFORMED`.
  */
 
-/** Returned for invalid JSON and for JSON nested too deep. */
+/** Returned for invalid JSON and for JSON that is nested too deeply. */
 export const MALFORMED = -1;
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
@@ -101,7 +101,7 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   return at + word.length;
 }
 
-/** @param depth - how many nested containers are allowed, counting the value itself. */
+/** @param depth - maximum nesting depth of containers, counting the value itself. */
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case OBJECT_OPEN:

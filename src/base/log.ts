@@ -8,7 +8,7 @@ const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
 const URL_CREDENTIALS = /(\b\w+:\/\/)[^/\s"@]+@/g;
 
-/** Removes API keys, key query parameters and URL credentials. */
+/** Redacts API keys, credentials in URLs, and query parameters that hold keys, tokens or passwords. */
 export function redact(text: string): string {
   return text
     .replace(API_KEY, 'svc_$1_live_[redacted]')

@@ -17,7 +17,7 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   const stat = statOf(pid);
-  // A zombie no longer has open files.
+  // A zombie has exited: it no longer has open files.
   if (stat[STATE] === 'Z') return false;
   const startedNow = stat[STARTED] ?? '';
   return started === '' || startedNow === '' || startedNow === started;

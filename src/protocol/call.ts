@@ -52,7 +52,7 @@ export type RpcResponse = Readonly<{
 export interface ResponseHandler {
   onResponse(response: RpcResponse): void;
   onError(failure: Failure): void;
-  /** Receives large results as a stream in place of `onResponse`. Read when the response starts. */
+  /** Receives large results as a stream in place of `onResponse`. The property is read when the response starts. */
   readonly stream?: StreamHandler | null;
 }
 

@@ -3,7 +3,7 @@ export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
 export type FailureRow = Readonly<{
   owner: Owner;
-  /** HTTP status. JSON-RPC's own errors use 200, as Agave does. */
+  /** HTTP status. JSON-RPC's own client errors use 200, as in Agave. */
   http: number;
   rpc: number;
   grpc: number;

@@ -11,7 +11,7 @@ import type { Commitment } from './commitment.ts';
  * - `head`: current state, at any commitment.
  * - `pinned`: addressed by slot or signature; final below the finalized root.
  * - `growing`: history and lists that grow.
- * - `scan`: expensive for the node.
+ * - `scan`: expensive for the node. `simulate`: neither shared nor hedged.
  * - `send`: a signed transaction, which may go to many nodes; idempotent by signature.
  * - `mint`: an airdrop; sent once, to one node.
  * - `unknown`: not in the table; never repeated once sent.
@@ -83,8 +83,8 @@ export type MethodRow = Readonly<{
 }>;
 
 /**
- * `slot`: by the slot in the first param. `signature`: by signature. For both, the result is null if the node does not
- * have the data. `address`: a list that ends where the node's history ends.
+ * `slot`: by the slot in the first param. `signature`: by signature. For both, a null result may mean that the node
+ * does not have the data. `address`: a list that ends where the node's history ends.
  */
 export type HistoryKey = 'slot' | 'signature' | 'address';
 

@@ -42,7 +42,7 @@ export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]
 const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
   Buffer.from(name),
 ) as [Buffer, Buffer, Buffer, Buffer];
-/** Longest member name with every character escaped. */
+/** Length of the longest member name if every character is escaped. */
 const NAME_MAX_BYTES = 'jsonrpc'.length * '\\u0000'.length;
 const VERSION = Buffer.from('"2.0"');
 const U64_MAX = '18446744073709551615';

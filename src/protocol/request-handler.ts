@@ -5,12 +5,12 @@ import type { Product } from './product.ts';
 import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
 
-/** The client as the listener saw it. */
+/** The client as seen by the listener. */
 export type ClientInfo = Readonly<{
-  /** The forwarded address if the client is behind trusted proxies. Empty if it has already disconnected. */
+  /** The forwarded address if the client is behind trusted proxies. Empty if the client has already disconnected. */
   address: string;
   ip: IpAddress | null;
-  /** Whether `address` is that of a trusted proxy that forwarded none, so that many clients may share it. */
+  /** Whether `address` is that of a trusted proxy that forwarded no address, so that many clients may share it. */
   isProxy: boolean;
   origin: string | null;
 }>;

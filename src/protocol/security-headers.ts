@@ -1,4 +1,4 @@
-/** JSON-RPC and REST responses have no such headers: browsers do not render them. Sources: CSP level 3, Fetch, HTML. */
+/** Not sent with JSON-RPC and REST responses, which browsers do not render. Sources: CSP level 3, Fetch, HTML. */
 
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 
@@ -45,7 +45,7 @@ export const securityHeaders = {
     'content-security-policy': DATA_POLICY,
     'cross-origin-resource-policy': 'same-origin',
   },
-  /** Uploaded files, which may be hostile: they render on any page, but have no capabilities. */
+  /** Uploaded files, which may be hostile: any site may embed them, but they are sandboxed. */
   file: {
     ...baseHeaders,
     'content-security-policy': policy(

@@ -51,7 +51,7 @@ export type TransactionFilter = Readonly<{
   vote: boolean | null;
   failed: boolean | null;
   signature: Signature | null;
-  /** Matches if any is among the static or loaded keys. Empty: matches every transaction. */
+  /** Matches if any address is among the static or loaded keys. Empty: matches every transaction. */
   include: readonly Address[];
   exclude: readonly Address[];
   required: readonly Address[];
@@ -76,7 +76,7 @@ export type Subscription = Readonly<
   | ({ kind: 'block'; mentions: Address | null; commitment: 'confirmed' | 'finalized' } & TransactionView)
   | ({
       kind: 'transaction';
-      /** Reference §3.3. */
+      /** Source: solana-json-rpc.md §3.3. */
       dialect: 'helius' | 'whirligig';
       filter: TransactionFilter;
       commitment: Commitment;

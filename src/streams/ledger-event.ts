@@ -6,7 +6,7 @@ import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Slot } from '../solana/units.ts';
 
-/** Contents of a frozen slot. Source: Agave rpc-client-types `SlotTransactionStats`. */
+/** Statistics of a frozen slot. Source: Agave rpc-client-types `SlotTransactionStats`. */
 export type SlotStats = Readonly<{
   numTransactionEntries: bigint;
   numSuccessfulTransactions: bigint;
@@ -39,7 +39,7 @@ export type AccountEvent = Readonly<{
 /**
  * Events arrive in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts
  * and entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
- * omit the events before them. `at` is Unix milliseconds.
+ * emit only `transaction`, `block` and the later events. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
@@ -48,7 +48,7 @@ export type LedgerEvent = Readonly<
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent
-  /** Emitted after its transactions. */
+  /** Emitted after the entry's transactions. */
   | EntryUpdate
   | { kind: 'frozen'; slot: Slot; stats: SlotStats; at: bigint }
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }

@@ -25,7 +25,7 @@ const ledgerNotifierOptions = {
   lookup: (_slot: Slot): AccountLookup => ({}),
   /** Finds a transaction that landed before the subscription. */
   statusOf: (_signature: Signature): SignatureStatus | null => null,
-  /** Emits `processed` notifications with each event, instead of when their slot is `processed`. */
+  /** Emits `processed` notifications with each event, instead of when the slot becomes `processed`. */
   intraSlot: false,
   /** Stores events even without subscribers, so that a new subscription gets slots that started before it. */
   retainUnsubscribed: false,
@@ -65,7 +65,7 @@ export class LedgerNotifier {
     this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
-  /** Keeps equal subscriptions separate, each with its own listener. The returned function is idempotent. */
+  /** Keeps equal subscriptions separate, each with its own listener. Returns an idempotent unsubscribe function. */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
       ? this.#watchers[subscription.commitment].add(subscription, listener)

@@ -50,7 +50,7 @@ interface Flushable {
   flush(): void;
 }
 
-/** Writes once per socket and turn of the event loop. A microtask would run after each read and join fewer frames. */
+/** Writes to each socket once per event loop turn. A microtask would run after each read and join fewer frames. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;
@@ -79,7 +79,7 @@ export class FlushScheduler {
 }
 
 export type OutboxOptions = Readonly<{
-  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above it, the client lags. */
+  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above this, the client counts as lagging. */
   queueMaxBytes: number;
 }>;
 
@@ -104,8 +104,8 @@ const lastBatch = new WriteBatch();
 
 /**
  * Bounded queue for one socket. Holds frames by reference; the frames of one turn are sent in one write. Other code
- * may write whole frames directly to the socket, such as pongs, which overtake the queue. Call `finish` before sending
- * a close frame.
+ * may write whole frames directly to the socket, but these frames overtake the queue. Call `finish` before sending a
+ * close frame.
  */
 export class Outbox {
   readonly #socket: Writable;
@@ -178,7 +178,7 @@ export class Outbox {
     if (this.#frames.length > before) this.#pongAt = before;
   }
 
-  /** Until the client reads the response, the backlog may grow by its size: a large response does not count as lag. */
+  /** Lets the backlog grow by the response's size until the client reads it: a large response does not count as lag. */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
     const limit = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;

@@ -42,8 +42,8 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Limits and meters input that is not a call, without credits. `idBytes` is null if there is no response. Returns the
-   * error to send: the `fault`, which is null for valid input, or a rejection.
+   * Rate-limits and meters input that is not a call; costs no credits. `idBytes` is null if there is no response.
+   * Returns the error to send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /** `method`: a `…Subscribe` method from protocol/subscriptions.ts. `params`: raw JSON. */
@@ -68,7 +68,7 @@ export interface Session {
 
 export interface WebSocketHandler {
   /**
-   * Takes a connection permit. `onEnd` is called once when the key becomes invalid or its rules exclude the caller.
+   * Acquires a connection permit. `onEnd` is called once when the key becomes invalid or its rules exclude the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

@@ -75,7 +75,7 @@ export class Lru<Key, Value> {
     return oldest.value;
   }
 
-  /** Returns the entries in turn, without counting as a use. @returns null after each round, and if empty. */
+  /** Iterates over the entries, which does not count as use. @returns null at the end of each round, or if empty. */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();
     const { value, done } = this.#cursor.next();

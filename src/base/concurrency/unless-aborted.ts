@@ -1,4 +1,4 @@
-/** Waits for a promise. Throws the signal's reason if it is aborted first; the work behind the promise continues. */
+/** Waits for a promise. If the signal is aborted first, throws its reason; the work behind the promise continues. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);

@@ -29,7 +29,7 @@ export function byLength<Item extends Readonly<{ name: Buffer }>>(
   return lists;
 }
 
-/** Largest number that the functions below accept: 31 bits. */
+/** Largest number that `writeDigits` and `areDigits` accept: 31 bits. */
 export const DIGITS_NUMBER_MAX = 2 ** 31 - 1;
 
 const ZERO = 0x30;

@@ -43,7 +43,7 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   return value;
 }
 
-/** Seconds. */
+/** Unix seconds. */
 export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
   readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
 

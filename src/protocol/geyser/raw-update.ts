@@ -20,7 +20,7 @@ export type RawAccount = Raw &
     lamports: Lamports;
     data: Uint8Array;
     writeVersion: bigint;
-    /** Node stream that assigned `writeVersion`; versions of different streams are not comparable. */
+    /** Stream from which the update came; write versions from different streams are not comparable. */
     origin?: object;
     /** null if not written by a transaction. */
     signature: Uint8Array | null;

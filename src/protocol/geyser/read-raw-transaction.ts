@@ -20,7 +20,7 @@ const emptyInfo = (bytes: Uint8Array) => ({
 });
 type Info = ReturnType<typeof emptyInfo>;
 
-/** In all versions of `solana.storage.ConfirmedBlock.Transaction`, the message is field 2, and so are its keys. */
+/** In all versions of `ConfirmedBlock.Transaction`, the message is field 2, and the keys are field 2 of the message. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {

@@ -178,7 +178,7 @@ function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: U
 }
 
 /**
- * Decodes those fields of a `Subscribe` message that filters need. The result contains views into `bytes`.
+ * Decodes only the fields of a `Subscribe` message that filters need. The result contains views into `bytes`.
  * @param receivedAtMs - used for messages without `created_at`.
  * @param origin - identifies the stream; needed if write versions are compared.
  * @returns null for unknown kinds and transaction statuses.

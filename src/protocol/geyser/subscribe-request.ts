@@ -38,7 +38,7 @@ const transactionsFilter = messageCodec({
   signature: [5, signature],
   accountRequired: [6, addresses('account_required')],
   cuckooAccountInclude: [7, cuckooFilter],
-  /** Also match by the owners of token accounts: of all of them, or of those whose balance changed. */
+  /** Also match the owners of token accounts: of all token accounts, or only of those whose balance changed. */
   tokenAccounts: [30, tokenAccounts],
 });
 export type TransactionsFilter = MessageOf<typeof transactionsFilter>;

@@ -52,7 +52,7 @@ export function decompress(message: Buffer, encoding: string, sizes: MessageSize
 
 /** Splits received bytes into messages. `next` decompresses them. */
 export class GrpcFrames {
-  /** From the response header `grpc-encoding`. */
+  /** Value of the `grpc-encoding` response header. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
   /** Received pieces; joined into one once a message header has arrived. */

@@ -27,7 +27,7 @@ export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
 ];
 
-/** Field numbers at which a descriptor contains named descriptors. Source: protobuf, descriptor.proto. */
+/** Numbers of the fields in which a descriptor contains named descriptors. Source: protobuf, descriptor.proto. */
 type Nested = Readonly<{ [field: number]: Nested }>;
 const MESSAGE: Nested = { 3: {}, 4: {} };
 const ENUM: Nested = {};

@@ -69,7 +69,7 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
 
 export const numberOf = (code: GrpcCode): number => names.indexOf(code);
 
-/** Encodes only what must be encoded: some clients do not decode it. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Encodes as few characters as possible: some clients do not decode them. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export const encodeStatusMessage = (text: string): string =>
   text.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 

@@ -114,7 +114,7 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
-/** Other members are validated but ignored. Unlike in other methods, filters are verified before the address. */
+/** Uses only `commitment`, `encoding` and `filters`. Unlike elsewhere, filters are verified before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
@@ -144,7 +144,7 @@ function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'si
 
 /**
  * transactionSubscribe in its two public dialects. Sources: the provider's page
- * enhanced-websockets/transaction-subscribe (flat), richat `pubsub/solana.rs` (nested); reference §3.3.
+ * enhanced-websockets/transaction-subscribe (flat), richat `pubsub/solana.rs` (nested), solana-json-rpc.md §3.3.
  */
 
 export const FILTER_ADDRESSES_MAX = 50_000;
@@ -161,7 +161,7 @@ const commonMembers = (filter: JsonObject) => ({
   signature: optionalMember(filter, 'signature', readString),
 });
 
-/** If ignored, a misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
+/** Ignoring a misspelled member could leave a filter that matches everything. @throws RpcError -32602 */
 function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
@@ -278,7 +278,7 @@ export const parseSubscription = <Kind extends SubscriptionKind>(
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** A subscription id is shorter, even with whitespace around it. */
+/** More than any subscription id needs, even with whitespace around it. */
 const PARAMS_MAX_BYTES = 100;
 
 /** @returns the subscription id, a u64. */

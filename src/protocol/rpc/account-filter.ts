@@ -21,7 +21,7 @@ import {
   withoutPayload,
 } from './serde.ts';
 
-/** Filter of getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; reference §1.8. */
+/** For getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; solana-json-rpc.md §1.8. */
 export type AccountFilter = Readonly<
   | { kind: 'dataSize'; size: bigint }
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }

@@ -34,7 +34,7 @@ export function readEncodingConfig<T>(value: JsonValue | undefined, read: (confi
     if (typeof value === 'string') return read({ encoding: readEncoding(value) });
     if (typeof value === 'object' && !Array.isArray(value)) return read(value);
   } catch (fault) {
-    // serde reports one error for an untagged enum, whatever failed in its variants.
+    // For an untagged enum, serde reports the same error no matter how its variants failed.
     if (!(fault instanceof RpcError)) throw fault;
   }
   throw serdeFault('data did not match any variant of untagged enum RpcEncodingConfigWrapper');

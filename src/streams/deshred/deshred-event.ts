@@ -2,7 +2,7 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Entries before execution: the data after one data-complete shred, up to and including the next. */
+/** Entries before execution: the data after one data-complete shred, up to and including the next such shred. */
 export type EntryBatch = Readonly<{
   slot: Slot;
   /** Bincode-encoded `Vec<Entry>`, without padding. */
@@ -14,10 +14,10 @@ export type EntryBatch = Readonly<{
   at: bigint;
 }>;
 
-/** A transaction before execution. Addresses of unknown lookup tables are omitted. */
+/** A transaction before execution. Addresses from unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
-    /** Time in Unix milliseconds when the batch was complete or the source sent the transaction. */
+    /** Time at which the batch was complete or the source sent the transaction, in Unix milliseconds. */
     at: bigint;
   }>;
 

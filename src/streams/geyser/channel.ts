@@ -20,7 +20,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/** Indexes each filter once: by address, equality conditions or owner. All others are checked with every account. */
+/** Indexes each filter once: by address, equality conditions or owner. All others are checked against every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();
@@ -120,9 +120,9 @@ export interface Member {
 }
 
 /**
- * Streams with one commitment. The cost of an update depends on its matches, not on the number of filters. Parts that
- * only some streams need are encoded for the first of these streams and shared. Blocks may be sent later, which also
- * delays the messages behind them on the same stream.
+ * Sends updates to the streams of one commitment. The cost of an update depends on its matches, not on the number of
+ * filters. Parts that only some streams need are encoded for the first of these streams and shared. Blocks may be sent
+ * later, which also delays the messages behind them on the same stream.
  */
 export class Channel {
   readonly #index = new FilterIndex();

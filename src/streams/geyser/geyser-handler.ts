@@ -32,14 +32,14 @@ export const unaryRpcs = [
 ] as const;
 export type UnaryRpc = (typeof unaryRpcs)[number];
 
-/** Streaming methods of `geyser.Geyser`. The last one belongs to `shredstream.ShredstreamProxy`. */
+/** Streaming methods of `geyser.Geyser` and, for `SubscribeEntries`, of `shredstream.ShredstreamProxy`. */
 export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 
 /** An open stream of one client. Messages go to the sink with which the stream was opened. */
 export interface GeyserStream {
   /** Whether latency matters, so that messages are not delayed for batching. */
   readonly isUrgent: boolean;
-  /** A request that exceeds these bounds would be rejected. */
+  /** Requests that exceed these bounds are rejected. */
   readonly bounds: RequestBounds;
   /**
    * Applies a request, which replaces the previous one. The caller handles pings. A `SubscribeEntries` stream has no

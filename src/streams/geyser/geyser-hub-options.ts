@@ -4,7 +4,7 @@ export const geyserHubOptions = {
   replaySlots: 150,
   /** Maximum memory for all stored slots. */
   replayMaxBytes: 512 * 1024 * 1024,
-  /** How many slots behind the newest may still wait for their commitment; older slots never get it. */
+  /** How far behind the newest slot a slot may still wait for its commitment; older slots are dropped. */
   waitingSlotsMax: 512,
   /** Unread bytes above which a replay pauses. */
   replayAheadBytes: 1024 * 1024,
@@ -20,7 +20,7 @@ export const geyserHubOptions = {
   blocksWaitingMax: 64,
   /** Maximum messages queued behind blocks per stream; one more ends the stream. */
   behindBlocksMaxMessages: 250_000,
-  /** Maximum bytes of these messages; above this size, the next message ends the stream. */
+  /** Maximum bytes queued behind blocks per stream; above this size, the next message ends the stream. */
   behindBlocksMaxBytes: 64 * 1024 * 1024,
   /** Response to GetVersion, as JSON text. */
   version: '{}',

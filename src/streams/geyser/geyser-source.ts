@@ -29,7 +29,7 @@ export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /** Updates of slots `from` to `to` (inclusive) are lost. If of kind `slot`, the slots never become `processed`. */
+  /** Updates of slots `from` to `to` (inclusive) are lost. If `kinds` has `slot`, no such slot becomes `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

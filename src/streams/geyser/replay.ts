@@ -69,14 +69,14 @@ type ReplayOptions = Readonly<{
   onLagged: (slots: bigint) => void;
 }>;
 
-/** Only commitment statuses, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
+/** Only commitment statuses, as in the plugin: a created bank makes reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);
     return level === undefined ? [] : [[status, level] as const];
   });
 
-/** Replays slots to one stream, no faster than it reads. Going live neither loses nor repeats updates. */
+/** Replays slots to one stream, no faster than the client reads. Going live neither loses nor repeats updates. */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
   readonly #channel: Channel;

@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots, and the oldest slots beyond the limits. @returns evicted unfinished slots, ascending. */
+  /** Evicts finished slots and, above `replayMaxBytes`, the oldest. @returns evicted unfinished slots, ascending. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];

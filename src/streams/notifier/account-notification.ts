@@ -71,7 +71,7 @@ export class AccountNotification {
     return result;
   }
 
-  /** `{context, value: {pubkey, account}}`; null omits a token account that `jsonParsed` cannot parse. */
+  /** `{context, value: {pubkey, account}}`; null (omitted) for a token account that `jsonParsed` cannot parse. */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);
     if (existing !== undefined) return existing;

@@ -12,9 +12,9 @@ export class PendingSlot {
   /** Null if not reported: the slot is assumed to be on the chain. */
   parent: Slot | null = null;
   emittedLevel: Level = levels.none;
-  /** Level reached before the slot was complete; emitted once it is. */
+  /** Level reached before the slot was complete; emitted once the slot is complete. */
   dueLevel: Level = levels.none;
-  /** Whether blocks were watched when the slot started. */
+  /** Whether blocks were watched, or stored without watchers, when the slot started. */
   expectsBlock = false;
   block: BlockNotification | null = null;
   readonly accounts = new Map<Address, AccountNotification>();
@@ -46,9 +46,9 @@ export class PendingSlot {
 }
 
 export const pendingSlotsOptions = {
-  /** Maximum slots between creation and root; above it, the oldest is evicted and reported. */
+  /** Maximum slots between creation and root; above this number, the oldest is evicted and reported. */
   slotsMax: 512,
-  /** Maximum accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
+  /** Maximum accounts and transactions in all slots; above this number, the oldest slot is evicted and reported. */
   entriesMax: 1_000_000,
 };
 

@@ -124,7 +124,7 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** null if the shape's dialect (reference §3.3) omits the transaction. */
+  /** null if the shape's dialect (solana-json-rpc.md §3.3) omits the transaction. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;

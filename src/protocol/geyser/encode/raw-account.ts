@@ -12,7 +12,7 @@ const OVERHEAD_BYTES = 170;
 /** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter();
 
-/** The byte fields are views into `tail`. */
+/** The byte fields of the result are views into its `tail`. */
 export function rawAccount({
   slot,
   createdAt,

@@ -36,7 +36,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/** The byte fields are views into `tail`. */
+/** The byte fields of the result are views into its `tail`. */
 export function rawTransaction({
   slot,
   createdAt,

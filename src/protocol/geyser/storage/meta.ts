@@ -164,7 +164,7 @@ export function readTokenBalance(reader: ProtobufReader): TokenBalance {
   return { accountIndex, mint: required(mint, 'the mint of a token balance'), owner, programId, ...amount };
 }
 
-/** @returns null for the empty string, which means no commission. */
+/** @returns null if the text is not a u8; the empty string means no commission. */
 function commissionOf(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
 }

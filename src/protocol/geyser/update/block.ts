@@ -25,7 +25,7 @@ export type BlockHeader = Readonly<{
 /** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
 export type BlockMetaUpdate = BlockHeader & Readonly<{ kind: 'blockMeta' }>;
 
-/** Counts cover the whole block; lists contain what was requested. Source: geyser.proto, `SubscribeUpdateBlock`. */
+/** Counts cover the whole block; lists contain only requested parts. Source: geyser.proto, `SubscribeUpdateBlock`. */
 export type BlockUpdate = BlockHeader &
   Readonly<{
     kind: 'block';

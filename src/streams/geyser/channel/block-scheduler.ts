@@ -18,7 +18,7 @@ type BlockTarget = Readonly<{
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
-  /** Names and tails, in turn, of the messages queued behind the block. */
+  /** Names and tails of the messages queued behind the block, alternating. */
   readonly after: Uint8Array[];
 };
 
@@ -131,7 +131,7 @@ export type BlockReader = Readonly<{
 }>;
 
 /**
- * Sends blocks, which are megabytes for each selection of their parts. Works for one time slice per event loop turn,
+ * Sends blocks. Each selection of their parts takes megabytes. Works for one time slice per event loop turn,
  * sending one message at a time to each waiting stream in turn. A message is encoded once for all streams that are
  * ready for it, and is not cached. A pending block delays only the messages behind it on the same stream.
  */

@@ -122,7 +122,7 @@ type GroupFilter = {
   ownNames: Uint8Array | null;
 };
 
-/** All filters of one kind of one member. The filters that match an update share one message. */
+/** All filters of one kind that belong to one member. The filters that match an update share one message. */
 export class FilterGroup {
   readonly listener: Listener;
   #count = 0;
@@ -195,9 +195,9 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   keys: readonly Uint8Array[] = [];
   /** Set if the filter has at most one owner: comparing this shape list replaces comparing the owner. */
   ownerShapes: object | null = null;
-  /** Whether this watcher is in one chain only and serves as its own entry there. */
+  /** Whether this watcher is in only one chain and serves as its own entry there. */
   isOwnEntry = false;
-  /** Whether a match of one key is sufficient. */
+  /** Whether a match on one key is sufficient. */
   isCertain = false;
   isRemoved = false;
 

@@ -9,7 +9,7 @@ type TransactionWatcher = Watcher<TransactionRule>;
 const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
 class UnkeyedWatchers {
-  /** By `listIndex`. A filter without conditions on votes and failures is in all lists. */
+  /** Indexed by `listIndex`. A filter without conditions on votes and failures is in all lists. */
   #lists: TransactionWatcher[][] = [[], [], [], []];
 
   add(watcher: TransactionWatcher): void {
@@ -33,7 +33,7 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * Indexes filters by signature, by a required key or by included keys. All others are checked with every transaction
+ * Indexes filters by signature, by a required key or by included keys. All others are checked against every transaction
  * whose status they accept. Filters that count token account owners as keys are also indexed by owner.
  */
 export class TransactionIndex {

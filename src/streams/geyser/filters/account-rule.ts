@@ -44,14 +44,14 @@ export class AccountRule {
     return this.passesRest(account) && this.#namesAddress(account);
   }
 
-  /** Checks the other conditions of an account whose address is listed. */
+  /** Checks the remaining conditions for an account whose address is listed. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#passesByContent(account);
   }
 
-  /** Checks the other conditions of an account whose owner is listed. */
+  /** Checks the remaining conditions for an account whose owner is listed. */
   passesOfOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { hashAddress } from './key-hash.ts';
 
-/** Base-2 logarithm of the bits per address, which gives about 1 false positive in 17. */
+/** Base-2 logarithm of the bits per address: 16 bits give about 1 false positive in 17. */
 const BITS_EACH_LOG2 = 4;
 
 /** Hash factor: odd, and random per process. */
@@ -51,14 +51,14 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
 }
 
 /**
- * Hash map keyed by addresses within messages, without strings or copies:
+ * Hash map keyed by addresses. Looks up an address within a message without creating a string or a copy. Layout:
  *
  *     #heads   by hash & mask: the first slot of the chain
  *     #chains  per slot: the hash, and the next slot in the chain or in the free list
  *     #keys    32 bytes per slot, parallel to #values
  *
- * There are as many chains as slots, so chains have one key on average. Most absent addresses are rejected before
- * hashing.
+ * There are as many chains as slots, so chains have at most one key on average. Most absent addresses are rejected
+ * before hashing.
  */
 export class AddressTable<Value> {
   #heads = new Int32Array(MIN_CAPACITY).fill(END_OF_CHAIN);

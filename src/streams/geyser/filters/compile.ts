@@ -36,7 +36,7 @@ export class SlotRule {
 }
 
 export type Filters = Readonly<{
-  /** Selects the channel; null at the shred stage, which has only one. */
+  /** Commitment of the request; null for `SubscribeDeshred`, whose requests have none. */
   commitment: Commitment | null;
   slices: readonly DataSlice[] | null;
   accounts: readonly AccountRule[];

@@ -20,7 +20,7 @@ export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYT
 
 /**
  * Universal hash like `hashAddress`, because clients choose the keys. The result and the start value are below 2^25.
- * @param piece - number of pieces in the parts before.
+ * @param piece - number of pieces in the preceding parts.
  */
 export function hashBytes(
   hash: number,
@@ -44,7 +44,7 @@ export function hashBytes(
     : reduced(sum + (factors[piece + whole] as number) * rest);
 }
 
-/** Bits from 2^72 on are ignored. */
+/** Ignores bits 72 and above. */
 export function hashNumber(hash: number, piece: number, value: number): number {
   const [low, high] = [value % PIECE, Math.floor(value / PIECE)];
   const sum = (factors[piece] as number) * low + (factors[piece + 1] as number) * (high % PIECE);

@@ -34,7 +34,7 @@ function readBalance(reader: ProtobufReader): Balance | null {
 
 type Balances = Readonly<{ before: readonly Balance[]; after: readonly Balance[] }>;
 
-/** Reads the token balances in a `TransactionStatusMeta`. @returns no balances if it is invalid. */
+/** Reads the token balances in a `TransactionStatusMeta`. @returns empty lists if the meta is invalid. */
 function readBalances(meta: Uint8Array): Balances {
   const before: Balance[] = [];
   const after: Balance[] = [];
