@@ -79,6 +79,6 @@ export function decodeReverseName(account: Account | undefined): string | null {
 
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
-  // Skip the tag, which the address implies.
+  // Skip the type tag: the address already determines the type.
   return readBorsh(account.data.subarray(1), readAddress);
 }

@@ -73,8 +73,8 @@ type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Addr
 type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
 
 /**
- * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: it continues in
- * the new pool within the same instruction, so movements are read instead.
+ * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: the buy
+ * continues in the new pool within the same instruction, so movements are read instead.
  */
 function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
   let trade: Trade | null = null;
@@ -91,7 +91,7 @@ function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint in the movements; lamports are ignored if tokens also move, because they may pay rent. */
+/** The only mint in the movements. If tokens also move, lamports are ignored, because they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
