@@ -55,7 +55,7 @@ const FEC_SET_PROOF_ENTRIES = 6;
  *
  * ```text
  * signature 64 | common header | data or code header | body | chained root 32 | proof 20 × n | retransmitter 64
- *              |<------------ leaf of the merkle tree ------------------------>|
+ *              |<------------ leaf of the Merkle tree ------------------------>|
  *              |<------- shard of a data shred ------------->|
  *                                                    |<-body->|  shard of a code shred
  * ```
