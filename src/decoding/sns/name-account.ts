@@ -29,7 +29,7 @@ const FAVORITE_SEED = Buffer.from('favourite_domain');
 
 const SUBDOMAIN_MARK = '\0';
 
-/** Domains have no class. */
+/** `class` is all zeros for domains. */
 export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
 
 export const nameOffsets = { parent: 0, owner: 32 } as const;

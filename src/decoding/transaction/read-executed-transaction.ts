@@ -132,7 +132,7 @@ class Calls {
   }
 }
 
-/** Lists instructions in execution order. An instruction without a valid program is left out but uses up its index. */
+/** Lists instructions in execution order. An instruction without a valid program is omitted; its index stays unused. */
 function flattenInstructions(
   outers: readonly JsonValue[],
   innerInstructions: JsonValue | undefined,

@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** The fee was 1/100 before events reported it. */
+/** Before events reported the fee, it was 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -135,7 +135,7 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * Reads one pool's part of a swap from movements; for pump.fun from its event, as the curve pays SOL without a
+ * Reads one pool's part of a swap from movements, or, for pump.fun, from its event: the curve pays SOL without a
  * transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
