@@ -45,7 +45,7 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** Transactions decoded per step, which takes about a millisecond. */
+/** Number of transactions decoded per step; a step takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
 /** Decodes a getBlock result in steps, because decoding a large block is slow. @throws MalformedJson, SyntaxError */

@@ -31,7 +31,7 @@ export const MERKLE_ROOT_BYTES = 32;
 /** A proof entry is a truncated node. */
 export const PROOF_ENTRY_BYTES = 20;
 
-/** Code shred plus repair nonce. */
+/** Length of a code shred plus a repair nonce. */
 export const SHRED_PACKET_MAX_BYTES = 1232;
 export const CODE_SHRED_BYTES = 1228;
 /** Shorter than a code shred, so that the erasure-coded part fits after a code shred's longer headers. */
