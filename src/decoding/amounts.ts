@@ -29,7 +29,7 @@ function shifted(digits: bigint, power: number): bigint {
   return (digits * 2n + unit) / (unit * 2n);
 }
 
-/** Rounds to the nearest lamport. @returns null for zero, amounts above u64 and input that is not a decimal. */
+/** Rounds to the nearest lamport. @returns null if the result is 0 or above u64, or the input is not a decimal. */
 export function lamportsOfSol(sol: unknown): Lamports | null {
   if (typeof sol !== 'number' && typeof sol !== 'bigint' && typeof sol !== 'string') return null;
   const [all, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(String(sol)) ?? [];

@@ -20,7 +20,7 @@ export function itemsOf(value: LenientInput, itemsMax?: number): readonly JsonVa
   return itemsMax === undefined ? value : value.slice(0, itemsMax);
 }
 
-/** Text truncated to `lengthMax` UTF-16 code units; empty for anything else. */
+/** Truncates a string to `lengthMax` UTF-16 code units; empty for any other value. */
 export const textOf = (value: LenientInput, lengthMax: number): string =>
   typeof value === 'string' ? value.slice(0, lengthMax).toWellFormed() : '';
 

@@ -202,7 +202,7 @@ function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly
   return high * (powers[level] as bigint) + numberOf(digits, middle, to, powers);
 }
 
-/** 58^9, 58^18, 58^36, … for `numberOf`, as many as a number of `digits` digits needs. */
+/** 58^9, 58^18, 58^36, … for `numberOf`: as many powers as a number with `digits` digits needs. */
 function powersFor(digits: number): bigint[] {
   const powers = [58n ** BigInt(DIGITS_PER_DOUBLE)];
   for (let width = DIGITS_PER_DOUBLE; width < digits; width *= 2)

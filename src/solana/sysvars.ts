@@ -62,7 +62,7 @@ const ACCOUNT_OVERHEAD_BYTES = 128n;
 /** Source: solana-rent, `Rent`. */
 type RentSysvar = Readonly<{
   lamportsPerByteYear: bigint;
-  /** An account is exempt if it holds this many years of rent. */
+  /** An account is rent-exempt if it holds this many years of rent. */
   exemptionThreshold: number;
   /** Percent, 0 to 100. */
   burnPercent: number;

@@ -102,7 +102,7 @@ export async function decodeResult<T>(
   }
 }
 
-/** Checks the length, because in a short list missing entries would look like absent accounts. */
+/** Checks the length: in a list that is too short, missing entries would look like absent accounts. */
 function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
   const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
   if (values.length !== requested) throw new MalformedJson('one entry per requested account');

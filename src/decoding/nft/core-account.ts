@@ -10,7 +10,7 @@ const readRoyalties = (reader: ByteReader) => ({
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
 
-/** Plugins shown in NFT results. The account ends with a registry of them. Source: mpl-core, `plugins/`, `state/`. */
+/** Plugins shown in NFT results. The account ends with a plugin registry. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
@@ -58,7 +58,7 @@ function readCorePlugins(data: Uint8Array, headerOffset: number): CorePlugins {
   const records = readBorsh(data.subarray(registryOffset), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
-  // Reads at most one plugin of each type, to bound the work for any registry.
+  // Read at most one plugin of each type, to bound the work however long the registry is.
   const recordsByType = new Map((records ?? []).map((record) => [record.type, record]));
   return Object.assign({}, ...[...recordsByType.values()].map((record) => readPlugin(data, record)));
 }

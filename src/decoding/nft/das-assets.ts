@@ -40,7 +40,7 @@ function creatorOf(value: JsonValue): Creator[] {
   return [{ address, share, verified: creator.verified === true }];
 }
 
-/** Servers list only verified collections, except those with `verified: false`. */
+/** A listed collection is verified unless the server says `verified: false`. */
 function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
   for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
     const { group_key, group_value, verified, collection_metadata } = membersOf(entry);

@@ -19,7 +19,7 @@ const readCollection = (reader: ByteReader) => ({
 
 function skipUses(reader: ByteReader): null {
   readVariant(reader, ['Burn', 'Multiple', 'Single']);
-  // Remaining and total uses, u64 each.
+  // Skip the remaining and total uses, u64 each.
   reader.skipBytes(8 + 8);
   return null;
 }

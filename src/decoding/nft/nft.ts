@@ -24,7 +24,7 @@ export type OnChainNft = Readonly<{
   /** Hundredths of a percent. */
   royaltyBasisPoints: number;
   owner: Address | null;
-  /** null if immutable. */
+  /** null if there is none or if it is unknown. */
   updateAuthority: Address | null;
   creators: readonly Creator[];
   collection: Readonly<{ address: Address; verified: boolean; name?: string; family?: string }> | null;
@@ -48,7 +48,7 @@ export type TokenRecord = Readonly<{
 
 export type FoundNft = Readonly<{
   onChain: OnChainNft;
-  /** Off-chain content indexed by DAS; null for NFTs read from accounts. */
+  /** Off-chain content indexed by DAS; null if DAS has none or if the NFT was read from accounts. */
   content: NftContent | null;
   tokenAccount: Address | null;
   tokenRecord: TokenRecord | null;

@@ -145,7 +145,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
 /**
  * Reads all NFTs of a wallet, sorted by mint so that pages are stable; compressed NFTs need DAS. Filter by `onChain`
  * and select the page before `withOffChain`, which fetches a document per NFT.
- * @throws NodeRejection, also if a node rejects getProgramAccounts and DAS is not available.
+ * @throws NodeRejection, for example if a node rejects getProgramAccounts and DAS is not available.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
   const server = das?.has(chain.network) === true ? das : null;

@@ -73,7 +73,7 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
   return content ?? (json === undefined ? null : readNftContent(json));
 }
 
-/** `is_loaded_metadata` stays false for documents that miss the deadline. */
+/** `is_loaded_metadata` is false for NFTs whose document misses the deadline. */
 export async function withOffChain(
   nfts: readonly FoundNft[],
   offChain: NftOffChain,

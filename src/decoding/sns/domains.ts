@@ -50,7 +50,7 @@ export function nameOfNft(account: Account | undefined): string | null {
 
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** Requires that the mint exists. */
+/** The mint must exist. */
 async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
@@ -82,7 +82,7 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-/** Only limits the response size: a domain costs 0.1 ms and a hundredth of a call. */
+/** Limits only the size of the response: reading a domain is cheap, at 0.1 ms and a hundredth of a call. */
 export const snsLimits = { domainsMax: 10_000 };
 
 /** Number of addresses (about 0.1 ms each) to derive before yielding to the event loop. */

@@ -29,7 +29,7 @@ const FAVORITE_SEED = Buffer.from('favourite_domain');
 
 const SUBDOMAIN_MARK = '\0';
 
-/** Domains have no class. */
+/** `class` is all zeros for domains. */
 export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
 
 export const nameOffsets = { parent: 0, owner: 32 } as const;
@@ -79,6 +79,6 @@ export function decodeReverseName(account: Account | undefined): string | null {
 
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
-  // Skip the tag, which the address implies.
+  // Skip the type tag: the address already determines the type.
   return readBorsh(account.data.subarray(1), readAddress);
 }

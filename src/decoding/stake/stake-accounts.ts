@@ -33,13 +33,13 @@ export function activityOf({ effective, activating, deactivating }: StakeActivat
   return effective > 0n ? 'active' : 'inactive';
 }
 
-/** Some nodes ignore dataSlice and return more bytes. */
+/** Checks only the 4-byte tag, because some nodes ignore dataSlice and return more bytes. */
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
 /**
  * Stake accounts whose staker or withdrawer is the wallet, sorted by address. One call reads the page together with
- * clock and stake history, so that all data is from the same slot.
+ * the clock and the stake history, so that all data is from the same slot.
  * @param page - starts at 1.
  */
 export async function stakeAccountsOf(

@@ -25,7 +25,7 @@ export const unnamedToken: TokenName = { name: 'Unknown Token', symbol: 'Token',
 const wrappedSol: TokenName = { name: 'Wrapped SOL', symbol: 'SOL', image: '' };
 const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
 
-/** `uri` of the off-chain JSON with the image; null if not needed or not known. */
+/** `uri` is the address of the off-chain JSON with the image; null if not needed or not known. */
 type TokenNaming = Readonly<{ name: TokenName; uri: string | null }>;
 
 const listedName = (mint: Address, list: TokenList): TokenName | null =>

@@ -23,7 +23,7 @@ export type TokenMint = Readonly<{
   program: Address;
   mint: Mint;
   data: Uint8Array;
-  /** From the metadata account, else from the mint's extension; null if neither exists. Its owner is not set. */
+  /** From the metadata account, else from the mint's extension; null if neither exists. `metadata.owner` is null. */
   metadata: OnChainNft | null;
   /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, so it is guessed. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;

@@ -61,7 +61,7 @@ export async function tokenBalanceOf(
   mint: Address,
   sources: NameSources,
 ): Promise<TokenBalance | null> {
-  // Nodes reject a token account query for an address that is not a mint, so the mint is checked first.
+  // Nodes reject a token account query for an address that is not a mint, so the result for the mint is checked first.
   const [read, held] = await Promise.allSettled([
     readMints(chain, [mint], { clock: true, tokenList: sources.tokenList }),
     holdingsOfMint(chain, wallet, mint),

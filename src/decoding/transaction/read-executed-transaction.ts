@@ -9,20 +9,20 @@ import { addressOf, countOf, integerOf, isNestedAtMost, itemsOf, membersOf, u64O
 import type { ExecutedInstruction, ExecutedTransaction, ParsedView } from './executed-transaction.ts';
 import { collectTokens } from './token-accounts.ts';
 
-// Limits per transaction. They are at least those of runtime and nodes, so that valid transactions never exceed them.
+// Limits per transaction, at least as high as those of the runtime and nodes: no valid transaction exceeds them.
 
 /** Far above Agave's `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
 const INSTRUCTIONS_MAX = 1_000;
-/** Account indexes are a u8. */
+/** An account index is a u8. */
 const ACCOUNTS_MAX = 256;
-/** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
+/** Above Agave's `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
-/** Base58 characters to decode per transaction (slow): ten times the longest data. Data beyond this counts as empty. */
+/** Base58 characters to decode per transaction, about ten times the longest data; further data counts as empty. */
 const DATA_TEXT_MAX = 131_072;
 /** Base64 characters in a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
 const KEYS_MAX = 256;
-/** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
+/** Lines. Agave's `log_messages_bytes_limit` is 10,000 bytes. */
 const LOGS_MAX = 5_000;
 const DEPTH_MAX = 64;
 
@@ -132,7 +132,7 @@ class Calls {
   }
 }
 
-/** Lists instructions in execution order. An instruction without a valid program is left out but uses up its index. */
+/** Lists instructions in execution order. An instruction without a valid program is omitted; its index stays unused. */
 function flattenInstructions(
   outers: readonly JsonValue[],
   innerInstructions: JsonValue | undefined,

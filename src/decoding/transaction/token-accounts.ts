@@ -73,7 +73,7 @@ function collectDecimals(
   return byMint;
 }
 
-/** Reads balances, and also instructions for accounts that the transaction both created and closed. */
+/** Reads balances, and instructions too: accounts both created and closed in the transaction have no balance. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
@@ -109,7 +109,7 @@ const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Addres
   return new Set(inNumbers.map(({ mint }) => mint));
 });
 
-/** True for one unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
+/** True for one unit of an indivisible mint if no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import { isMembers } from '../parsed/wire-order.ts';
 
-/** Member order of Agave's structs, as in notifications; null: not reordered. Enum variants share one merged order. */
+/** Member order of Agave's structs, as in notifications; null: keep the order. Enum variants share one merged order. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>

@@ -45,10 +45,10 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** Transactions decoded per step, which takes about a millisecond. */
+/** Number of transactions decoded per step; a step takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/** Decodes a getBlock result in steps, because large blocks take long to decode. @throws MalformedJson, SyntaxError */
+/** Decodes a getBlock result in steps, because decoding a large block is slow. @throws MalformedJson, SyntaxError */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
@@ -57,7 +57,7 @@ export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, Deco
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];
   yield;
-  // A text with large numbers is parsed several times slower, so each transaction is parsed separately.
+  // A large number makes parsing of the whole text several times slower, so each transaction is parsed separately.
   for (const [at, [from, to]] of spans.entries()) {
     const executed = readExecuted(list.toString('utf8', from, to));
     if (executed !== null) transactions.push(executed);

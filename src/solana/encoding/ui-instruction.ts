@@ -20,7 +20,7 @@ export function encodeRawInstruction(
   };
 }
 
-/** Falls back to raw if an index is out of range. Source: transaction-status/src/lib.rs, `parse_ui_instruction`. */
+/** Uses the raw form if an index is out of range. Source: transaction-status/src/lib.rs, `parse_ui_instruction`. */
 export function encodeParsedInstruction(
   instruction: CompiledInstruction,
   keys: readonly Address[],

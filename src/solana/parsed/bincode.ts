@@ -27,7 +27,7 @@ export function readBool(data: ByteReader): boolean {
   return value === 1;
 }
 
-/** Reads a u32 discriminant. */
+/** Reads a u32 discriminant and returns its name. */
 export function readName(data: ByteReader, names: readonly string[]): string {
   const name = names[data.u32()];
   if (name === undefined) throw new InvalidEncoding('unknown variant');

@@ -194,7 +194,7 @@ function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column:
   }
 }
 
-/** Each output is the sum of the inputs, weighted by the output's row. */
+/** Each output is the sum of the inputs, weighted by the output's row of the matrix. */
 function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: readonly Uint8Array[]): void {
   const length = inputs[0]?.length ?? 0;
   if (sums.length < length) sums = new Uint32Array(length);

@@ -31,7 +31,7 @@ export const MERKLE_ROOT_BYTES = 32;
 /** A proof entry is a truncated node. */
 export const PROOF_ENTRY_BYTES = 20;
 
-/** Code shred plus repair nonce. */
+/** Length of a code shred plus a repair nonce. */
 export const SHRED_PACKET_MAX_BYTES = 1232;
 export const CODE_SHRED_BYTES = 1228;
 /** Shorter than a code shred, so that the erasure-coded part fits after a code shred's longer headers. */
@@ -55,7 +55,7 @@ const FEC_SET_PROOF_ENTRIES = 6;
  *
  * ```text
  * signature 64 | common header | data or code header | body | chained root 32 | proof 20 × n | retransmitter 64
- *              |<------------ leaf of the merkle tree ------------------------>|
+ *              |<------------ leaf of the Merkle tree ------------------------>|
  *              |<------- shard of a data shred ------------->|
  *                                                    |<-body->|  shard of a code shred
  * ```

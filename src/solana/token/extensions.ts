@@ -15,11 +15,11 @@ function tlvData(data: Uint8Array): ByteReader | null {
   return new ByteReader(data.subarray(ACCOUNT_TYPE_OFFSET + 1));
 }
 
-/** Reads u16 type, u16 length, value. Empty if any is unknown or truncated. Source: `extension::get_tlv_data_info`. */
+/** Entry: u16 type, u16 length, value. Empty if any is unknown or truncated. Source: `extension::get_tlv_data_info`. */
 export function readExtensions(data: Uint8Array): Extension[] {
   const extensions: Extension[] = [];
   const reader = tlvData(data);
-  // A resized account can leave a single byte at the end.
+  // Resizing an account can leave a single byte at the end.
   while (reader !== null && reader.remaining >= 2) {
     const type = reader.u16();
     if (type === UNINITIALIZED) break;
@@ -30,7 +30,7 @@ export function readExtensions(data: Uint8Array): Extension[] {
   return extensions;
 }
 
-/** Later extensions can be invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
+/** Does not check later extensions. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {
   const reader = tlvData(data);
   while (reader !== null && reader.remaining >= 4) {

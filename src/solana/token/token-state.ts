@@ -15,7 +15,7 @@ const kinds = {
 } as const;
 
 /**
- * True if plain, or if extended with zero padding and the right type byte. Always false for the size of a multisig.
+ * True for plain state, and for extended state with zero padding and the right type byte. False for a multisig's size.
  * Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
 function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {

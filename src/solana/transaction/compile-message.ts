@@ -13,8 +13,8 @@ export type Instruction = Readonly<{
 type Roles = { signer: boolean; writable: boolean };
 
 /**
- * Compiles a legacy message. Key order: writable signers, readonly signers, writable, readonly, each in order of first
- * mention; the fee payer comes first. @throws RangeError for more than 256 keys or 127 signers.
+ * Compiles a legacy message. Key order: the fee payer, writable signers, readonly signers, other writable keys, other
+ * readonly keys, each group in order of first mention. @throws RangeError for more than 256 keys or 127 signers.
  */
 export function compileMessage({
   feePayer,

@@ -43,7 +43,7 @@ type Request = {
 
 /**
  * Uses the requested values or the defaults. Source: agave compute-budget-instruction.
- * @returns the budget, or in `fault` the error with which Agave rejects the transaction.
+ * @returns the budget, or `fault`: the error with which Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | { fault: TransactionError } {
   const request: Request = {};

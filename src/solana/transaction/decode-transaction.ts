@@ -10,7 +10,7 @@ export const TRANSACTION_MAX_BYTES = 1232;
 /**
  * Accepts only the canonical encoding and, by default, no trailing bytes. `sanitizeTransaction` checks counts and
  * indexes. Source: solana-transaction, `VersionedTransaction`.
- * @returns views of `wire`, or in `fault` the text that Agave writes after "failed to deserialize …: ".
+ * @returns views of `wire`, or `fault`: the text that Agave writes after "failed to deserialize …: ".
  */
 export function decodeTransaction(
   wire: Uint8Array,

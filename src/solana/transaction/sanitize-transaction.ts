@@ -9,7 +9,7 @@ const TOTAL_KEYS_MAX = 256;
 const INSTRUCTIONS_MAX = 64;
 
 /**
- * Locks are checked by `accountLocksFault`. Source: solana-transaction `VersionedTransaction::sanitize`.
+ * Does not check account locks; see `accountLocksFault`. Source: solana-transaction `VersionedTransaction::sanitize`.
  * @returns null if valid, or the text that Agave writes after "invalid transaction: ".
  */
 export function sanitizeTransaction(transaction: Transaction): string | null {
@@ -20,7 +20,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Checks the message only, without signatures and the instruction limit. */
+/** Checks only the message, not the signatures or the instruction limit. */
 export function messageFault(message: Message): 'index out of bounds' | 'invalid value' | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;

@@ -1,7 +1,7 @@
 import { programs } from '../programs.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A vote is signed by the validator and, optionally, by its authority. */
+/** A vote is signed by the validator and, optionally, by the vote authority. */
 const SIGNATURES_MAX = 2;
 
 /** Source: Agave runtime-transaction, `is_simple_vote_transaction_impl`. */

@@ -144,7 +144,7 @@ function readTransactionError(reader: ByteReader): TransactionError | null {
   }
 }
 
-/** Decodes bincode with u32 variants. @returns null if unknown or malformed. */
+/** Decodes bincode with u32 discriminants. @returns null if unknown or malformed. */
 export const decodeTransactionError = (bytes: Uint8Array): TransactionError | null =>
   readOrNull(bytes, readTransactionError);
 

@@ -62,7 +62,7 @@ const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
 
-/** Offsets are relative to the scanned bytes. */
+/** Offsets are relative to the start of the scanned bytes. */
 export const emptyShape = () => ({
   start: 0,
   end: 0,
@@ -135,7 +135,7 @@ function isVote({ bytes }: WireScanner, shape: TransactionShape, programIndex: n
   return true;
 }
 
-/** Each set bit of a version 1 configuration adds four bytes; a u64 sets two bits. */
+/** Each set bit of a version 1 configuration adds four bytes; a u64 value sets two bits. */
 const CONFIG_VALUE_BYTES = 4;
 
 /** Layout: the message, then the required signatures. Source: SIMD-0385. */
@@ -211,7 +211,7 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
   };
 }
 
-/** null unless `bytes` is exactly one transaction. */
+/** @returns null unless `bytes` contains exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
   if (!scanTransaction(new WireScanner(bytes), shape) || shape.end !== bytes.length) return null;

@@ -42,7 +42,7 @@ function typeNamed(word: string | undefined): FieldType {
   return length === undefined ? type : { array: type, length: Number(length) };
 }
 
-/** Consumes tokens up to the closing bracket, bar or end. */
+/** Consumes tokens up to and including the closing bracket or bar, or up to the end. */
 function parseFields(tokens: string[]): Fields {
   const fields: [string, FieldType][] = [];
   let words: string[] = [];

@@ -64,7 +64,7 @@ const programsWithoutLogs: ReadonlySet<Address> = new Set([
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
-/** Follows the call stack. If inner instructions are not recorded, lines belong to the outer instruction. */
+/** Follows the call stack. If inner instructions are not recorded, assigns their lines to the outer instruction. */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
   startedInstructions = 0;
@@ -148,7 +148,7 @@ export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
 
 /**
  * Events from `emit_cpi!`: a program calls itself and its event authority signs, so that other programs cannot forge
- * events. @param emittedCounts - receives the number of events per program and bytes, to skip their copies in the logs.
+ * events. @param emittedCounts - receives event counts by program and event bytes, to skip copies of them in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,

@@ -22,7 +22,7 @@ type OfferCall = Call<'wallet' | 'tokenAccount' | 'marketplace' | 'state'>;
 
 type Terms = Readonly<{ price: bigint; size: bigint }>;
 
-/** Public bids are not bound to a token account. */
+/** Tries the seeds with and without the token account, because public bids are not bound to one. */
 function isTradeState(
   { at, instruction: { program } }: OfferCall,
   mint: Address,

@@ -71,7 +71,7 @@ function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | nu
 /** Metadata in Anchor's JavaScript form. Source: mpl-bubblegum 575f729, `MetadataArgs`, `MetadataArgsV2`. */
 type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
-/** Maximum size of a transaction. Bubblegum itself allows only 32, 10 and 200 bytes. */
+/** Size limit of a transaction. Bubblegum itself allows only 32, 10 and 200 bytes for name, symbol and URI. */
 const TEXT_MAX = 1232;
 const CREATORS_MAX = 64;
 

@@ -31,7 +31,7 @@ const executeSale = layout(
   (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 3) }),
 );
 
-/** A buyer flagged as a bot pays a tax and gets no print, which is not a sale. */
+/** If the buyer is flagged as a bot, there is no sale: the buyer pays a tax and gets no print. */
 const buyEdition = layout(
   { seller: 0, buyer: 3, treasuryMint: 4, marketplace: 6, nft_address: 9 },
   (call) => {

@@ -39,7 +39,7 @@ const read = numberedReader({
   '0 20': create,
   12: burn,
   14: transfer,
-  // Bubblegum's mint counter.
+  // Updates Bubblegum's mint counter.
   32: ignored,
 });
 

@@ -55,7 +55,7 @@ const metaplexAuction: ProgramParser = {
 
 const unknown: ReadInstruction = () => null;
 
-/** Stores trees for other programs, which report the content of their trees. */
+/** Stores Merkle trees for other programs; the calling program's action reports the change. */
 const compression: ProgramParser = {
   name: 'ACCOUNT_COMPRESSION',
   read: ({ caller }) => (caller === null ? null : []),

@@ -9,7 +9,7 @@ import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
 import { oncePerTransaction } from '../once-per-transaction.ts';
 import type { Call } from './instruction-layout.ts';
 
-/** The price paid is in an instruction's logs and self-calls; the instruction itself contains only a limit. */
+/** The price paid appears in an instruction's logs or self-calls; the instruction itself contains only a limit. */
 
 const LOG_PREFIX = 'Program log: {';
 const LINE_MAX = 1_000;
@@ -48,7 +48,7 @@ export function loggedNumber(call: LoggingCall, name: string): bigint | null {
   return null;
 }
 
-/** Reads the arguments of a call to a no-op such as `tcomp_noop`, which the program accepts only from itself. */
+/** Reads the arguments of a no-op instruction such as `tcomp_noop`, which a program accepts only from itself. */
 export function selfCall<T>(
   { instruction: { index, outer, program }, transaction: { instructions } }: LoggingCall,
   name: string,

@@ -30,7 +30,7 @@ const mintLayouts = byEachName<number, MintLayout>(
     '0 16 33': { mint: 1, metadata: 0, rank: 0 },
     // CreateMasterEdition and V3.
     '10 17': { mint: 1, metadata: 5, rank: 1 },
-    // MintNewEditionFromMasterEdition, by token and by vault.
+    // MintNewEditionFromMasterEdition, via token and via vault.
     '11 13': { mint: 3, metadata: 0, rank: 1 },
     // Mint.
     43: { mint: 5, metadata: 2, rank: 2 },

@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** The fee was 1/100 before events reported it. */
+/** Before events reported the fee, it was 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -73,8 +73,8 @@ type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Addr
 type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
 
 /**
- * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: it continues in
- * the new pool within the same instruction, so movements are read instead.
+ * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: the buy
+ * continues in the new pool within the same instruction, so movements are read instead.
  */
 function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
   let trade: Trade | null = null;
@@ -91,7 +91,7 @@ function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint in the movements; lamports are ignored if tokens also move, because they may pay rent. */
+/** The only mint in the movements. If tokens also move, lamports are ignored, because they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
@@ -135,7 +135,7 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * Reads one pool's part of a swap from movements; for pump.fun from its event, as the curve pays SOL without a
+ * Reads one pool's part of a swap from movements, or, for pump.fun, from its event: the curve pays SOL without a
  * transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {

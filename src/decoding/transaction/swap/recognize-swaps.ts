@@ -42,7 +42,7 @@ function exchangedBy(
 const okxAmount = (data: Uint8Array): bigint =>
   readOrNull(data.subarray(Math.min(data.length, DISCRIMINATOR_BYTES)), (reader) => reader.u64()) ?? 0n;
 
-/** Total amount of a mint that the owner received, including what was passed on afterwards. */
+/** Total amount of a mint that the owner received, including tokens passed on afterwards. */
 const gross = (moved: readonly Movement[], { mint }: SwapSide, owner: Address): bigint =>
   moved.reduce(
     (total, one) =>

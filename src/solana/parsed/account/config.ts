@@ -66,7 +66,7 @@ function serialize(value: Value): string {
 }
 
 /**
- * Like `serde_json::Value`: sorts members, keeps the last of duplicates and writes floats with a decimal point.
+ * Like `serde_json::Value`: sorts members, keeps the last duplicate and writes floats with a decimal point.
  * @throws InvalidEncoding if serde_json would reject the text.
  */
 function reserialize(text: string): string {

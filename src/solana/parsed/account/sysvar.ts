@@ -55,7 +55,7 @@ const parsers: ReadonlyMap<Address, Parse> = new Map([
   ],
   [
     sysvars.rent,
-    // Since Agave 4.1 a single number: the yearly rate times the exemption threshold.
+    // Since Agave 4.1, rent is shown as a single number: the yearly rate times the exemption threshold.
     sysvar('rent', decodeRent, ({ lamportsPerByteYear, exemptionThreshold }) => ({
       lamportsPerByte: String(perByte(lamportsPerByteYear, exemptionThreshold)),
     })),

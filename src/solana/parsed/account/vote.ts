@@ -31,7 +31,7 @@ function authorizedVoters(state: VoteState): Members[] {
     .map(([epoch, voter]) => ({ epoch, authorizedVoter: voter }));
 }
 
-/** Like Agave 4.2: shows all versions as version 4, rounds commission up. Source: account-decoder/src/parse_vote.rs */
+/** Like Agave 4.2: shows all versions as V4 and rounds the commission up. Source: account-decoder/src/parse_vote.rs */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {
   const decoded = decodeVoteState(data);
   if (decoded === null) return null;

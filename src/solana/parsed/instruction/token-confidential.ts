@@ -42,7 +42,7 @@ type ProofLayout = Readonly<{
 /** Default proofs, in the order of their offsets and accounts. */
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
-/** Like nodes, takes accounts as proofs only while enough accounts remain for the required accounts. */
+/** Like nodes, treats an account as a proof account only while enough accounts remain for the required ones. */
 function withProofs(type: string, layout: ProofLayout): Variant {
   const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = layout;
   const read = membersReader(layout.data);

@@ -58,7 +58,7 @@ const own: Types = {
   rest: (data) => utf8(data.bytes(data.remaining)),
 };
 
-/** By u8 discriminant. Sources: transaction-status/src/parse_token.rs; spl-token-2022-interface for layouts. */
+/** Indexed by u8 discriminant. Sources: transaction-status/src/parse_token.rs; spl-token-2022-interface for layouts. */
 const tokenVariants = variants(
   `
   initializeMint mint rentSysvar: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
@@ -116,7 +116,7 @@ const tokenVariants = variants(
   own,
 );
 
-/** By u8 discriminant; empty data means variant 0. Source: transaction-status/src/parse_associated_token.rs */
+/** Indexed by u8 discriminant; empty data means 0. Source: transaction-status/src/parse_associated_token.rs */
 export const associatedTokenAccountVariants = variants(`
   create source account wallet mint systemProgram tokenProgram
   createIdempotent source account wallet mint systemProgram tokenProgram
