@@ -24,7 +24,7 @@ export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /**
  * Opens and upgrades the store, checks its peppers, and stores the plans.
- * @throws PepperError, SchemaTooNewError, the error of the database driver
+ * @throws PepperError, SchemaTooNewError, or the driver's error
  */
 export async function prepareStore(
   configuration: Configuration,

@@ -14,7 +14,7 @@ const clientVariables = [
   ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
 ];
 
-/** Unknown variables have no effect. A name close to a known one is reported as a typo. */
+/** Reports unknown SOLWAY_ variables, which have no effect, if their names are close to known names. */
 export function mistypedVariables(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('SOLWAY_') && ![...knownVariables, ...clientVariables].includes(name))

@@ -33,7 +33,7 @@ function checkDefaultNetwork(
   );
 }
 
-/** Records that nodes are used. This rules out --dev later: its data must not mix with that of a real network. */
+/** Records that nodes are used, which rules out --dev later: development data must not mix with real network data. */
 async function recordNodeUse(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
@@ -59,7 +59,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** Decides the mode at startup, and records if nodes are used. @throws NoNodesError */
+/** Decides the mode at startup. Outside development mode, records that nodes are used. @throws NoNodesError */
 export async function decideDevelopmentMode(
   configuration: Configuration,
   store: Store,

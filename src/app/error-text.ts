@@ -121,7 +121,7 @@ export function ledgerErrorText(error: unknown): string {
   return permissionProblem(error) ?? cleanMessage(error);
 }
 
-/** Error text for operators. Solway's own errors contain a remedy; for system errors, the code determines it. */
+/** Error text for operators. Solway's own errors contain a remedy; for system errors, the error code selects it. */
 export function errorText(error: unknown): string {
   if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;

@@ -49,7 +49,7 @@ function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store
 /**
  * Creates the limits, loads this month's usage and connects to the shared limit store.
  * @param workerLimitStore - shared by all workers, used if Redis is not configured; omitted in a single process.
- * @throws the error of the database driver; a file system error if `shared.tls_ca` cannot be read.
+ * @throws the database driver's error; a file system error if `shared.tls_ca` cannot be read.
  */
 export async function openLimits(
   configuration: Configuration,

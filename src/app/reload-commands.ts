@@ -57,6 +57,6 @@ export async function reloadLocally(dataDir: string, actor: string): Promise<Rel
   return response;
 }
 
-/** @throws ApiError with the configuration problems, ApiUnreachableError */
+/** @throws ApiError with the configuration problems, or ApiUnreachableError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

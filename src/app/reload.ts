@@ -154,7 +154,7 @@ export class Reload {
     }
   }
 
-  /** Stores changed plans and an audit entry. If the database is down, SIGHUP can still change all other options. */
+  /** Stores changed plans and an audit entry. If the database is down, SIGHUP still works unless plans changed. */
   async #record(
     { configuration, changed, restart }: Changes,
     by: ReloadActor,
@@ -198,7 +198,7 @@ export function openReload(
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
 }
 
-/** A worker passes reload requests to the primary. @throws ConfigurationError */
+/** In a worker: passes reload requests to the primary. @param requestReload - rejects with ConfigurationError. */
 export function openWorkerReload(
   parts: FollowerParts,
   reloadSource: ReloadSource | undefined,

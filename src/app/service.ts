@@ -151,7 +151,7 @@ async function waitForFirstResponses(
   return nodes;
 }
 
-/** Creates the first keys and the setup link once listeners are open. In a cluster, the primary does this. */
+/** Creates the first keys and the setup link after the listeners are open. In a cluster, the primary does this. */
 async function runFirstStart(
   { workerContext }: ServiceOptions,
   configuration: Configuration,

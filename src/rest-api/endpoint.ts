@@ -21,7 +21,7 @@ export type Context = Readonly<{
   file: Upload | null;
 }>;
 
-/** Declares a REST endpoint. Its route, validation and OpenAPI operation are derived from the declaration. */
+/** Declaration of a REST endpoint. Its route, validation and OpenAPI operation are derived from the declaration. */
 export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> = Readonly<{
   verb: RestVerb;
   /** Documented path first, then aliases. */

@@ -56,7 +56,7 @@ export type Confirmation = Readonly<{
 
 export interface Confirmations {
   /**
-   * Rejects only on abort: with the signal's reason if that is a Failure, otherwise with CLIENT_GONE.
+   * Waits for the commitment. Rejects only on abort: with the signal's reason if it is a Failure, else CLIENT_GONE.
    * @param transaction.blockhash - null if the transaction does not expire by block height, as with a durable nonce.
    * @param transaction.lastValidBlockHeight - block height after which the blockhash may have expired and is checked.
    */

@@ -2,7 +2,7 @@ import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
-/** Maximum time for a worker to return its metrics. After that, the page omits the worker. */
+/** Maximum time for a worker to return its metrics. After that, the joined page omits the worker. */
 const PAGE_TIMEOUT_MS = 2_000;
 
 export class ClusterMetrics {
@@ -15,7 +15,7 @@ export class ClusterMetrics {
     this.#workers = workers;
   }
 
-  /** Returns metrics of the primary and of all workers that respond in time. Never rejects. */
+  /** Returns the metrics of the primary and of all workers that respond in time. Never rejects. */
   async read(): Promise<string> {
     const { readyWorkers } = this.#processes;
     const pages = await this.#processes.requestAll('page', null, PAGE_TIMEOUT_MS);

@@ -3,7 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
-/** Requests between the primary and its workers. Messages are validated even though both ends run this program. */
+/** Requests between the primary and its workers. Messages are validated, although all processes run this program. */
 
 type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;
@@ -84,8 +84,8 @@ export const workerMethods = {
   },
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * A message, not a signal: on Ctrl+C, the terminal has already signaled the whole process group, and a second signal
-   * stops a worker without draining.
+   * Asks a worker to drain and exit. Not a signal: on Ctrl+C, the terminal signals the whole process group, and a
+   * second signal would stop the worker without draining.
    */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;

@@ -21,7 +21,7 @@ function readPage(page: string, worker: number, families: Map<string, Family>): 
   }
 }
 
-/** Joins the pages of all workers and adds a `worker` label. @param own - the primary's metrics, which get no label. */
+/** Joins the metrics of all workers and adds a `worker` label. @param own - the primary's metrics, without a label. */
 export function joinMetrics(pages: ReadonlyMap<number, string>, own: string): string {
   const families = new Map<string, Family>();
   for (const [worker, page] of pages) readPage(page, worker, families);

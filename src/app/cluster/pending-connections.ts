@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 type Handle = Readonly<{ close: () => void }>;
 
-/** Members of the internal messages that Node.js exchanges between primary and worker. */
+/** Members of the internal messages that Node.js exchanges between the primary and a worker. */
 type ClusterMessage = Readonly<{ act?: unknown; seq?: unknown; ack?: unknown }>;
 
 const isMessage = (value: unknown): value is ClusterMessage => typeof value === 'object' && value !== null;

@@ -12,7 +12,7 @@ import { type RelayAddress, startShredRelay } from './shred-relay.ts';
 
 type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
-/** The primary serves no gRPC streams to clients, so it needs neither replay nor full demand. */
+/** The primary serves no gRPC streams to clients, so it needs no replay and only `union` demand. */
 const withoutReplay = (configuration: Configuration): Configuration => ({
   ...configuration,
   replay: { ...configuration.replay, slots: 0 },

@@ -7,10 +7,10 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** Disables stall detection, because an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
+/** One day, in effect no stall detection: an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
-/** Receives the shred stage from the primary, which has already verified and deduplicated the shreds. */
+/** Receives the output of the primary's shred stage, which has already verified and deduplicated the shreds. */
 export function openRelayedShreds(
   { url, token }: RelayAddress,
   { shreds }: Pick<Configuration, 'shreds'>,

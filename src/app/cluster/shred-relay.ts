@@ -6,7 +6,7 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { GeyserHandler, StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 
-/** Where the relay listens, and the token that it requires. Both change at each start. */
+/** Address of the relay, and the token that it requires. Both change at each start. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
 
 export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;

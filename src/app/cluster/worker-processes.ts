@@ -16,7 +16,7 @@ import {
 import { closePendingConnections } from './pending-connections.ts';
 import { WORKER_VARIABLE } from './worker-context.ts';
 
-/** Checks and applies a configuration in all ready workers. Starting workers get the newest one when ready. */
+/** Checks and applies configurations in all ready workers. Starting workers get the newest configuration when ready. */
 export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
   async check({ configuration, restart }) {
     const responses = await processes.requestAll('check', { configuration, restart });
@@ -32,7 +32,7 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
   },
 });
 
-/** A worker that is not ready within this time after its start is killed. */
+/** Maximum time from the start of a worker until it is ready. After that, the worker is killed. */
 const READY_TIMEOUT_MS = 120_000;
 
 /** Additional time after the drain for a worker to write usage and close. */
@@ -96,8 +96,8 @@ export class WorkerProcesses {
   }
 
   /**
-   * Starts all workers, and returns the address on which they listen.
-   * @param isFirst - first start with this database: worker 1 starts first, so that initial data is created once.
+   * Starts all workers and returns the address they listen on.
+   * @param isFirst - whether the database is new: if so, worker 1 starts first, so that initial data is created once.
    * @throws WorkerStartError
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
@@ -235,5 +235,5 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
   });
 }
 
-/** A failed send needs no handling: the request times out, or fails when the process exits. */
+/** For errors that need no handling. After a failed send, the request times out or fails when the process exits. */
 const ignore = (): void => {};

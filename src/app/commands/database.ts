@@ -45,7 +45,7 @@ export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
   withStore(configuration, factsOf);
 
-/** @throws BackupError, errors from the file system and the database driver */
+/** @throws BackupError, or an error from the file system or the database driver */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
@@ -61,7 +61,7 @@ export const restoreDatabase = (
 ): Promise<TableCount[]> =>
   withStore(configuration, async (store) => restoreBackup(store, readBackupFile(file), onTable));
 
-/** While the database is moved, writes by a running gateway would be lost. */
+/** While the database is being moved, writes by a running gateway would be lost. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
   const newest = await store.db
     .selectFrom('gateway')
@@ -79,7 +79,7 @@ function targetUrl(to: string, environment: Environment): string {
   );
 }
 
-/** Copies the database into an unused one and compares every row. @param to - a URL, `env:NAME` or `file:PATH`. */
+/** Copies the database into an unused database and compares every row. @param to - a URL, `env:NAME` or `file:PATH`. */
 export async function moveDatabase(
   configuration: Configuration,
   to: string,

@@ -109,7 +109,7 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   return {
     pages,
     list: () => listOperators(store),
-    /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
+    /** @param email - null: anyone with the link may accept the invitation. @throws ApiError 422 */
     async invite(email: string | null) {
       if (email !== null) checkEmail(email);
       return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
-/** Command-line option for each API field: `--cidr` for `cidrs`. */
+/** Command-line option for each API field, such as `--cidr` for `cidrs`. */
 type OptionNames = Readonly<Record<string, string>>;
 
 /** Prefix of validation errors from the control API. */

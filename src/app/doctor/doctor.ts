@@ -55,7 +55,7 @@ async function readStored(configuration: Configuration, environment: Environment
   }
 }
 
-/** The pepper protects the key digests if the database is stolen, so other users must not be able to read it. */
+/** Other users must not be able to read the pepper, because it protects the key digests if the database is stolen. */
 async function checkPepperRights(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const { text, file, dataDir } = pepperSources(configuration, environment);
   if (text !== undefined) return [];

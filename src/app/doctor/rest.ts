@@ -13,7 +13,7 @@ import { bad, type Finding, good, runCheck, warning } from './check.ts';
 /** Address of a wallet without tokens or NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
-/** Calls that REST needs but nodes often reject. `impact` says what REST lacks without them. */
+/** Calls that REST needs but nodes often reject. `impact` says what REST lacks without the call. */
 const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',

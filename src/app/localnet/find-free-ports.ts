@@ -6,7 +6,7 @@ type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 const TRIES_MAX = 25;
 /**
  * Ports below the ephemeral range (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ports to
- * listeners on port 0. With many connections, the port after such a listener is therefore always in use.
+ * listeners on port 0. With enough connections, the port after such a listener's is therefore always in use.
  */
 const QUIET_PORTS = { from: 10_000, below: 32_000 };
 

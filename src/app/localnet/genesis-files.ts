@@ -107,7 +107,7 @@ function readProgram(option: string, [address = '', file = '', authority = 'none
   return [addressArgument(option, address), readProgramFile(file), upgradeAuthority] as const;
 }
 
-/** @throws Error with the file and the remedy; ArgumentsError for an invalid address */
+/** @throws Error that names the file and the remedy; ArgumentsError for an invalid address */
 export function readGenesisFiles(files: GenesisFiles): GenesisContent {
   const { accounts, accountDirs, mint } = files;
   return {

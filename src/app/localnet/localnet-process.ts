@@ -156,7 +156,7 @@ class LocalnetProcess {
     });
   }
 
-  /** The child's error text, with its command-line option replaced by our configuration option. */
+  /** The child's error text, with its command-line option replaced by the gateway's configuration option. */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
     const errorLine = this.#lastLines.findLast((line) => line.startsWith('solway: '));
     if (errorLine === undefined)

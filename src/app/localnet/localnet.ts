@@ -33,7 +33,7 @@ export type LocalnetOptions = LocalNodeOptions &
     rpcPort: number;
     /** Port for the faucet; 0: any free port. Defaults to null: no faucet. */
     faucetPort?: number | null;
-    /** Ports to try in turn for Geyser; 0: any free port. By default, there is no Geyser. */
+    /** Ports to try in turn for Geyser; 0: any free port. Defaults to none: no Geyser server. */
     geyserPorts?: readonly number[];
     shredsTo?: readonly ShredTarget[];
     /** Minimum milliseconds between a shred and its execution. Defaults to `localnetDefaults.shredLeadMs`. */

@@ -13,7 +13,7 @@ export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 export const offChainDir = (dataDir: string, worker: number): string =>
   join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
 
-/** Socket paths are limited to about 100 bytes, so a shorter relative path is used. */
+/** Socket paths are limited to about 100 bytes, so the relative path is used if it is shorter. */
 export function reloadSocketFile(dataDir: string): string {
   const whole = join(dataDir, 'reload.sock');
   const short = relative(process.cwd(), whole);

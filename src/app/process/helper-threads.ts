@@ -27,9 +27,9 @@ const isHelper = (task: string): boolean =>
   readFileSync(`${TASKS}/${task}/comm`, 'latin1').startsWith(HELPER);
 
 /**
- * Lowers the priority of V8's helper threads if every processor has a serving process, which a helper would stall.
- * Lowers it by only one step, because a serving thread may wait for a helper. Linux only; call once.
- * @param servingProcesses - number of serving processes on this machine.
+ * If every processor has a serving process, disables parallel scavenges and lowers the priority of V8's helper threads,
+ * which would stall serving threads. Lowers it by only one step, because a serving thread may wait for a helper thread.
+ * Linux only; call once. @param servingProcesses - number of serving processes on this machine.
  */
 export function deprioritizeHelperThreads(servingProcesses: number): void {
   if (servingProcesses < availableParallelism()) return;

@@ -37,7 +37,7 @@ export type ControlOptions = Readonly<{
   log: Logger;
   /** Further services, such as the request log of a running gateway. */
   additionalServices?: Partial<ApiServices>;
-  /** Called once the listeners are open. */
+  /** Called only after the listeners are open. */
   serviceAddress: () => ServiceAddress;
 }>;
 

@@ -26,7 +26,7 @@ function exampleOf({ fields, from }: Endpoint): string {
   return new URLSearchParams(values as Record<string, string>).toString();
 }
 
-/** REST endpoints for the playground. A request costs the sum of its calls, and at least one credit. */
+/** REST endpoints for the playground. A request costs the credits of all its calls, at least one. */
 export const endpointFacts: readonly EndpointInfo[] = endpoints.map((endpoint) => ({
   name: endpoint.name,
   path: endpoint.paths[0],

@@ -10,7 +10,7 @@ export type ListenAddress = Readonly<{
   hostField: string;
   /** Option that sets the port, such as `--port`. */
   portOption: string;
-  /** What errors call the port: `port` or `UDP port`. */
+  /** Term for the port in error messages: `port` or `UDP port`. */
   kind: string;
 }>;
 
@@ -45,7 +45,7 @@ function remedyOf(code: string | undefined, address: ListenAddress): string | nu
   }
 }
 
-/** @throws ListenError instead of the system error */
+/** @throws ListenError with a remedy, or the system error if no remedy is known */
 export async function listenAt<T>(address: ListenAddress, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();

@@ -64,7 +64,7 @@ async function openStorage(
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
 
-/** @throws the error of the service that failed to open; the others are closed */
+/** @throws the error of the service that failed to open, after closing the others */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,

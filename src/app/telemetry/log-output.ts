@@ -55,7 +55,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/** @param forPerson - a person reads the output: level "auto" means `warn` on a terminal. @throws LogFileError */
+/** @param forPerson - true if a person reads the output: `auto` means `warn` on a terminal. @throws LogFileError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

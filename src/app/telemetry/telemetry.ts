@@ -123,7 +123,7 @@ type Dropped = Readonly<Record<keyof typeof lossMessages, () => number>>;
 const lossesOf = (dropped: Dropped) =>
   Object.entries(lossMessages).map(([name, message]) => ({ message, read: dropped[name as keyof Dropped] }));
 
-/** Idle until `start`. @param workerTelemetry - null if this process is the whole service. */
+/** Writes and exports nothing until `start`. @param workerTelemetry - null if this process is the whole service. */
 export function openTelemetry(
   configuration: Configuration,
   access: Access,

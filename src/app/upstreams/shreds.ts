@@ -47,7 +47,7 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
-/** Queues calls until the dispatcher is set. The embedded ledger starts later: it needs the shred stage address. */
+/** Queues calls until the dispatcher is set. The stage opens first: the embedded ledger needs its address. */
 class DeferredDispatcher implements RpcDispatcher {
   readonly #dispatcher = Promise.withResolvers<RpcDispatcher>();
 

@@ -16,7 +16,7 @@ import { openTransactionSender, openUpstreamMiddleware } from './upstream-middle
 
 const LOCALNET_NODE = 'embedded-ledger';
 
-/** Node for the embedded ledger, without Geyser: only gRPC streams use Geyser; WebSockets use PubSub. */
+/** Node for the embedded ledger, without its Geyser URL, which only gRPC streams use. WebSockets use PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,

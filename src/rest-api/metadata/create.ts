@@ -100,7 +100,7 @@ const fields = z.object({
   file: several(file, FILES_MAX, 'Alias of `files`.'),
 });
 
-/** Metaplex Non-Fungible Standard document; members in the order of rest-api.md §2.22. */
+/** Metaplex Non-Fungible Standard document, with its members in the order of rest-api.md §2.22. */
 function documentOf(input: z.output<typeof fields>): string {
   const { name, symbol, description, royalty, image, attributes, creator, share, external_url } = input;
   const files = input.files.length > 0 ? input.files : input.file;

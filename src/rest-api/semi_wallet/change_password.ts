@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { address } from '../fields.ts';
 import { newPassword, noSuchWallet, password } from './semi-wallet-fields.ts';
 
-/** Source: rest-api.md §2.10, §2.23; the official client of this API. */
+/** Source: rest-api.md §2.10, §2.23, and the official client of this API. */
 export const changePassword = endpoint('POST semi_wallet/change_password', {
   summary: 'Change the password of a semi-custodial wallet',
   from: 'body',

@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { address } from '../fields.ts';
 import { asJsonBody, noSuchWallet, password } from './semi-wallet-fields.ts';
 
-/** Source: rest-api.md §2.10, §2.23; the official client of this API. */
+/** Source: rest-api.md §2.10, §2.23, and the official client of this API. */
 export const getKeypair = endpoint('GET semi_wallet/get_keypair', {
   paths: ['/sol/v1/semi_wallet/get_keypair', '/sol/v1/wallet/get_keypair'],
   summary: 'Get the plaintext keypair of a semi-custodial wallet',

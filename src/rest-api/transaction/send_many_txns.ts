@@ -19,7 +19,7 @@ import {
   signedTransaction,
 } from './signed-transaction.ts';
 
-/** Source: specification, "Limits". */
+/** Source: rest-api.md §2.20. */
 const TRANSACTIONS_MAX = 100;
 
 /** `failure` is null if a node has accepted, or may have accepted, the transaction. */
@@ -72,7 +72,7 @@ async function sendAll(
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/** Block height after which even the newest blockhash may have expired. null: waits have no expiry, only a timeout. */
+/** Block height after which even the newest blockhash may have expired. null: expiry is not checked. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],

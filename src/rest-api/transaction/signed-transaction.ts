@@ -51,8 +51,8 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
 
 /**
  * Runs preflight at `processed`, where blockhashes of every commitment are known.
- * @throws NodeRejection TRANSACTION_REFUSED if the node rejects the transaction. If a node may have received it, the
- * details of the error have `outcome: 'unknown'` and the signature.
+ * @throws NodeRejection TRANSACTION_REFUSED if the node rejects the transaction. If a node may have received it,
+ * the error's `facts` include `outcome: 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

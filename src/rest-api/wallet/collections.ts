@@ -9,7 +9,7 @@ import { nftSchema } from '../nft/nft-schema.ts';
 const isInVerified = ({ collection }: Nft): boolean =>
   collection.verified === true && collection.address !== undefined;
 
-/** Address of the verified collection; without one, name and family. */
+/** Address of the verified collection or, without one, the name and family in the off-chain JSON. */
 function groupKey(nft: Nft): string {
   const { address: mint = '', name = '', family = '' } = nft.collection;
   return isInVerified(nft) ? mint : JSON.stringify([name, family]);
