@@ -6,7 +6,7 @@ import { WebSocketGateway } from '../../src/gateway/websocket/session.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { webSocketOptions } from '../../src/servers/websocket/options.ts';
-import { WebSocketDialect } from '../../src/servers/websocket/server.ts';
+import { WebSocketUpgrade } from '../../src/servers/websocket/server.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { openDirectory } from '../one-key.ts';
@@ -57,7 +57,7 @@ const gate = new WebSocketGateway(
   { topics: { graceMs: 0 }, subscriptionLimits: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );
 // The sink does not answer pings.
-const dialect = new WebSocketDialect(gate, log, {
+const dialect = new WebSocketUpgrade(gate, log, {
   connectionsMax: MANY,
   pingIntervalMs: NEVER_MS,
   idleTimeoutMs: NEVER_MS,

@@ -66,7 +66,7 @@ export async function openLimits(
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
     /** Limits requests per minute to each REST endpoint group. */
-    groups: new SlidingWindowLimiter(
+    restWindows: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },
         {
@@ -93,8 +93,8 @@ export async function openLimits(
     ),
   });
   await reader.start();
-  const { rates, groups, sockets, streams, quota } = limits;
-  const parts = { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota };
+  const { rates, restWindows, sockets, streams, quota } = limits;
+  const parts = { rates, windows: { rest: restWindows }, connections: { ws: sockets, grpc: streams }, quota };
   const sharedLimits = sharedBy === null ? null : createSharedLimits(configuration, sharedBy, parts, log);
   await sharedLimits?.start();
   /** Minimum slots of sessions, shared between gateways; null: not shared. */

@@ -39,9 +39,10 @@ const removed: Readonly<Record<string, readonly string[]>> = {
     'rest_wait_max_ms',
     'copy_share',
     'readmit_answers_min',
-    'long_answers_max',
-    'copies_max',
+    ...['long_answers_max', 'copies_max', 'long_answer_from_bytes', 'long_answer_stall_ms', 'cordon_ms'],
+    ...['exclusion_attempts_min', 'exclusion_max_ms'],
   ],
+  request_log: ['late_max', 'operator_tails_kept', 'reach_ms'],
   confirmations: ['calls_at_a_time'],
   cache: ['heads_fresh_ms', 'redis_rest_ms'],
   sending: [

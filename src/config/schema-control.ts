@@ -291,7 +291,7 @@ export const requestLog = section(
     ...requestLogOptions,
     ...retentionLimits,
     flushIntervalMs: requestWriterOptions.flushIntervalMs,
-    ...pick(tailLimits, ['tailsMax', 'customerTailsMax', 'followerTailsMax', 'operatorTailsKept']),
+    ...pick(tailLimits, ['tailsMax', 'customerTailsMax', 'followerTailsMax', 'operatorTailsReserved']),
   },
 );
 

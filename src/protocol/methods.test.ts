@@ -6,7 +6,7 @@ const having = (mark: keyof MethodTraits): string[] =>
 
 describe('method traits', () => {
   it('gives the whole timeout to methods that cannot or should not be repeated', () => {
-    expect(having('takesAllTheTime')).toEqual(['scan', 'mint', 'unknown']);
+    expect(having('mayUseWholeTimeout')).toEqual(['scan', 'mint', 'unknown']);
   });
 
   it('lets only transactions and airdrops outlive their caller', () => {

@@ -35,7 +35,7 @@ export type MethodTraits = Readonly<{
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
   /** An attempt may use the whole timeout, because the call is slow or is not retried. */
-  takesAllTheTime: boolean;
+  mayUseWholeTimeout: boolean;
   outlivesCaller: boolean;
   /** Identical concurrent calls may share a response. */
   shared: boolean;
@@ -48,7 +48,7 @@ function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
     oneNode: flags.includes('oneNode'),
     hasEffect: flags.includes('hasEffect'),
     signed: flags.includes('signed'),
-    takesAllTheTime: flags.includes('takesAllTheTime'),
+    mayUseWholeTimeout: flags.includes('mayUseWholeTimeout'),
     outlivesCaller: flags.includes('outlivesCaller'),
     shared: flags.includes('shared'),
     hedged: flags.includes('hedged'),
@@ -61,11 +61,11 @@ export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
   head: traits('shared', 'hedged'),
   pinned: traits('shared', 'hedged'),
   growing: traits('shared', 'hedged'),
-  scan: traits('takesAllTheTime', 'shared'),
+  scan: traits('mayUseWholeTimeout', 'shared'),
   simulate: traits(),
   send: traits('hasEffect', 'signed', 'outlivesCaller'),
-  mint: traits('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
-  unknown: traits('oneNode', 'hasEffect', 'takesAllTheTime'),
+  mint: traits('oneNode', 'hasEffect', 'mayUseWholeTimeout', 'outlivesCaller'),
+  unknown: traits('oneNode', 'hasEffect', 'mayUseWholeTimeout'),
 };
 
 export type MethodRow = Readonly<{

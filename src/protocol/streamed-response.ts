@@ -10,7 +10,7 @@ export interface StreamedResponse {
   readonly bytes: number | null;
   /** Called once. */
   pipeTo(reader: ResponseReader): void;
-  /** One more chunk may still arrive. A pause may last at most longAnswerStallMs. */
+  /** One more chunk may still arrive. A pause may last at most streamStallMs. */
   pause(): void;
   resume(): void;
   /** No more callbacks follow. */

@@ -17,7 +17,7 @@ export type RebroadcastAttempt = Readonly<{
 }>;
 
 export type SubmissionResult = Readonly<{
-  name: SubmissionStatus;
+  status: SubmissionStatus;
   slot: Slot | null;
   /** Error name or JSON; null if there is no error, or if the text would be too long. */
   err: string | null;

@@ -37,7 +37,7 @@ export const signature = (description: string) =>
     'must be a signature of a transaction: 64 bytes in base58',
   ).meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$', description });
 
-export const whole = (least: number, most: number, absent: number, description: string) =>
+export const integer = (least: number, most: number, absent: number, description: string) =>
   z
     .preprocess(
       (input) => {
@@ -117,8 +117,8 @@ export const list = <Kind extends z.ZodType>(kind: Kind, most: number, descripti
 const PAGE_MAX = 1_000_000;
 
 export const pageFields = (size: number, sizeMax: number) => ({
-  page: whole(1, PAGE_MAX, 1, 'Page number, from 1. A page beyond the end is empty.'),
-  size: whole(1, sizeMax, size, 'Page size.'),
+  page: integer(1, PAGE_MAX, 1, 'Page number, from 1. A page beyond the end is empty.'),
+  size: integer(1, sizeMax, size, 'Page size.'),
 });
 
 export const pageResult = {

@@ -21,9 +21,9 @@ export const defaultUpstreamLimits = {
   /** Memory for buffered responses from all nodes. */
   responseBufferMaxBytes: 1024 * 1024 * 1024,
   /** Responses from this size on are streamed to callers that accept streams. Streamed calls cannot be retried. */
-  longAnswerFromBytes: 1024 * 1024,
+  streamFromBytes: 1024 * 1024,
   /** A streamed response without progress for this long is aborted. */
-  longAnswerStallMs: 30_000,
+  streamStallMs: 30_000,
   /** Streamed responses per node, at most half of its connections; further responses are buffered. */
   longResponsesMax: 32,
   circuitFailuresMax: 5,
@@ -36,7 +36,7 @@ export const defaultUpstreamLimits = {
   /** Longest time that a call waits for a throttled node when no other node is available. */
   throttleWaitMaxMs: 2_000,
   /** How long a node is avoided after it reported itself unhealthy (-32005) or lacked recent data. */
-  cordonMs: 2_000,
+  unhealthyMs: 2_000,
   /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: 50,
   /** How long a call is retried while no connection can be made. These attempts are not counted. */
@@ -58,13 +58,13 @@ export const defaultUpstreamLimits = {
   /** Sliding window for outlier ejection. */
   windowMs: 30_000,
   /** Minimum number of attempts in the window before a node can be ejected. */
-  exclusionAttemptsMin: 11,
+  ejectionAttemptsMin: 11,
   /** Maximum ratios of failed and of throttled attempts; a node that exceeds either is ejected. */
   failedShareMax: 0.7,
   throttledShareMax: 0.4,
   /** A node is ejected if its latency exceeds both this and three times the median of the other nodes. */
   slowMs: 3_000,
-  exclusionMaxMs: 300_000,
+  ejectionMaxMs: 300_000,
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
   recoveryProbesInFlightMax: 4,

@@ -26,7 +26,7 @@ describe('node health', () => {
     node.recordOutcome(unhealthy, 5);
     expect(conditionOf(node, performance.now()).state).toBe('behind');
     expect(node.isUsable(performance.now())).toBe(false);
-    expect(node.isUsable(performance.now() + limits.cordonMs)).toBe(true);
+    expect(node.isUsable(performance.now() + limits.unhealthyMs)).toBe(true);
   });
 
   it('is throttled for Retry-After, within the limit', () => {

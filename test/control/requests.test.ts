@@ -481,7 +481,7 @@ describeOnBothStores('the request writer', (stores) => {
     const one: Submission = submission();
     sent.push(one);
     await writer.flush();
-    one.result = { name: 'expired', slot: null, err: null, rebroadcasts: 7, rebroadcastAttempts: [] };
+    one.result = { status: 'expired', slot: null, err: null, rebroadcasts: 7, rebroadcastAttempts: [] };
     sent.push(one);
     isAway = false;
     await writer.flush();

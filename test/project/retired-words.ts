@@ -53,7 +53,7 @@ const phrases = [
 const allowed = [
   /\bMath\.floor\b/g,
   // Names of columns, API fields, options and metrics, which stay as they are.
-  /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsKept|kept_answers)\b/g,
+  /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsReserved|kept_answers)\b/g,
   /auction[-_ ]?house/gi,
 ];
 

@@ -13,7 +13,7 @@ import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import type { WebSocketOptions } from '../../src/servers/websocket/options.ts';
-import { WebSocketDialect } from '../../src/servers/websocket/server.ts';
+import { WebSocketUpgrade } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { newKey, type RawClient, ScriptedGateway } from './start-http-server.ts';
@@ -30,7 +30,7 @@ export class TestWebSocketServer extends ScriptedGateway {
   readonly feed = new ScriptedFeed();
   readonly http: HttpServer;
   readonly gateway: WebSocketGateway;
-  readonly webSocket: WebSocketDialect;
+  readonly webSocket: WebSocketUpgrade;
   readonly #records = new Map<string, KeyRecord>();
   readonly #clients: Client[] = [];
 
@@ -39,7 +39,7 @@ export class TestWebSocketServer extends ScriptedGateway {
     const parts = { ...this.parts, connections: this.connections, sessions: new SessionMinSlots() };
     const refusal = () => null;
     this.gateway = new WebSocketGateway({ ...parts, feed: feed ?? this.feed, rejection: refusal }, gate);
-    this.webSocket = new WebSocketDialect(this.gateway, parts.log, webSocket);
+    this.webSocket = new WebSocketUpgrade(this.gateway, parts.log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
     // As in the program, connections come through the fast path.

@@ -18,7 +18,7 @@ export class ClusterMetrics {
   /** Returns the metrics of the primary and of all workers that respond in time. Never rejects. */
   async read(): Promise<string> {
     const { readyWorkers } = this.#processes;
-    const pages = await this.#processes.requestAll('page', null, PAGE_TIMEOUT_MS);
+    const pages = await this.#processes.requestAll('workerMetrics', null, PAGE_TIMEOUT_MS);
     this.#missed += readyWorkers.length - pages.size;
     return joinMetrics(pages, this.#own(readyWorkers.length));
   }

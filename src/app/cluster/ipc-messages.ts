@@ -66,7 +66,7 @@ export const primaryMethods = {
   ready: { request: workerAddress, response: empty },
   failed: { request: z.object({ problem: z.string() }), response: empty },
   limits: { request: limitCommands, response: z.array(z.unknown()) },
-  metrics: { request: empty, response: z.string() },
+  joinedMetrics: { request: empty, response: z.string() },
   /** Reserves storage for a file; responds false if that would exceed the quota. */
   reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
   settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
@@ -77,7 +77,7 @@ export const primaryMethods = {
 export const workerMethods = {
   refresh: { request: empty, response: empty },
   /** Responds with the metrics of this worker. */
-  page: { request: empty, response: z.string() },
+  workerMetrics: { request: empty, response: z.string() },
   check: {
     request: z.object({ configuration, restart: strings }),
     response: z.object({ problems }),

@@ -66,7 +66,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
     handlersFor: (worker) => ({
       getSettings: () => ({ ...workerSettings, worker, configuration: live.current }),
       limits: (steps) => limits.execute(worker, steps),
-      metrics: () => page.read(),
+      joinedMetrics: () => page.read(),
       reserveStorage: ({ cid, bytes }) => storageQuota === null || storageQuota.reserve(worker, cid, bytes),
       settleStorage({ cid, isStored }) {
         storageQuota?.settle(worker, cid, isStored);

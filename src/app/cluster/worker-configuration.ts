@@ -63,7 +63,7 @@ export const dividedFields = {
   controlApi: ['requestsMax', 'streamsMax'],
   notices: ['inFlightMax'],
   mail: ['inFlightMax', 'customerPerHour', 'recipientPerHour'],
-  requestLog: ['perSecond', 'lateMax', 'entriesMax', 'tailsMax', 'operatorTailsKept'],
+  requestLog: ['perSecond', 'unsampledMax', 'entriesMax', 'tailsMax', 'operatorTailsReserved'],
   telemetry: ['queueMax'],
 } as const satisfies DividedFields;
 

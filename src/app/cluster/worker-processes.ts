@@ -27,7 +27,7 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
     for (const worker of processes.readyWorkers) {
       if (applied.has(worker)) continue;
       log.error({ worker }, 'Worker did not apply the configuration; restarting it');
-      processes.renew(worker);
+      processes.restart(worker);
     }
   },
 });
@@ -129,7 +129,7 @@ export class WorkerProcesses {
     for (const { running } of this.#entries.filter(isReady)) running?.process.process.kill(signal);
   }
 
-  renew(worker: number): void {
+  restart(worker: number): void {
     const running = this.#entries[worker - 1]?.running ?? null;
     if (running !== null) this.#requestStop(running);
   }
@@ -158,7 +158,7 @@ export class WorkerProcesses {
         const configuration = currentConfiguration();
         // The configuration changed while the worker was starting.
         if (configuration !== initialConfiguration)
-          channel.request('apply', { configuration }).catch(() => this.renew(worker));
+          channel.request('apply', { configuration }).catch(() => this.restart(worker));
         return null;
       },
       failed: ({ problem }) => {

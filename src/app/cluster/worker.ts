@@ -50,7 +50,7 @@ function workerHandlers() {
       await readyCallbacks().refresh();
       return null;
     },
-    page() {
+    workerMetrics() {
       if (page === null) throw new IpcError('metrics are disabled');
       return page();
     },
@@ -124,7 +124,7 @@ function workerContextOf(
     sharedQuota: sharedQuotaOf(channel),
     joinMetrics(own) {
       handlers.setMetricsPage(own);
-      return () => channel.request('metrics', null);
+      return () => channel.request('joinedMetrics', null);
     },
     async reload(by) {
       const { actor, address = null, userAgent = null, requestId = null } = by;

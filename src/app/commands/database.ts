@@ -36,7 +36,7 @@ async function factsOf(store: Store) {
     const { rows } = await query.execute(store.db);
     tables.push({ table: name, rows: Number(rows[0]?.rows ?? 0) });
   }
-  return { place: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
+  return { location: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
 }
 
 export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;

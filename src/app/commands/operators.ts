@@ -105,20 +105,20 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   const { configuration, environment, actor } = options;
   const peppers = await openPeppers(store, pepperSources(configuration, environment));
   const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
-  const pages = await findDashboardAddress(options, store);
+  const dashboard = await findDashboardAddress(options, store);
   return {
-    pages,
+    pages: dashboard,
     list: () => listOperators(store),
     /** @param email - null: anyone with the link may accept the invitation. @throws ApiError 422 */
     async invite(email: string | null) {
       if (email !== null) checkEmail(email);
-      return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
+      return `${dashboard.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
     },
     remove: (email: string) => removeOperator(operatorContext, email),
     /** @throws ApiError 404, 422 */
     async passwordLink(email: string) {
       checkEmail(email);
-      return `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`;
+      return `${dashboard.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`;
     },
   };
 }

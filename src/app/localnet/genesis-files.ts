@@ -73,10 +73,13 @@ function readKeypair(file: string): Keypair | null {
   }
 }
 
-const FILES_OWN = '-';
+const ADDRESS_FROM_FILE = '-';
 
 function readAccount(address: string, file: string): [Address, Account] {
-  return readAccountFile(file, address === FILES_OWN ? undefined : addressArgument('--account', address));
+  return readAccountFile(
+    file,
+    address === ADDRESS_FROM_FILE ? undefined : addressArgument('--account', address),
+  );
 }
 
 function readProgramFile(file: string): Uint8Array {

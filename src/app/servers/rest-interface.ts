@@ -34,7 +34,7 @@ export function buildRestInterface(
   upstreams: Upstreams,
   restServices: RestServices,
   proxies: TrustedProxies,
-  { groups }: Limits,
+  { restWindows }: Limits,
 ) {
   const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
@@ -45,7 +45,7 @@ export function buildRestInterface(
   const restOptions = { bodyMaxBytes, bodiesMaxBytes, upload, proxies };
   const { fileStore, blocks } = restServices;
   const allRoutes = joinRoutes(
-    restRoutes(new RestGateway(parts, rest, groups), routes, restOptions),
+    restRoutes(new RestGateway(parts, rest, restWindows), routes, restOptions),
     fileStore === null ? new Map() : ipfsRoutes(fileStore, ipfs, blocks),
     // The cast is needed because the layer rules forbid sharing a type with the reference page.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),

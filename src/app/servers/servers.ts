@@ -20,7 +20,7 @@ import { REST_PREFIX } from '../../servers/rest/server.ts';
 import { RpcCalls } from '../../servers/rpc/calls.ts';
 import { rpcRoutes } from '../../servers/rpc/server.ts';
 import { type WebSocketOptions, webSocketOptions } from '../../servers/websocket/options.ts';
-import { WebSocketDialect } from '../../servers/websocket/server.ts';
+import { WebSocketUpgrade } from '../../servers/websocket/server.ts';
 import type { Access } from '../access.ts';
 import { buildAdmissionServices } from '../admission.ts';
 import { buildDashboardRoutes } from '../dashboard.ts';
@@ -58,7 +58,7 @@ function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Lo
   return new FastHttpServer(calls, log, { ...server, headMaxBytes, bodyMaxBytes });
 }
 
-function buildStreamGate(
+function buildWebSocketGateway(
   { websocket }: Configuration,
   parts: PipelineParts,
   { feed }: Upstreams,
@@ -103,7 +103,7 @@ function buildWebSocketServer(
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   };
-  return new WebSocketDialect(gate, log, options);
+  return new WebSocketUpgrade(gate, log, options);
 }
 
 function httpTls(configuration: Configuration): HttpTls | null {
@@ -140,9 +140,9 @@ export function buildServers(
   const admissionServices = buildAdmissionServices(configuration, access, telemetry);
   const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
   const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };
-  const gate = buildStreamGate(configuration, parts, upstreams, access.limits);
+  const webSocketGateway = buildWebSocketGateway(configuration, parts, upstreams, access.limits);
   const calls = rpcCalls(configuration, parts, upstreams, proxies);
-  const sockets = buildWebSocketServer(configuration, gate, calls, proxies, log);
+  const sockets = buildWebSocketServer(configuration, webSocketGateway, calls, proxies, log);
   const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = buildRestInterface(configuration, parts, upstreams, rest, proxies, access.limits);
   const routes = joinRoutes(
@@ -178,7 +178,7 @@ export function buildServers(
   };
   /** Ends all subscriptions. Must be called after the listeners are drained. */
   const close = (): void => {
-    gate.close();
+    webSocketGateway.close();
     grpc?.close();
   };
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };

@@ -43,7 +43,7 @@ function read(field: string, file: string): Buffer {
 }
 
 /** Replaces an error thrown by `make`, because the error may quote the file. */
-function orElse<T>(message: string, make: () => T): T {
+function withTlsFileError<T>(message: string, make: () => T): T {
   try {
     return make();
   } catch {
@@ -52,17 +52,18 @@ function orElse<T>(message: string, make: () => T): T {
 }
 
 function check(identity: TlsIdentity, { certField, keyField }: TlsFiles): void {
-  const certificate = orElse(
+  const certificate = withTlsFileError(
     `${certField}: the file is not a PEM certificate`,
     () => new X509Certificate(identity.cert),
   );
-  const key = orElse(`${keyField}: the file is not an unencrypted PEM private key`, () =>
+  const key = withTlsFileError(`${keyField}: the file is not an unencrypted PEM private key`, () =>
     createPrivateKey(identity.key),
   );
   if (!certificate.checkPrivateKey(key))
     throw new TlsFileError(`${certField} and ${keyField}: the key does not match the certificate`);
-  orElse(`${certField} and ${keyField}: unusable for TLS: the key is too weak or the chain is invalid`, () =>
-    createSecureContext(secureContextOf(identity)),
+  withTlsFileError(
+    `${certField} and ${keyField}: unusable for TLS: the key is too weak or the chain is invalid`,
+    () => createSecureContext(secureContextOf(identity)),
   );
 }
 

@@ -54,7 +54,7 @@ type WorkerTelemetry = Pick<WorkerContext, 'worker' | 'joinMetrics'>;
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
   workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
 
-function openPresence(
+function createHeartbeat(
   { gateways }: Configuration,
   { store }: Access,
   { pool, activeNodes }: Pick<Upstreams, 'pool' | 'activeNodes'>,
@@ -134,7 +134,7 @@ export function openTelemetry(
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
   const { pool, sending, middleware } = upstreams;
-  const presence = openPresence(configuration, access, upstreams, connections, workerTelemetry, log);
+  const presence = createHeartbeat(configuration, access, upstreams, connections, workerTelemetry, log);
   const exporter = openExporter(configuration, presence.id, log);
   const sampler = new TraceSampler(telemetry.sampleRatio);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });

@@ -6,7 +6,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
-import { ShredStage, standardRequest } from '../../upstream/shreds/shred-stage.ts';
+import { geyserRequest, ShredStage } from '../../upstream/shreds/shred-stage.ts';
 import type { DeshredLimits, ShredLimits, ShredsConfig } from '../../upstream/shreds/shreds-config.ts';
 import { listenAt, shredsListenAddress } from '../servers/listen.ts';
 import { geyserVersion } from './geyser-version.ts';
@@ -92,5 +92,5 @@ export async function openShreds(
   const udp = stage.udpAddress;
   if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'UDP shred receiver started');
   const setDispatcher = (pool: RpcDispatcher): void => dispatcher.set(pool);
-  return { hub, stage, standardFilters: standardRequest, udp, setDispatcher, stop: () => stage.close() };
+  return { hub, stage, standardFilters: geyserRequest, udp, setDispatcher, stop: () => stage.close() };
 }

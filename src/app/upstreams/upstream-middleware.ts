@@ -34,7 +34,7 @@ function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Ne
   return Map.groupBy(nodes, ({ network }) => network);
 }
 
-export const openTransactionSender = (
+export const openTransactionSubmitter = (
   configuration: Configuration,
   pool: UpstreamPool,
   log: Logger,

@@ -12,7 +12,7 @@ import { createUpstreamPool } from '../../upstream/pool.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
-import { openTransactionSender, openUpstreamMiddleware } from './upstream-middleware.ts';
+import { openTransactionSubmitter, openUpstreamMiddleware } from './upstream-middleware.ts';
 
 const LOCALNET_NODE = 'embedded-ledger';
 
@@ -78,7 +78,7 @@ export function openUpstreams(
     yellowstone.setNodes(streaming(nodes).filter(hasGeyser));
     feed.setNodes(nodes);
   });
-  const sending = openTransactionSender(configuration, pool, log);
+  const sending = openTransactionSubmitter(configuration, pool, log);
   const parts = { configuration, submitter: sending, slots: pool };
   const middleware = openUpstreamMiddleware({ ...parts, isLocalnetOnly: isDevelopment, log });
   const stop = () =>

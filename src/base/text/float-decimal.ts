@@ -38,7 +38,7 @@ function parts(value: number): { whole: bigint; power: number } {
 }
 
 /** value / 2^bits, rounded to nearest, ties to even. */
-function halvedToEven(value: bigint, bits: bigint): bigint {
+function shiftRightToEven(value: bigint, bits: bigint): bigint {
   const quotient = value >> bits;
   const rest = value - (quotient << bits);
   const half = 1n << (bits - 1n);
@@ -55,7 +55,7 @@ export function fixedText(value: number, digits: number): string {
   if (special !== null) return special;
   const { whole, power } = parts(value);
   const scaled = whole * 10n ** BigInt(digits);
-  const units = power < 0 ? halvedToEven(scaled, BigInt(-power)) : scaled << BigInt(power);
+  const units = power < 0 ? shiftRightToEven(scaled, BigInt(-power)) : scaled << BigInt(power);
   const text = String(units).padStart(digits + 1, '0');
   const point = text.length - digits;
   return `${signOf(value)}${text.slice(0, point)}${digits === 0 ? '' : `.${text.slice(point)}`}`;

@@ -44,7 +44,7 @@ type Job = Readonly<{
 const numbers = new Intl.NumberFormat('en-US');
 const rowsText = (rows: number): string => `${numbers.format(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 
-function factsText({ place, schema, tables }: DatabaseFacts): string {
+function factsText({ location: place, schema, tables }: DatabaseFacts): string {
   const change =
     schema.found === schema.now
       ? `has schema ${schema.now}`

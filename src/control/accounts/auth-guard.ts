@@ -5,7 +5,7 @@ import { checkSameOrigin } from './same-origin.ts';
 import { FailedSignInLog, SignInAttemptLimiter } from './sign-in-attempts.ts';
 import {
   AUTH_PREFIX,
-  CLIENT_ADDRESS,
+  CLIENT_ADDRESS_HEADER,
   passwordHashQueueFull,
   type SignInLibrary,
   type SignInParts,
@@ -95,9 +95,9 @@ export class AuthGuard {
       if (isWrongCredential(response.status)) passwordAttempt?.fail();
       else if (isRight) passwordAttempt?.succeed();
       if (isRight && provesPassword(route) && account !== null)
-        this.#attempts.signedIn(account, signInRequest.address);
+        this.#attempts.trustSource(account, signInRequest.address);
       if (isWrongCredential(response.status))
-        this.#failedSignIns.record(path, account?.slice(0, ACCOUNT_MAX) ?? null, metadata);
+        this.#failedSignIns.record(path, account?.slice(0, EMAIL_LENGTH_MAX) ?? null, metadata);
       return response;
     } finally {
       attempt.discard();
@@ -197,7 +197,7 @@ const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
 type LibraryError = Readonly<{ code?: unknown; message?: unknown }>;
 /** Maximum length of an email address. Source: RFC 5321, 4.5.3.1.3. */
-const ACCOUNT_MAX = 254;
+const EMAIL_LENGTH_MAX = 254;
 
 /** @throws ApiError with the library's code and message; a plain Error for server errors other than 503 */
 export function checkSignInResponse({ status, body }: SignInResponse): void {
@@ -220,7 +220,7 @@ function libraryRequest(path: string, { request, address }: SignInRequest, body:
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
-  headers.set(CLIENT_ADDRESS, address);
+  headers.set(CLIENT_ADDRESS_HEADER, address);
   if (request.method === 'GET') return new Request(url, { headers });
   // The library requires Origin, but some clients send only Sec-Fetch-Site.
   if (!headers.has('origin')) headers.set('origin', url.origin);

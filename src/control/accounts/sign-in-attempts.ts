@@ -76,7 +76,7 @@ export class SignInAttemptLimiter {
       : startAttempt(this.#accounts, group + account);
   }
 
-  signedIn(account: string, address: string): void {
+  trustSource(account: string, address: string): void {
     this.#trustedSources.set(sourceKey(account, subnetOf(address)), true);
   }
 }

@@ -188,7 +188,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       useSecureCookies: isSecure,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/' },
       disableOriginCheck: false,
-      ipAddress: { disableIpTracking: false, ipAddressHeaders: [CLIENT_ADDRESS] },
+      ipAddress: { disableIpTracking: false, ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
     },
     user: { modelName: tables.user, additionalFields: { isOperator } },
     session: {
@@ -235,6 +235,6 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
 }
 
 /** Set by auth-guard.ts, which overwrites any value sent by the client. */
-export const CLIENT_ADDRESS = 'x-solway-client-address';
+export const CLIENT_ADDRESS_HEADER = 'x-solway-client-address';
 
 export type SignInLibrary = ReturnType<typeof openSignInLibrary>;

@@ -28,16 +28,16 @@ export class StoreHangsError extends Error {
 
 /** True if the store is unreachable or does not respond in time. */
 export function isStoreUnavailable(error: unknown): boolean {
-  let at: unknown = error;
-  for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {
-    if (at instanceof StoreHangsError) return true;
-    const { code, syscall } = at as { code?: unknown; syscall?: unknown };
+  let current: unknown = error;
+  for (let depth = 0; depth < CAUSES_MAX && current instanceof Error; depth++) {
+    if (current instanceof StoreHangsError) return true;
+    const { code, syscall } = current as { code?: unknown; syscall?: unknown };
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
     // The Unix socket does not exist.
     if (code === 'ENOENT' && syscall === 'connect') return true;
-    const { message } = at;
+    const { message } = current;
     if (driverTexts.some((text) => message.startsWith(text))) return true;
-    at = at.cause;
+    current = current.cause;
   }
   return false;
 }

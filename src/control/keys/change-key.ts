@@ -282,10 +282,10 @@ export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promi
     await nextVersions(trx, 0);
     const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
     const rows = await requireKeys(trx, uniqueIds, register);
-    const living = rows.filter(({ state }) => state !== 'revoked');
+    const unrevoked = rows.filter(({ state }) => state !== 'revoked');
     const revoked = new Map<string, KeyTable>();
-    for (let from = 0; from < living.length; from += BATCH_KEYS) {
-      const batch = await revokeBatch(trx, register, living.slice(from, from + BATCH_KEYS));
+    for (let from = 0; from < unrevoked.length; from += BATCH_KEYS) {
+      const batch = await revokeBatch(trx, register, unrevoked.slice(from, from + BATCH_KEYS));
       for (const row of batch) revoked.set(row.id, row);
     }
     return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));

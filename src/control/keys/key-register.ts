@@ -17,8 +17,8 @@ export const hasExpired = ({ expires_at }: KeyTable, now: number): boolean =>
   expires_at !== null && expires_at <= now;
 
 function visibleState(row: KeyTable, now: number): KeyView['state'] {
-  const living = row.state === 'active' || row.state === 'rotating';
-  return living && hasExpired(row, now) ? 'expired' : row.state;
+  const isActive = row.state === 'active' || row.state === 'rotating';
+  return isActive && hasExpired(row, now) ? 'expired' : row.state;
 }
 
 /** Splits a comma-separated list. Returns null, for unrestricted, if the text is empty. */

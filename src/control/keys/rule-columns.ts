@@ -121,7 +121,7 @@ function readOrigin(text: string): string {
 function readMethod(product: Product, text: string): string {
   const name = text.trim();
   const matches = name.endsWith('*')
-    ? (isCallable: string) => isCallable.startsWith(name.slice(0, -1))
+    ? (method: string) => method.startsWith(name.slice(0, -1))
     : (isCallable: string) => isCallable === name;
   if (name.length > 1 && callable[product].some(matches)) return name;
   return reject(

@@ -12,12 +12,12 @@ export const tailLimits = {
   /** Per user or token. */
   followerTailsMax: 5,
   /** Tails reserved for the operator; at most half of `tailsMax`. */
-  operatorTailsKept: 10,
+  operatorTailsReserved: 10,
   pollIntervalMs: 500,
   /** Maximum rows per poll; if there are more, the newest are read. */
   rowsMax: 500,
   /** How far back each poll reads, because other gateways may write entries late. */
-  reachMs: 5_000,
+  lookbackMs: 5_000,
 };
 
 type TailLimits = Readonly<typeof tailLimits>;
@@ -63,12 +63,12 @@ export class LogTails {
     now: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<string> {
-    const { pollIntervalMs, rowsMax, reachMs } = this.#limits;
+    const { pollIntervalMs, rowsMax, lookbackMs } = this.#limits;
     const startedAt = now();
     /** Ids of sent entries that the next poll may find again. */
     const sentIds = new Set<string>();
     while (!signal.aborted) {
-      const from = Math.max(startedAt, now() - reachMs);
+      const from = Math.max(startedAt, now() - lookbackMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
       let rows: LogRow[] = [];
       await this.#state.guard(async () => {
@@ -83,10 +83,10 @@ export class LogTails {
   }
 
   #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
-    const { tailsMax, customerTailsMax, followerTailsMax, operatorTailsKept } = this.#limits;
+    const { tailsMax, customerTailsMax, followerTailsMax, operatorTailsReserved } = this.#limits;
     const limits = new Map([['all', tailsMax]]);
     if (follower?.isOperator !== true) {
-      const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
+      const reserved = Math.min(operatorTailsReserved, Math.floor(tailsMax / 2));
       limits.set('customers', tailsMax - reserved);
       limits.set(`customer ${customerId}`, customerTailsMax);
     }

@@ -211,7 +211,7 @@ export class RequestWriter {
       attempts: JSON.stringify(attempts),
       rebroadcasts: result?.rebroadcasts ?? 0,
       again: rebroadcastAttempts.length === 0 ? null : JSON.stringify(rebroadcastAttempts),
-      fate: result?.name ?? null,
+      fate: result?.status ?? null,
       fate_slot: result?.slot == null ? null : String(result.slot),
       fate_err: result?.err ?? null,
     };

@@ -55,7 +55,7 @@ function bytesOf(text: string): Uint8Array {
   return bytes;
 }
 
-function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array | null {
+function tryDecrypt(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array | null {
   try {
     return xsalsa20poly1305(key, nonce).decrypt(box);
   } catch {
@@ -67,7 +67,7 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
 export async function open(envelope: Envelope, password: string, keyOf: DeriveKey): Promise<string | null> {
   const { salt, nonce, iterations } = JSON.parse(envelope.decryptionKey) as Params;
   const key = await keyOf(password, bytesOf(salt), iterations);
-  const text = opened(key, bytesOf(nonce), bytesOf(envelope.encryptedPrivateKey));
+  const text = tryDecrypt(key, bytesOf(nonce), bytesOf(envelope.encryptedPrivateKey));
   key.fill(0);
   if (text === null) return null;
   const secretKey = Buffer.from(text).toString('utf8');

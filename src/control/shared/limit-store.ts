@@ -66,7 +66,7 @@ export class InMemoryLimitStore {
   readonly #connections = new Map<string, Map<string, HeldConnections>>();
   readonly #spent: Lru<string, Spent>;
   readonly #minSlots: Lru<string, SessionSlots>;
-  readonly #steps: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
+  readonly #handlers: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
     presence: (step) => this.#presence(step),
     'remove-gateway': ({ values: [gateway] }) => this.removeGateway(String(gateway)),
     rates: (step) => this.#rates(step),
@@ -85,7 +85,7 @@ export class InMemoryLimitStore {
   }
 
   execute(steps: readonly LimitCommand[]): unknown[] {
-    return steps.map((step) => this.#steps[step.name](step));
+    return steps.map((step) => this.#handlers[step.name](step));
   }
 
   removeGateway(gateway: string): readonly [] {

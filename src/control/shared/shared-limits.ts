@@ -128,7 +128,7 @@ function connectionSync(
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
 /** Maximum share of unchanged accounts in a sync. */
-const REST_SHARE = 0.1;
+const UNCHANGED_SHARE = 0.1;
 /** How many more times a changed account is reported, to learn how many credits other gateways charge to it. */
 const REPORT_COUNT = 10;
 
@@ -142,7 +142,7 @@ class AccountReportQueue {
   readonly #changed = new Map<string, QuotaAccount>();
   /** Recently changed accounts with their remaining reports; none of them is in `#changed`. */
   readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
-  #rest: Iterator<QuotaAccount> | null = null;
+  #round: Iterator<QuotaAccount> | null = null;
   /** Whether all accounts must be reported as soon as possible. */
   #isUrgent = false;
   #month = 0;
@@ -157,16 +157,16 @@ class AccountReportQueue {
     if (monthStart !== this.#month) {
       this.#changed.clear();
       this.#recent.clear();
-      this.#rest = null;
+      this.#round = null;
     }
     this.#month = monthStart;
     for (const account of this.#changes()) {
       this.#changed.set(accountKey(account), account);
       this.#recent.delete(accountKey(account));
     }
-    if (isReset || (isRefresh && this.#rest === null)) this.#rest = this.#ledger.each();
+    if (isReset || (isRefresh && this.#round === null)) this.#round = this.#ledger.each();
     if (isReset) this.#isUrgent = true;
-    const share = Math.ceil(most * REST_SHARE);
+    const share = Math.ceil(most * UNCHANGED_SHARE);
     const recent = this.#takeRecent(Math.min(share, most - Math.min(this.#changed.size, most)));
     const accounts = [...this.#takeChanged(most), ...recent];
     const capacity = most - accounts.length;
@@ -192,10 +192,10 @@ class AccountReportQueue {
 
   #takeRest(accounts: QuotaAccount[], most: number): void {
     const end = accounts.length + most;
-    while (accounts.length < end && this.#rest !== null) {
-      const { value, done } = this.#rest.next();
+    while (accounts.length < end && this.#round !== null) {
+      const { value, done } = this.#round.next();
       if (done === true) {
-        this.#rest = null;
+        this.#round = null;
         this.#isUrgent = false;
       } else accounts.push(value);
     }

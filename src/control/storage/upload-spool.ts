@@ -7,13 +7,15 @@ import { Failure } from '../../protocol/errors.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const STORAGE_FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** Converts an error from the file system. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
-  return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
+  return new Failure(STORAGE_FULL_CODES.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', {
+    cause: thrown,
+  });
 }
 
 /** Deletes everything except folders of running processes. Returns false if another process has a folder. */

@@ -260,7 +260,7 @@ export const readWholeSums = <Name extends GroupColumn>(
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
 /** Excludes rejected and failed calls, which say nothing about latency. */
-const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
+const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** @param byMethod - if false, `method` is empty. */
 export async function readLatencyRows(
@@ -273,7 +273,7 @@ export async function readLatencyRows(
   const read = async (part: Part) => {
     const { rows } =
       await sql<LatencyRow>`select ${stepIndexIn(query.axis, part)} as at, ${method} as method, product, latency
-      from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...ANSWERED])})
+      from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])})
       and latency <> ''`.execute(store.db);
     return rows;
   };

@@ -7,20 +7,20 @@ import { appPrograms } from '../program-addresses.ts';
 export const metadataProgram: Address = appPrograms.tokenMetadata;
 
 /** Number of cached addresses, about 200 bytes each; deriving an address takes about 0.1 ms. */
-const REMEMBERED_MAX = 50_000;
+const CACHED_ADDRESSES_MAX = 50_000;
 
-const remembered = new Lru<string, Address>(REMEMBERED_MAX);
+const cachedAddresses = new Lru<string, Address>(CACHED_ADDRESSES_MAX);
 const programBytes = addressBytes(metadataProgram);
 const METADATA = Buffer.from('metadata');
 const EDITION = Buffer.from('edition');
 const TOKEN_RECORD = Buffer.from('token_record');
 
 function find(key: string, mint: Address, ...rest: readonly Uint8Array[]): Address {
-  const cached = remembered.get(key);
+  const cached = cachedAddresses.get(key);
   if (cached !== undefined) return cached;
   const seeds = [METADATA, programBytes, addressBytes(mint), ...rest];
   const found = findProgramAddress(seeds, metadataProgram).address;
-  remembered.set(key, found);
+  cachedAddresses.set(key, found);
   return found;
 }
 

@@ -149,9 +149,9 @@ async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): 
 async function favoriteName(
   chain: Chain,
   wallet: Address,
-  favourite: Account | undefined,
+  favoriteRecord: Account | undefined,
 ): Promise<string | null> {
-  const address = decodeFavorite(favourite);
+  const address = decodeFavorite(favoriteRecord);
   if (address === null) return null;
   const name = decodeNameAccount((await chain.accounts([address])).get(address));
   if (name === null) return null;

@@ -16,7 +16,7 @@ type ReadMints = Readonly<{
   now: bigint | undefined;
 }>;
 
-type Along = Readonly<{
+type ReadMintsOptions = Readonly<{
   clock?: boolean;
   /** Metadata is not read for mints that the list names completely. */
   tokenList?: TokenList;
@@ -28,7 +28,7 @@ const MINTS_MAX = 20_000;
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],
-  { clock = false, tokenList }: Along = {},
+  { clock = false, tokenList }: ReadMintsOptions = {},
 ): Promise<Map<Address, Account>> {
   if (mints.length > MINTS_MAX) throw new Failure('ANSWER_TOO_LARGE');
   const unnamed = tokenList === undefined ? mints : mints.filter((mint) => !isNamed(mint, tokenList));
@@ -39,7 +39,7 @@ export async function readMintAccounts(
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,
-  along: Along = {},
+  along: ReadMintsOptions = {},
 ): Promise<ReadMints> {
   const requested = [...new Set(addresses)];
   const accounts = await readMintAccounts(chain, requested, along);

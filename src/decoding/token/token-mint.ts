@@ -77,9 +77,10 @@ function metadataOf(
   address: Address,
   mint: Mint,
   { owner, data }: Account,
-  beside: Account | undefined,
+  metadataAccount: Account | undefined,
 ): Pick<TokenMint, 'metadata' | 'source'> {
-  const metaplex = beside?.owner === metadataProgram ? decodeMetaplexMetadata(beside.data) : null;
+  const metaplex =
+    metadataAccount?.owner === metadataProgram ? decodeMetaplexMetadata(metadataAccount.data) : null;
   if (metaplex !== null && metaplex.mint === address) {
     const source = metaplex.tokenStandard === null ? 'metaplex-unsaid' : 'metaplex';
     return { metadata: fromMetaplex(mint, metaplex), source };

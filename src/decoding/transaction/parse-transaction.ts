@@ -81,12 +81,12 @@ export function parsedTransaction(
 ) {
   const { feePayer, signers, signatures, err } = transaction;
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
-  const chief = recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
+  const mainAction = recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
   return {
     ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
     ...{ fee_payer: feePayer, signers, signatures },
-    protocol: chief?.source_protocol ?? mainProtocol(transaction),
-    type: chief?.type ?? 'UNKNOWN',
+    protocol: mainAction?.source_protocol ?? mainProtocol(transaction),
+    type: mainAction?.type ?? 'UNKNOWN',
     status: err === null ? ('Success' as const) : ('Fail' as const),
     token_balance_changes: tokenBalanceChanges(transaction),
     actions: nameTokens(actions, names),

@@ -28,10 +28,10 @@ const DEPTH_MAX = 64;
 
 const NO_DATA = new Uint8Array(0);
 
-type LateData = () => Uint8Array | null;
+type LazyData = () => Uint8Array | null;
 
 type InstructionFields = Pick<ExecutedInstruction, 'program' | 'accounts' | 'parsed'> &
-  Readonly<{ late: LateData }>;
+  Readonly<{ late: LazyData }>;
 
 function viewOf(parsed: JsonValue): ParsedView | null {
   if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
@@ -48,7 +48,7 @@ class DataOfTransaction {
     return decodeBase58(text);
   }
 
-  of(text: JsonValue | undefined): LateData {
+  of(text: JsonValue | undefined): LazyData {
     let data: Uint8Array | null | undefined = typeof text === 'string' ? undefined : null;
     return () => {
       if (data === undefined) data = this.#decode(text as string);
@@ -57,7 +57,7 @@ class DataOfTransaction {
   }
 }
 
-function ownView(program: Address, accounts: readonly Address[], late: LateData): ParsedView | null {
+function parseLocally(program: Address, accounts: readonly Address[], late: LazyData): ParsedView | null {
   let isWhole = true;
   const compiled = {
     programIdIndex: 0,
@@ -98,7 +98,12 @@ function readInstruction(
   );
   const whole = accounts.length === itemsOf(raw.accounts).length;
   const late = data.of(raw.data);
-  return { program, accounts, late, parsed: parsedView ?? (whole ? ownView(program, accounts, late) : null) };
+  return {
+    program,
+    accounts,
+    late,
+    parsed: parsedView ?? (whole ? parseLocally(program, accounts, late) : null),
+  };
 }
 
 const withPosition = (

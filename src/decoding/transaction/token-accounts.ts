@@ -104,14 +104,14 @@ export function collectTokens(
   return { tokenAccounts, decimals };
 }
 
-const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Address> => {
+const multiUnitMints = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Address> => {
   const inNumbers = [...tokenAccounts.values()].filter(({ before, after }) => before > 1n || after > 1n);
   return new Set(inNumbers.map(({ mint }) => mint));
 });
 
 /** True for one unit of an indivisible mint if no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
-  amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
+  amount === 1n && transaction.decimals.get(mint) === 0 && !multiUnitMints(transaction).has(mint);
 
 export const tokenBalanceChanges = ({ tokenAccounts }: ExecutedTransaction) =>
   [...tokenAccounts.values()]

@@ -24,7 +24,7 @@ const PREFIX = Object.values(products)
 const KEY_PATTERN = new RegExp(`^(${PREFIX})(${ID})[${ALPHABET}]{${SECRET_LENGTH + CRC_LENGTH}}$`);
 const ANYWHERE_PATTERN = new RegExp(`(?:${PREFIX})[${ALPHABET}]{${TAIL_LENGTH}}`, 'g');
 const TAIL_PATTERN = new RegExp(`^[${ALPHABET}]{${TAIL_LENGTH}}$`);
-const NAME_PATTERN = new RegExp(`^(?:${PREFIX})?(${ID})$`);
+const KEY_ID_PATTERN = new RegExp(`^(?:${PREFIX})?(${ID})$`);
 const productNames = Object.keys(products) as Product[];
 
 export type ParsedApiKey = Readonly<{ product: Product; id: KeyId }>;
@@ -92,7 +92,7 @@ export const findApiKeys = (text: string): readonly string[] =>
 
 /** Accepts a key id, with or without the prefix, or a whole key. @returns the id; null for any other text. */
 export function parseKeyId(text: string): KeyId | null {
-  const id = NAME_PATTERN.exec(text)?.[1];
+  const id = KEY_ID_PATTERN.exec(text)?.[1];
   if (id !== undefined) return id as KeyId;
   const parsed = parseApiKey(text);
   return typeof parsed === 'string' ? null : parsed.id;

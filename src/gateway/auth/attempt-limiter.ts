@@ -80,9 +80,9 @@ export class AttemptLimiter {
   #recordFailure(state: AttemptState): void {
     const { freeAttempts, firstPauseMs, pauseMaxMs } = this.#limits;
     state.updatedAt = this.#now();
-    const paid = ++state.failures - freeAttempts;
-    if (paid < 0) return;
-    const backoffMs = Math.min(firstPauseMs * 2 ** Math.min(paid, DOUBLINGS_MAX), pauseMaxMs);
+    const excessFailures = ++state.failures - freeAttempts;
+    if (excessFailures < 0) return;
+    const backoffMs = Math.min(firstPauseMs * 2 ** Math.min(excessFailures, DOUBLINGS_MAX), pauseMaxMs);
     state.blockedUntil = state.updatedAt + backoffMs;
   }
 

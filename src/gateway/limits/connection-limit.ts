@@ -8,14 +8,14 @@ const IDLE_ROUNDS_MAX = 3;
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Open connections at other gateways, by tracked name; null if limits are not shared. */
-  readonly #others: Map<string, { connections: number; rounds: number }> | null;
+  readonly #remoteCounts: Map<string, { connections: number; rounds: number }> | null;
   readonly #changed = new Set<string>();
   /** Names still to report in the current round; null: no round in progress. */
   #remainingNames: Iterator<string> | null = null;
   #gateways = 1;
 
   constructor({ isShared = false }: Readonly<{ isShared?: boolean }> = {}) {
-    this.#others = isShared ? new Map() : null;
+    this.#remoteCounts = isShared ? new Map() : null;
   }
 
   openCount(familyId: string): number {
@@ -44,9 +44,9 @@ export class ConnectionLimit {
    * @param round - `next`: start a round if the last one is complete. `restart`: start a new round at once.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
-    if (this.#others === null) return [];
+    if (this.#remoteCounts === null) return [];
     if (round === 'restart' || (round === 'next' && this.#remainingNames === null))
-      this.#remainingNames = this.#others.keys();
+      this.#remainingNames = this.#remoteCounts.keys();
     const names = new Set<string>();
     for (const name of this.#changed) {
       if (names.size >= max) break;
@@ -69,7 +69,7 @@ export class ConnectionLimit {
   }
 
   applyRemote(name: string, connections: number): void {
-    const remote = this.#others?.get(name);
+    const remote = this.#remoteCounts?.get(name);
     if (remote !== undefined) remote.connections = connections;
   }
 
@@ -79,24 +79,24 @@ export class ConnectionLimit {
   }
 
   #capacityFor(name: string, max: number): number {
-    if (this.#others === null) return max;
+    if (this.#remoteCounts === null) return max;
     // Grant at least one slot if the plan has any; otherwise, clients could not connect to any gateway.
     if (this.#gateways > 1) return Math.max(Math.min(1, max), Math.floor(max / this.#gateways));
-    return max - (this.#others.get(name)?.connections ?? 0);
+    return max - (this.#remoteCounts.get(name)?.connections ?? 0);
   }
 
   #track(name: string): void {
-    if (this.#others === null) return;
+    if (this.#remoteCounts === null) return;
     this.#changed.add(name);
-    const remote = this.#others.get(name);
-    if (remote === undefined) this.#others.set(name, { connections: 0, rounds: 0 });
+    const remote = this.#remoteCounts.get(name);
+    if (remote === undefined) this.#remoteCounts.set(name, { connections: 0, rounds: 0 });
     else remote.rounds = 0;
   }
 
   #expireIdle(name: string): void {
-    const remote = this.#others?.get(name);
+    const remote = this.#remoteCounts?.get(name);
     if (remote === undefined || this.#open.has(name)) return;
     remote.rounds += 1;
-    if (remote.rounds > IDLE_ROUNDS_MAX) this.#others?.delete(name);
+    if (remote.rounds > IDLE_ROUNDS_MAX) this.#remoteCounts?.delete(name);
   }
 }

@@ -72,8 +72,8 @@ export class SlidingWindowLimiter {
     this.#tracked?.add(name);
     const remaining = Math.max(0, requestsMax - this.#totalOf(count));
     // With capacity left, the reset is when all buckets have expired; otherwise, when the oldest used bucket expires.
-    const forgotten = remaining > 0 ? count.newest : this.#oldestBucket(count);
-    const resetSeconds = Math.ceil(((forgotten + BUCKETS) * this.bucketMs - nowMs) / 1_000);
+    const resetBucket = remaining > 0 ? count.newest : this.#oldestBucket(count);
+    const resetSeconds = Math.ceil(((resetBucket + BUCKETS) * this.bucketMs - nowMs) / 1_000);
     const windowSeconds = Math.ceil(this.#windowMs / 1_000);
     return {
       allowed,

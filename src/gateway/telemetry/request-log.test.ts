@@ -58,8 +58,8 @@ describe('request sampling', () => {
     expect(all.start(5)).not.toBeNull();
   });
 
-  it('stores failed and slow requests without steps, up to lateMax per second', () => {
-    const log = new RequestLog({ ...never, lateMax: 3, slowMs: 50 });
+  it('stores failed and slow requests without steps, up to unsampledMax per second', () => {
+    const log = new RequestLog({ ...never, unsampledMax: 3, slowMs: 50 });
     const end = (ended: RequestResult, ms: number) => log.end(visitOf(log, 1_000), ended, 1_000 + ms);
     end(good, 49);
     end(limited, 1);

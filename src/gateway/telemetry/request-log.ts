@@ -15,7 +15,7 @@ export const requestLogOptions = {
   /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
   /** Unsampled requests stored per second because they failed or were slow. They have no steps. */
-  lateMax: 20,
+  unsampledMax: 20,
   /** Latency at which a request counts as slow. */
   slowMs: 1_000,
   /** Maximum number of entries waiting to be written; beyond it, the oldest are dropped. */
@@ -144,7 +144,7 @@ export class RequestLog {
 
   #shouldKeepUnsampled({ startedAt }: ObservedRequest, { status }: RequestResult, endedAt: number): boolean {
     const isRemarkable = status !== 'ok' || endedAt - startedAt >= this.#options.slowMs;
-    return isRemarkable && this.#unsampled++ < this.#options.lateMax;
+    return isRemarkable && this.#unsampled++ < this.#options.unsampledMax;
   }
 
   #append(entry: RequestEntry): void {

@@ -41,7 +41,7 @@ it('records the result of a transaction after the response, without tracing it t
   expect([responses, submissions.drain().map(({ result }) => result)]).toEqual([[0], [null]]);
   trace.onAttempt(attempt('b'));
   const result = {
-    name: 'expired',
+    status: 'expired',
     slot: null,
     err: null,
     rebroadcasts: 5,

@@ -42,13 +42,13 @@ function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
 }
 
 /** For methods with optional parameters. @throws RpcError -32602 */
-export function positional(params: JsonValue | undefined, least: number, most: number): readonly JsonValue[] {
+export function positional(params: JsonValue | undefined, min: number, max: number): readonly JsonValue[] {
   const list = listOf(params);
   if (list === null) throw invalidParams('`params` should be an array');
-  if (list.length < least) throw invalidParams(`\`params\` should have at least ${least} argument(s)`);
-  if (list.length > most) {
+  if (list.length < min) throw invalidParams(`\`params\` should have at least ${min} argument(s)`);
+  if (list.length > max) {
     throw invalidParams(
-      `Invalid parameters: Expected from ${least} to ${most} parameters.`,
+      `Invalid parameters: Expected from ${min} to ${max} parameters.`,
       `"Got: ${list.length}"`,
     );
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { endpoint, storageFailures } from '../endpoint.ts';
-import { address, checked, isAbsent, network, optional, text, whole } from '../fields.ts';
+import { address, checked, integer, isAbsent, network, optional, text } from '../fields.ts';
 import { storedSchema } from '../storage/upload.ts';
 
 const NAME_MAX = 256;
@@ -94,7 +94,7 @@ const fields = z.object({
   image: uri('Its picture.'),
   external_url: optional(uri('A page about it.')),
   attributes: several(attribute, ATTRIBUTES_MAX, 'Its traits.'),
-  share: whole(0, 100, 100, 'Royalty share of the creator, in percent.'),
+  share: integer(0, 100, 100, 'Royalty share of the creator, in percent.'),
   royalty,
   files: several(file, FILES_MAX, 'Files of the NFT.'),
   file: several(file, FILES_MAX, 'Alias of `files`.'),

@@ -29,7 +29,7 @@ export const nftListLimits = {
   groupedMax: 1000,
 };
 
-export function atMost(nfts: readonly FoundNft[], most: number): readonly FoundNft[] {
+export function assertAtMost(nfts: readonly FoundNft[], most: number): readonly FoundNft[] {
   if (nfts.length > most) throw new Failure('ANSWER_TOO_LARGE');
   return nfts;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
-import { atMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts';
+import { assertAtMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
 /** v1 of `nft/read_all`, which returns a list. Source: rest-api.md §2.23. */
@@ -17,7 +17,7 @@ export const readAllV1 = endpoint('GET nft/read_all_v1', {
   result: z.array(nftSchema),
   async handle(fields, context) {
     const found = await nftsOfWallet(context.chain(fields), context.services.das, fields.address);
-    const result = await loadNfts(atMost(found, nftListLimits.unpagedMax), context, fields.refresh);
+    const result = await loadNfts(assertAtMost(found, nftListLimits.unpagedMax), context, fields.refresh);
     return { message: 'All NFTS in your wallet', result };
   },
 });

@@ -4,7 +4,7 @@ import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Address } from '../../solana/address.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, list, network, optional, pageFields, pageOf, pageResult } from '../fields.ts';
-import { atMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
+import { assertAtMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
 import { attributesFilter, matchesAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
 import { nftSchema } from './nft-schema.ts';
 
@@ -61,7 +61,7 @@ export const search = endpoint('GET nft/search', {
       const { items, about } = pageOf(candidates, page, size);
       return { message: 'filtered NFTs', result: toSearchResult(await load(items), about) };
     }
-    const searched = await load(atMost(candidates, nftListLimits.searchedMax));
+    const searched = await load(assertAtMost(candidates, nftListLimits.searchedMax));
     const matching = searched.filter((nft) => matchesAttributes(nft.attributes, attributes));
     const { items, about } = pageOf(matching, page, size);
     return { message: 'filtered NFTs', result: toSearchResult(items, about) };

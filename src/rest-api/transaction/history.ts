@@ -3,7 +3,7 @@ import { type HistoryPart, historyOf } from '../../decoding/transaction/fetch-tr
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Signature } from '../../solana/signature.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
-import { address, network, optional, signature, whole } from '../fields.ts';
+import { address, integer, network, optional, signature } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
@@ -13,7 +13,7 @@ export const historyStart = ({ historyDays }: RestSettings): bigint =>
   BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
 
 export const historyPage = {
-  tx_num: whole(1, 100, 10, 'Number of transactions.'),
+  tx_num: integer(1, 100, 10, 'Number of transactions.'),
   before_tx_signature: optional(signature('Only transactions older than this one.')),
   until_tx_signature: optional(signature('Only transactions newer than this one.')),
   before: optional(signature('Alias of `before_tx_signature`.')),

@@ -59,15 +59,15 @@ async function sendAll(
   chain: Chain,
   context: Context,
 ): Promise<Submission[]> {
-  const different = new Map(all.map((transaction) => [transaction.text, transaction]));
-  const submissions = await chain.each([...different.values()], (transaction) =>
+  const distinct = new Map(all.map((transaction) => [transaction.text, transaction]));
+  const submissions = await chain.each([...distinct.values()], (transaction) =>
     sendOne(transaction, chain, context),
   );
   const [first] = submissions;
   // If no transaction reached a node, the whole request fails.
-  const isLost = ({ failure }: Submission): boolean =>
+  const isNotSubmitted = ({ failure }: Submission): boolean =>
     failure !== null && !(failure instanceof NodeRejection);
-  if (first?.failure && submissions.every(isLost)) throw first.failure;
+  if (first?.failure && submissions.every(isNotSubmitted)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
   return all.map(({ text }) => byText.get(text) as Submission);
 }
@@ -153,9 +153,9 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
     const outcomes = await Promise.all(submissions.map(wait));
     return {
       message: 'Transactions sent successfully',
-      result: outcomes.map((one, at) => ({
-        id: at + 1,
-        signature: submissions[at]?.transaction.signature ?? '',
+      result: outcomes.map((one, index) => ({
+        id: index + 1,
+        signature: submissions[index]?.transaction.signature ?? '',
         ...one,
       })),
     };

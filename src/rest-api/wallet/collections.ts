@@ -3,7 +3,7 @@ import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Nft } from '../../decoding/nft/show-nft.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
+import { assertAtMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 
 const isInVerified = ({ collection }: Nft): boolean =>
@@ -62,7 +62,7 @@ export const collections = endpoint('GET wallet/collections', {
   }),
   async handle({ wallet_address: wallet, refresh, ...read }, context) {
     const found = await nftsOfWallet(context.chain(read), context.services.das, wallet);
-    const nfts = await loadNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
+    const nfts = await loadNfts(assertAtMost(found, nftListLimits.groupedMax), context, refresh);
     const groups = [...Map.groupBy(nfts, groupKey).values()].map(toGroup);
     const sorted = [...groups.filter((group) => !hasNoName(group)), ...groups.filter(hasNoName)];
     return { message: 'Collections fetched successfully', result: { collections: sorted } };

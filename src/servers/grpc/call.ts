@@ -65,7 +65,7 @@ export class Call implements CallPeer, OutboxListener {
   readonly #frames: RequestFrames;
   readonly outbox: Outbox;
   readonly #encoding: ReturnType<typeof responseEncoding>;
-  readonly #rest: ReadPause;
+  readonly #readPause: ReadPause;
   #isQueued = false;
   #isPaused = false;
   /** Tiny frames since the last complete message, minus one, because a message header may arrive separately. */
@@ -100,7 +100,7 @@ export class Call implements CallPeer, OutboxListener {
     this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
     const compressor = compressors[this.#encoding];
     this.outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
-    this.#rest = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
+    this.#readPause = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
       head.timeoutMs === null
         ? null
@@ -134,7 +134,7 @@ export class Call implements CallPeer, OutboxListener {
 
   pauseReading(forMs: number): void {
     if (forMs === Number.POSITIVE_INFINITY) this.fail(new Failure('RATE_LIMITED'));
-    else if (this.#ending === null) this.#rest.extend(performance.now() + forMs);
+    else if (this.#ending === null) this.#readPause.extend(performance.now() + forMs);
   }
 
   reserve(bytes: number): void {
@@ -205,7 +205,7 @@ export class Call implements CallPeer, OutboxListener {
     } catch (thrown) {
       this.fail(thrown);
     }
-    if (this.#isQueued || this.#rest.isPaused) return;
+    if (this.#isQueued || this.#readPause.isPaused) return;
     if (this.#isPaused) this.#stream.resume();
     this.#isPaused = false;
     if (this.#isHalfClosed) this.#notifyHalfClose();
@@ -214,7 +214,7 @@ export class Call implements CallPeer, OutboxListener {
   /** Passes messages that are slow to read through the read queue, one at a time. */
   #deliver(isScheduled: boolean): void {
     let mayReadHeavy = isScheduled;
-    while (this.#ending === null && !this.#rest.isPaused) {
+    while (this.#ending === null && !this.#readPause.isPaused) {
       const { isHeavy } = this.#frames;
       if (isHeavy && !mayReadHeavy) {
         this.#enqueueRead();
@@ -259,7 +259,7 @@ export class Call implements CallPeer, OutboxListener {
 
   #onHalfClose(): void {
     this.#isHalfClosed = true;
-    if (!this.#isQueued && !this.#rest.isPaused) this.#notifyHalfClose();
+    if (!this.#isQueued && !this.#readPause.isPaused) this.#notifyHalfClose();
   }
 
   #notifyHalfClose(): void {
@@ -308,7 +308,7 @@ export class Call implements CallPeer, OutboxListener {
     this.#frames.close();
     this.#context.requests.release(this.#reservedBytes);
     this.#reservedBytes = 0;
-    this.#rest.resume();
+    this.#readPause.resume();
     const handler = this.#handler;
     this.#handler = null;
     if (handler !== null) this.#notify(() => handler.onClose());

@@ -29,7 +29,7 @@ export function restRoutes(
   routes: readonly RestRoute[],
   options: Partial<RestServerOptions> = {},
 ): HttpRoutes {
-  const dialect = new RestDialect(restHandler, { ...restServerOptions, ...options });
+  const dialect = new RestRequestHandler(restHandler, { ...restServerOptions, ...options });
   const paths = new Map<string, Map<string, HttpHandler>>();
   for (const route of routes) {
     for (const path of route.paths) {
@@ -63,7 +63,7 @@ function countBody(exchange: RestExchange): void {
   });
 }
 
-class RestDialect {
+class RestRequestHandler {
   readonly #handler: RestHandler;
   readonly #options: RestServerOptions;
   readonly #budget: ByteBudget;

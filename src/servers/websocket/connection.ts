@@ -184,7 +184,7 @@ export class Connection implements Peer, Backlog {
   }
 
   onSettled(): void {
-    if (this.#draining && !this.#conversation.answering) this.end(new Failure('DRAINING'));
+    if (this.#draining && !this.#conversation.isAnswering) this.end(new Failure('DRAINING'));
   }
 
   /** Pauses reading when the key's message rate is exceeded. */
@@ -215,7 +215,7 @@ export class Connection implements Peer, Backlog {
   #pulse() {
     const { bytesRead, bytesWritten, writableLength } = this.#transport;
     return {
-      isBusy: this.#conversation.subscriptions > 0 || this.#conversation.answering,
+      isBusy: this.#conversation.subscriptions > 0 || this.#conversation.isAnswering,
       bytesIn: bytesRead,
       bytesOut: bytesWritten - writableLength,
       hasBacklog: this.#outbox.queuedBytes > 0,

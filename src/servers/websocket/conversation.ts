@@ -77,7 +77,7 @@ export class Conversation {
     return this.#subscriptions.size;
   }
 
-  get answering(): boolean {
+  get isAnswering(): boolean {
     return this.#answering > 0;
   }
 

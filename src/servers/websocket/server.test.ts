@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
-import { WebSocketDialect } from './server.ts';
+import { WebSocketUpgrade } from './server.ts';
 
 it('closes the session of a client that disconnected before the handshake', () => {
   const events: string[] = [];
@@ -12,7 +12,7 @@ it('closes the session of a client that disconnected before the handshake', () =
     close: () => events.push('closed'),
   } as unknown as Session;
   const handler: WebSocketHandler = { connect: () => session };
-  const dialect = new WebSocketDialect(
+  const dialect = new WebSocketUpgrade(
     handler,
     createLogger('trace', (line) => events.push(line)),
   );

@@ -22,7 +22,7 @@ const FRAGMENTS_MAX = 128;
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
-export class WebSocketDialect implements HttpUpgrade {
+export class WebSocketUpgrade implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
   readonly #handler: WebSocketHandler;

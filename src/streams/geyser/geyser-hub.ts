@@ -135,7 +135,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #handleBlockMeta(meta: RawBlockMeta): void {
     const content = this.#slotStore.getOrCreate(meta.slot);
     if (content === null || content.meta !== null) return;
-    content.close(meta);
+    content.setMeta(meta);
     content.parent ??= meta.parentSlot;
     this.#chain.add(meta);
   }

@@ -9,7 +9,7 @@ describe('the content of a slot', () => {
     const content = new SlotContent(slot(5));
     content.addStatus(status(5, 'createdBank') as RawSlot);
     const first = content.bytes;
-    content.close(meta(5) as RawBlockMeta);
+    content.setMeta(meta(5) as RawBlockMeta);
     expect([first > 300, content.bytes > first + 500]).toEqual([true, true]);
     content.restart();
     expect([content.bytes, content.meta, content.statuses]).toEqual([0, null, []]);

@@ -82,7 +82,7 @@ export class SlotContent {
     return this.#meta;
   }
 
-  close(meta: RawBlockMeta): void {
+  setMeta(meta: RawBlockMeta): void {
     this.#meta = meta;
     this.bytes += updateMemoryBytes(meta);
   }

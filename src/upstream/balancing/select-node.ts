@@ -14,7 +14,7 @@ function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolea
   const { history } = call.row;
   if (history === null) return true;
   // Only a node with full history can confirm that data does not exist.
-  const needsFullHistory = history === 'address' || state.isDoubted;
+  const needsFullHistory = history === 'address' || state.awaitsConfirmation;
   return !needsFullHistory || state.group.hasFullHistory(node);
 }
 

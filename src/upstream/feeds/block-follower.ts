@@ -34,7 +34,7 @@ export class BlockFollower {
   readonly #options: Omit<BlockStreamOptions, 'commitment'>;
   readonly #confirmed: BlockStream;
   readonly #finalized: BlockStream;
-  /** Streams that continue from another feed, keyed by commitment and `notBefore`. */
+  /** Streams that continue from another feed, keyed by commitment and `resumeAfter`. */
   readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
   #slots: Promise<() => void> | null = null;
@@ -93,11 +93,11 @@ export class BlockFollower {
         end?.();
       };
     }
-    const notBefore = opened !== null && opened > upTo ? opened : upTo;
-    const key = `${commitment} ${notBefore}`;
+    const resumeAfter = opened !== null && opened > upTo ? opened : upTo;
+    const key = `${commitment} ${resumeAfter}`;
     const stream = this.#resumed.get(key) ?? new BlockStream({ ...this.#options, commitment });
     this.#resumed.set(key, stream);
-    const end = stream.resume(subscription, listener, { emitted, notBefore });
+    const end = stream.resume(subscription, listener, { emitted, resumeAfter });
     void this.#maintainSlots();
     return () => {
       end();

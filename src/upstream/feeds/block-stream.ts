@@ -39,7 +39,7 @@ type Watcher = { readonly listener: FeedListener; end: () => void };
 type ResumePoint = Readonly<{
   emitted: EmittedTransactions;
   /** The subscription resumes after this slot. */
-  notBefore: Slot;
+  resumeAfter: Slot;
 }>;
 
 /** A subscription taken over from another feed. Added to the notifier after the newest slot that feed emitted. */
@@ -90,7 +90,7 @@ export class BlockStream {
     listener: FeedListener,
     before: ResumePoint,
   ): () => void {
-    this.#start ??= before.notBefore;
+    this.#start ??= before.resumeAfter;
     const watcher = { listener, end: () => {} };
     const resumed = { ...before, subscription, watcher };
     watcher.end = () => this.#resumed.delete(resumed);
@@ -204,9 +204,9 @@ export class BlockStream {
 
 function emitMissed(
   { slot, transactions }: Block,
-  { subscription, watcher, emitted, notBefore }: ResumedSubscription,
+  { subscription, watcher, emitted, resumeAfter }: ResumedSubscription,
 ): void {
-  if (slot <= notBefore) return;
+  if (slot <= resumeAfter) return;
   const watchers = new TransactionWatchers();
   watchers.add(subscription, watcher.listener);
   transactions.forEach((executed, index) => {

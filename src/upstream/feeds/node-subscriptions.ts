@@ -21,14 +21,14 @@ export type SubscribeResponse = Readonly<
   | { kind: 'closed' }
 >;
 
-type Failure = Exclude<SubscribeResponse, { kind: 'opened' }>;
+type SubscribeFailure = Exclude<SubscribeResponse, { kind: 'opened' }>;
 
 type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
   /** Resolves to null once acknowledged. */
-  readonly response: PromiseWithResolvers<Failure | null>;
+  readonly response: PromiseWithResolvers<SubscribeFailure | null>;
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
 };
@@ -154,7 +154,7 @@ export class NodeSubscriptions {
     }
   }
 
-  #settle({ timer, response }: Entry, failure: Failure | null): void {
+  #settle({ timer, response }: Entry, failure: SubscribeFailure | null): void {
     if (timer !== null) clearTimeout(timer);
     response.resolve(failure);
   }

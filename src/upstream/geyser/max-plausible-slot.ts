@@ -20,7 +20,7 @@ type SlotPlausibilityOptions = Readonly<{
   streams: ReadonlySet<Pick<StreamReader, 'slot' | 'maxSlot'>>;
 }>;
 
-const sinceOf = ({ atMs }: ObservedSlot): bigint =>
+const maxSlotsSince = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
@@ -47,7 +47,7 @@ export class SlotPlausibility {
   get head(): ObservedSlot | null {
     const head = this.#freshHead();
     if (head === null) return null;
-    const reach = AHEAD_SLOTS + sinceOf(head);
+    const reach = AHEAD_SLOTS + maxSlotsSince(head);
     for (const { slot } of this.#options.streams) {
       if (slot !== null && slot <= head.slot + reach && head.slot <= slot + reach) return head;
     }
@@ -71,7 +71,7 @@ export class SlotPlausibility {
   isPlausible(slot: Slot): boolean {
     if (this.#newest === null) return true;
     const { head } = this;
-    if (head !== null) return slot <= head.slot + AHEAD_SLOTS + sinceOf(head);
+    if (head !== null) return slot <= head.slot + AHEAD_SLOTS + maxSlotsSince(head);
     if (slot <= this.#newest) return true;
     const credit = this.#creditNow();
     const ahead = this.#isAlone() ? Math.max(credit, Number(JUMP_MAX_SLOTS)) : credit;
@@ -84,7 +84,7 @@ export class SlotPlausibility {
   /** Whether the chain can have reached a slot. True if the head is unknown or there is only one server. */
   isPossible(slot: Slot): boolean {
     const head = this.#isAlone() ? null : this.head;
-    return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
+    return head === null || slot <= head.slot + NEAR_SLOTS + maxSlotsSince(head);
   }
 
   /** Whether only finished slots have arrived for `quietMs`. If so, newer slots were wrong or the chain was reset. */

@@ -85,16 +85,16 @@ function mergeAccountFilters(
   filters: readonly AccountsFilter[],
   { filtersMax, addressesMax }: Limits,
 ): AccountsFilter[] {
-  const ofData = new Map<string, AccountsFilter>();
+  const dataFilters = new Map<string, AccountsFilter>();
   const [accounts, owners] = [new Set<Address>(), new Set<Address>()];
   for (const filter of filters) {
-    if (hasDataFilter(filter)) ofData.set(keyOf(filter), filter);
+    if (hasDataFilter(filter)) dataFilters.set(keyOf(filter), filter);
     else if (!isEmpty(filter.account)) for (const each of filter.account ?? []) accounts.add(each);
     else if (!isEmpty(filter.owner)) for (const each of filter.owner ?? []) owners.add(each);
     else return [{}];
   }
-  if (ofData.size + 2 > filtersMax) {
-    const plain = [...ofData.values()].map(({ account, owner }) => ({
+  if (dataFilters.size + 2 > filtersMax) {
+    const plain = [...dataFilters.values()].map(({ account, owner }) => ({
       ...(account === undefined ? {} : { account }),
       ...(owner === undefined ? {} : { owner }),
     }));
@@ -103,7 +103,7 @@ function mergeAccountFilters(
       addressesMax,
     });
   }
-  const rest = [...ofData.values()].filter(
+  const rest = [...dataFilters.values()].filter(
     ({ owner }) => isEmpty(owner) || owner?.some((each) => !owners.has(each)),
   );
   const addresses = rest.reduce(

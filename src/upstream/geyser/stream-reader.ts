@@ -45,7 +45,7 @@ class SlotView {
   /** Number of dead versions of the slot on this stream. */
   readonly deaths: number;
   /** Whether the slot was received from its beginning. */
-  isComplete = false;
+  isFromStart = false;
   /** The version of the record to which this view belongs. */
   version = OUTDATED;
   isDone = false;
@@ -63,7 +63,7 @@ class SlotView {
 
   /** Whether the slot was received from its beginning and its record has not been restarted since. */
   get isAuthoritative(): boolean {
-    return this.isComplete && this.version === this.record.version;
+    return this.isFromStart && this.version === this.record.version;
   }
 }
 
@@ -117,7 +117,7 @@ export class StreamReader {
   }
 
   end(): void {
-    for (const view of this.#views.values()) if (!view.isDone) view.isComplete = false;
+    for (const view of this.#views.values()) if (!view.isDone) view.isFromStart = false;
   }
 
   reset(): void {
@@ -130,7 +130,7 @@ export class StreamReader {
   handleUpdate(update: RawUpdate | RawBlockCounts): void {
     switch (update.kind) {
       case 'slot':
-        this.#takeStatus(update);
+        this.#handleStatus(update);
         return;
       case 'blockCounts': {
         const view = this.#viewOf(update.slot);
@@ -148,11 +148,11 @@ export class StreamReader {
         return;
       }
       default:
-        this.#takeContent(update);
+        this.#handleContent(update);
     }
   }
 
-  #takeContent(update: RawContent): void {
+  #handleContent(update: RawContent): void {
     if (update.kind === 'account' && update.isStartup) return;
     const view = this.#viewOf(update.slot);
     if (view === null || !view.isAuthoritative) return;
@@ -173,7 +173,7 @@ export class StreamReader {
     return fillsIn && state === 'emitted' && tip !== null && slot <= tip;
   }
 
-  #takeStatus(update: RawSlot): void {
+  #handleStatus(update: RawSlot): void {
     const isPositionMark = update.status === 'createdBank' || update.status === 'processed';
     if (isPositionMark && !this.#options.fillsIn) this.#setPosition(update.slot);
     switch (update.status) {
@@ -186,12 +186,12 @@ export class StreamReader {
       case 'dead': {
         const view = this.#viewOf(update.slot);
         if (view !== null) {
-          const { record, isComplete } = view;
+          const { record, isFromStart } = view;
           const deaths = view.deaths + 1;
           // Updates of the slot are dropped until its bank is created again.
           this.#deleteView(view);
           if (!this.#isBankless) this.#storeView(new SlotView(record, deaths));
-          if (!isComplete || view.isAuthoritative) this.#sink.handleDead(record, deaths, update);
+          if (!isFromStart || view.isAuthoritative) this.#sink.handleDead(record, deaths, update);
         }
         return;
       }
@@ -213,7 +213,7 @@ export class StreamReader {
   #takeBank(update: RawSlot): void {
     this.#sendsBanks = true;
     const existing = this.#views.get(update.slot);
-    if (existing?.isComplete === true) return;
+    if (existing?.isFromStart === true) return;
     if (existing !== undefined) this.#deleteView(existing);
     this.#startView(update.slot, true, update, existing?.deaths);
   }
@@ -274,10 +274,10 @@ export class StreamReader {
   #startView(slot: Slot, isFirst: boolean, bank: RawSlot | null, deaths = 0): SlotView | null {
     const record = this.#sink.record(slot);
     if (record === null) return null;
-    const isComplete = isFirst && (this.#options.fillsIn || !this.#sink.isEarlier(slot));
+    const isFromStart = isFirst && (this.#options.fillsIn || !this.#sink.isEarlier(slot));
     const view = new SlotView(record, deaths);
-    if (isComplete) {
-      view.isComplete = true;
+    if (isFromStart) {
+      view.isFromStart = true;
       view.version = this.#sink.startSlot(record, deaths, bank);
       if (view.isAuthoritative) record.noteRequest(this.#sink.request());
     }

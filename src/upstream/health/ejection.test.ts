@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Ejection, RecentOutcomes } from './ejection.ts';
 
-const limits = { exclusionMaxMs: 60_000, readmitSuccessesMin: 3, readmitPollsMin: 2, slowMs: 1_000 };
+const limits = { ejectionMaxMs: 60_000, readmitSuccessesMin: 3, readmitPollsMin: 2, slowMs: 1_000 };
 
 let ejection: Ejection;
 beforeEach(() => {

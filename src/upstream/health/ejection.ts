@@ -102,7 +102,7 @@ const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
   UpstreamLimits,
-  'exclusionMaxMs' | 'readmitSuccessesMin' | 'readmitPollsMin' | 'slowMs'
+  'ejectionMaxMs' | 'readmitSuccessesMin' | 'readmitPollsMin' | 'slowMs'
 >;
 
 /**
@@ -150,7 +150,7 @@ export class Ejection {
   /** Re-admits the node or ends its probation when due. @returns whether it was re-admitted. */
   review(isCurrent: boolean, now: number): boolean {
     const isProven = this.#successfulCalls >= this.#limits.readmitSuccessesMin;
-    const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;
+    const isLongAgo = now - this.#changedAt > this.#limits.ejectionMaxMs;
     if (this.reason === null) {
       if (this.#probation !== null && (isProven || isLongAgo)) this.#clear();
       return false;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../../solana/units.ts';
 import { NodeCapabilities } from './node-capabilities.ts';
 
-const fresh = (): NodeCapabilities => new NodeCapabilities({ capabilityMs: 1_000, cordonMs: 100 });
+const fresh = (): NodeCapabilities => new NodeCapabilities({ capabilityMs: 1_000, unhealthyMs: 100 });
 
 describe('NodeCapabilities', () => {
   it('lacks a method for capabilityMs', () => {

@@ -2,7 +2,7 @@ import type { MissingCapability } from '../../protocol/node-errors.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { UpstreamLimits } from '../limits.ts';
 
-type CapabilityLimits = Pick<UpstreamLimits, 'capabilityMs' | 'cordonMs'>;
+type CapabilityLimits = Pick<UpstreamLimits, 'capabilityMs' | 'unhealthyMs'>;
 
 const METHODS_MAX = 64;
 /** Longer method names are ignored: they come from clients, not from the method table. */
@@ -25,9 +25,9 @@ export class NodeCapabilities {
     this.#missing.delete(method);
     const [oldest] = this.#missing.keys();
     if (oldest !== undefined && this.#missing.size >= METHODS_MAX) this.#missing.delete(oldest);
-    const { capabilityMs, cordonMs } = this.#limits;
+    const { capabilityMs, unhealthyMs } = this.#limits;
     // Recent data that is missing will soon arrive.
-    const until = now + (capability === 'newer' ? cordonMs : capabilityMs);
+    const until = now + (capability === 'newer' ? unhealthyMs : capabilityMs);
     this.#missing.set(method, {
       from: capability === 'newer' ? slot : null,
       to: capability === 'older' ? slot : null,

@@ -195,7 +195,7 @@ export class NodeHealth {
 
   #recordResponse({ errorCode }: RpcResponse, now: number, elapsedMs: number | null): void {
     if (errorCode !== 0 && nodeErrorRow(errorCode).behind)
-      this.selfUnhealthyUntil = now + this.#limits.cordonMs;
+      this.selfUnhealthyUntil = now + this.#limits.unhealthyMs;
     this.#consecutiveThrottles = 0;
     this.#failedPolls = 0;
     this.lastResponseAt = now;

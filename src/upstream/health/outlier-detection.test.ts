@@ -5,7 +5,7 @@ import { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 import { updateEjections } from './outlier-detection.ts';
 
-const limits = { ...defaultUpstreamLimits, exclusionMaxMs: 60_000, readmitSuccessesMin: 3 };
+const limits = { ...defaultUpstreamLimits, ejectionMaxMs: 60_000, readmitSuccessesMin: 3 };
 
 let nodes: NodeHealth[];
 beforeEach(() => {

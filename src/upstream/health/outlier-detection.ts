@@ -4,18 +4,15 @@ import type { EjectionReason } from './node-state.ts';
 
 type EjectionLimits = Pick<
   UpstreamLimits,
-  'exclusionAttemptsMin' | 'failedShareMax' | 'throttledShareMax' | 'slowMs'
+  'ejectionAttemptsMin' | 'failedShareMax' | 'throttledShareMax' | 'slowMs'
 >;
 
 /** Latency quantile used to compare nodes. */
 const LATENCY_SHARE = 0.7;
 const SLOW_FACTOR = 3;
 
-const hasEnoughAttempts = (
-  node: NodeHealth,
-  { exclusionAttemptsMin }: EjectionLimits,
-  now: number,
-): boolean => node.recent.attempts(now) >= exclusionAttemptsMin;
+const hasEnoughAttempts = (node: NodeHealth, { ejectionAttemptsMin }: EjectionLimits, now: number): boolean =>
+  node.recent.attempts(now) >= ejectionAttemptsMin;
 
 /** null if there were too few attempts. */
 const latencyOf = (node: NodeHealth, limits: EjectionLimits, now: number): number | null =>

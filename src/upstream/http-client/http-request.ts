@@ -157,7 +157,7 @@ export class BodyStreamer implements BodyFlow {
 
   streamThresholdFor({ nodeRequest, isSettled }: HttpRequest): number {
     const canStream = nodeRequest.acceptsStream && !isSettled && this.#context.hasStreamSlot;
-    return canStream ? this.#context.limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
+    return canStream ? this.#context.limits.streamFromBytes : Number.POSITIVE_INFINITY;
   }
 
   consume(request: HttpRequest): void {
@@ -235,7 +235,7 @@ export class BodyStreamer implements BodyFlow {
   #forward(request: HttpRequest, bodyListener: BodyListener): void {
     const { body } = this.#reader;
     if (body.bytes === 0) return;
-    request.deadline = performance.now() + this.#context.limits.longAnswerStallMs;
+    request.deadline = performance.now() + this.#context.limits.streamStallMs;
     const piece = body.piece(true);
     if (this.#readBuffer !== null && piece.buffer === this.#readBuffer.buffer) this.#readBuffer = null;
     body.clear();
@@ -244,6 +244,6 @@ export class BodyStreamer implements BodyFlow {
 
   #resetStallTimer(): void {
     if (this.#request === null || this.bodyListener === null) return;
-    this.#request.deadline = performance.now() + this.#context.limits.longAnswerStallMs;
+    this.#request.deadline = performance.now() + this.#context.limits.streamStallMs;
   }
 }

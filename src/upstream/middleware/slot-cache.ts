@@ -132,9 +132,9 @@ export class SlotCache implements RpcDispatcher {
     if (current === null || !this.#isFresh(current.atMs)) return null;
     const observed = this.#observed.get(network)?.get(commitment);
     const isAhead = observed !== undefined && observed.slot > current.slot && this.#isRecent(observed);
-    const isSame = observed !== undefined && isPlausible(observed.slot, current);
-    if (isAhead && isSame && !this.#isFresh(observed.atMs)) return null;
-    const head = isAhead && isSame ? observed.slot : current.slot;
+    const isObservedPlausible = observed !== undefined && isPlausible(observed.slot, current);
+    if (isAhead && isObservedPlausible && !this.#isFresh(observed.atMs)) return null;
+    const head = isAhead && isObservedPlausible ? observed.slot : current.slot;
     if (head < key.minContextSlot || (minSlot != null && head < minSlot.at(commitment))) return null;
     if (observed?.slot === head) return observed.response;
     const response = slotResponse(head);

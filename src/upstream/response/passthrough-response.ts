@@ -8,7 +8,7 @@ import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
 
 /** Number of bytes always held back: longer than any tail, so that the end is verified before it is forwarded. */
-const BUFFERED_MIN_BYTES = 64;
+const HELD_BACK_BYTES = 64;
 /** Data is forwarded once more than this is buffered. */
 const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
@@ -55,7 +55,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   }
 
   static canStream(start: Buffer): boolean {
-    if (start.length < RESULT_PREFIX.length + BUFFERED_MIN_BYTES || !matchesAt(start, 0, RESULT_PREFIX))
+    if (start.length < RESULT_PREFIX.length + HELD_BACK_BYTES || !matchesAt(start, 0, RESULT_PREFIX))
       return false;
     const firstByte = start[RESULT_PREFIX.length];
     return firstByte === 0x7b || firstByte === 0x5b || firstByte === 0x22;
@@ -133,7 +133,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   #forward(): void {
     const [buffered, reader] = [this.#buffered, this.#reader];
     if (reader === null || buffered.length <= BUFFERED_MAX_BYTES || this.#remaining === 0) return;
-    const end = buffered.length - BUFFERED_MIN_BYTES;
+    const end = buffered.length - HELD_BACK_BYTES;
     // Copied, because the original buffer is passed on.
     this.#buffered = Buffer.from(buffered.subarray(end));
     reader.onData(buffered.subarray(0, end));

@@ -60,11 +60,11 @@ class Attempt implements NodeRequest, StreamListener {
   readonly #startedAt: number;
 
   constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
-    const { hasEffect, takesAllTheTime } = methodTraits[row.kind];
+    const { hasEffect, mayUseWholeTimeout } = methodTraits[row.kind];
     this.id = nextRequestId();
     this.method = method;
     this.params = params;
-    this.canPipeline = !hasEffect && !takesAllTheTime;
+    this.canPipeline = !hasEffect && !mayUseWholeTimeout;
     this.#node = node;
     this.#listener = listener;
     this.#startedAt = now;

@@ -329,7 +329,7 @@ function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: 
 
 function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const { traits, call } = state;
-  node.recordOutcome(outcome, traits.takesAllTheTime ? null : elapsedMs);
+  node.recordOutcome(outcome, traits.mayUseWholeTimeout ? null : elapsedMs);
   if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return;
   if (traits.hedged && state.nodes.length > 1) node.latencies.record(call.row, elapsedMs);
   if (!call.row.context) return;

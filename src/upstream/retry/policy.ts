@@ -118,7 +118,7 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
   // Another node has already returned a null result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
-  return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
+  return Math.max(1, traits.mayUseWholeTimeout ? remainingMs : Math.min(remainingMs, limitMs));
 }
 
 const NULL = Buffer.from('null');
@@ -142,7 +142,7 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
-  if (state.isDoubted) return 'return';
+  if (state.awaitsConfirmation) return 'return';
   if (state.isActive) return 'confirm';
   const needsConfirmation = state.limits.confirmNullResults && state.call.row.history === 'signature';
   return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
@@ -199,7 +199,7 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
   state.addStep({
     node,
     outcome,
-    hasNoResponse: !isResponse && decision !== 'retry-elsewhere',
+    hasNoUsableResponse: !isResponse && decision !== 'retry-elsewhere',
     isBehind: isResponse && nodeErrorRow(outcome.response.errorCode).behind,
   });
   state.ambiguous ||= isAmbiguous(outcome);
@@ -207,8 +207,8 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
   if (isResponse) retainBest(state, outcome.response);
   if (decision === 'fail') throw failureOf(state, outcome);
   if (decision !== 'confirm') return null;
-  if (state.isDoubted) return conclude(state);
-  state.isDoubted = isConclusive(state, node);
+  if (state.awaitsConfirmation) return conclude(state);
+  state.awaitsConfirmation = isConclusive(state, node);
   return null;
 }
 

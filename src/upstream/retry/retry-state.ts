@@ -12,7 +12,7 @@ export type AttemptStep = Readonly<{
   node: UpstreamNode;
   outcome: Outcome;
   /** The node returned no usable response. It may be retried when no untried node is left. */
-  hasNoResponse: boolean;
+  hasNoUsableResponse: boolean;
   /** The node reported that it is behind. It may be retried if another node did not respond. */
   isBehind: boolean;
 }>;
@@ -50,7 +50,7 @@ export class RetryState {
   /** Most informative error or null result so far. */
   best: RpcResponse | null = null;
   /** A null result or an error awaits confirmation; the next response is accepted. */
-  isDoubted = false;
+  awaitsConfirmation = false;
   ambiguous = false;
   timedOut = false;
   isTooLarge = false;
@@ -99,20 +99,20 @@ export class RetryState {
 
   /** Whether another attempt at the node may give a different result. */
   isRetryable(node: UpstreamNode): boolean {
-    return this.steps.some((step) => step.node === node && (step.hasNoResponse || step.isBehind));
+    return this.steps.some((step) => step.node === node && (step.hasNoUsableResponse || step.isBehind));
   }
 
   get hasUnresponsive(): boolean {
-    return this.steps.some(({ hasNoResponse }) => hasNoResponse);
+    return this.steps.some(({ hasNoUsableResponse }) => hasNoUsableResponse);
   }
 }
 
 function hedgeBudgetOf(
-  { hedged, takesAllTheTime, oneNode }: MethodTraits,
+  { hedged, mayUseWholeTimeout, oneNode }: MethodTraits,
   group: NodeGroup,
 ): HedgeBudget | null {
   if (hedged) return group.hedgeBudget;
-  return takesAllTheTime && !oneNode ? group.scanHedgeBudget : null;
+  return mayUseWholeTimeout && !oneNode ? group.scanHedgeBudget : null;
 }
 
 /** Minimum slot from the params or from the session, whichever is higher. */

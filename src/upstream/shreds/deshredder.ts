@@ -298,7 +298,7 @@ export class Deshredder {
     if (batch === null) return;
     const { kind, length } = measureEntries(batch.payload);
     if (kind !== 'entries') return;
-    slot.emittedEarly(batch);
+    slot.markEmittedEarly(batch);
     this.#emitEntries(slot.slot, batch, length);
   }
 

@@ -146,7 +146,7 @@ export type ShredStageOptions = Readonly<{
 }>;
 
 /** Geyser request whose updates go to `onUpdate`: lookup table writes and slots. */
-export const standardRequest: SubscribeRequest = {
+export const geyserRequest: SubscribeRequest = {
   ...lookupTableRequest,
   slots: new Map([['slots', { interslotUpdates: true }]]),
 };
@@ -220,7 +220,7 @@ export class ShredStage {
     const { batches, malformed, unknown } = this.#batches;
     return {
       shreds: this.#udp === null ? null : this.#deshredder.stats,
-      unknownSenders: this.#udp?.rejected ?? 0,
+      unknownSenders: this.#udp?.unknownSenderPackets ?? 0,
       ...{ batches, malformed, unknown },
       duplicates: this.#merge.duplicates,
       unresolved: this.#tables.unresolved,

@@ -172,7 +172,7 @@ export class SlotShreds {
     return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
   }
 
-  emittedEarly({ first }: ShredRange): void {
+  markEmittedEarly({ first }: ShredRange): void {
     this.#emittedEarly.add(first);
   }
 

@@ -63,7 +63,7 @@ describe('UdpShredReceiver', () => {
     await send(neighbour!, port, Uint8Array.of(3));
     await received(2);
     expect(packets.map(([first]) => first)).toEqual([2, 3]);
-    expect(udp.rejected).toBe(1);
+    expect(udp.unknownSenderPackets).toBe(1);
   });
 
   it.each(['nobody', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/8/8', '::1/129', '10.0.0/8', ''])(

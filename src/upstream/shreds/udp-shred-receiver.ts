@@ -40,7 +40,7 @@ export class UdpShredReceiver {
   readonly #allowedCache = new Lru<string, boolean>(SENDERS_CACHED_MAX);
   #socket: Socket | null = null;
   packets = 0;
-  rejected = 0;
+  unknownSenderPackets = 0;
 
   constructor(options: UdpShredReceiverOptions) {
     this.#options = options;
@@ -94,7 +94,7 @@ export class UdpShredReceiver {
 
   #handlePacket(bytes: Buffer, { address }: RemoteInfo): void {
     if (!this.#isAllowed(address)) {
-      this.rejected++;
+      this.unknownSenderPackets++;
       return;
     }
     this.packets++;

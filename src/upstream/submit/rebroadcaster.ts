@@ -96,7 +96,7 @@ export class Rebroadcaster {
     this.#pollerOf(submission.network).add(submission.watched);
     void submission.watched.outcome
       .then((confirmation) => this.#onLanded(submission, confirmation))
-      .catch(() => this.#end(submission, { name: 'unconfirmed', ...notLanded }));
+      .catch(() => this.#end(submission, { status: 'unconfirmed', ...notLanded }));
     this.#timer ??= setInterval(
       () => this.#checkDue(),
       Math.max(1, this.#parts.limits.rebroadcastIntervalMs / CHECKS_PER_INTERVAL),
@@ -135,13 +135,13 @@ export class Rebroadcaster {
         else if (submission.isDue(now)) due.push(submission);
       }
     }
-    for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
+    for (const submission of expired) this.#end(submission, { status: 'unconfirmed', ...notLanded });
     const { rebroadcastConcurrency } = this.#parts.limits;
     // `slice` limits the number of signature verifications per check.
     for (const submission of due.slice(0, rebroadcastConcurrency)) {
       if (this.#inFlight >= rebroadcastConcurrency) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())
-        this.#end(submission, { name: 'unconfirmed', ...notLanded });
+        this.#end(submission, { status: 'unconfirmed', ...notLanded });
       else this.#rebroadcast(submission);
     }
   }
@@ -160,11 +160,11 @@ export class Rebroadcaster {
   }
 
   #onLanded(submission: PendingSubmission, { err, failure }: Confirmation): void {
-    if (failure?.code === 'TRANSACTION_EXPIRED') this.#end(submission, { name: 'expired', ...notLanded });
+    if (failure?.code === 'TRANSACTION_EXPIRED') this.#end(submission, { status: 'expired', ...notLanded });
     if (failure !== null) return;
     const { slot } = submission.watched;
-    if (err === null) this.#end(submission, { name: 'confirmed', slot, err: null });
-    else this.#end(submission, { name: 'failed', slot, err: errText(err) });
+    if (err === null) this.#end(submission, { status: 'confirmed', slot, err: null });
+    else this.#end(submission, { status: 'failed', slot, err: errText(err) });
   }
 
   #dropOne(): void {
@@ -172,7 +172,7 @@ export class Rebroadcaster {
     const [first] = mostRebroadcast ?? [];
     if (first === undefined) throw new RangeError('no pending submission to drop');
     this.shed++;
-    this.#end(first, { name: 'shed', ...notLanded });
+    this.#end(first, { status: 'shed', ...notLanded });
   }
 
   #end(submission: PendingSubmission, result: SubmissionEnd): void {

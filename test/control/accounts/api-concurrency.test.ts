@@ -123,7 +123,7 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
       tailsMax: 5,
       customerTailsMax: 4,
       followerTailsMax: 2,
-      operatorTailsKept: 1,
+      operatorTailsReserved: 1,
     });
     Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
     const http = httpOf({});

@@ -401,7 +401,7 @@ const tokenAccount = {
 const refusals = [ReadError, MalformedJson, SyntaxError, RangeError];
 
 async function accountsRead(reader: ChainReader): Promise<void> {
-  const request = { addresses, commitment: 'processed', notBefore: slot(1) } as const;
+  const request = { addresses, commitment: 'processed', minContextSlot: slot(1) } as const;
   const { signal } = new AbortController();
   for (const encoding of ['base64', 'jsonParsed'] as const) {
     for await (const read of readAccounts(reader, { ...request, encoding }, signal))

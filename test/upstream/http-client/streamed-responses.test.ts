@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Promise<void> {
   raw = await startRaw(script);
-  node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
+  node = nodeAt(raw.url, { streamFromBytes: FROM, ...limits });
 }
 
 class Reading implements ResponseReader {
@@ -187,7 +187,7 @@ describe('streamed response', () => {
 
   it('is aborted without progress of node or reader', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
-      longAnswerStallMs: 100,
+      streamStallMs: 100,
     });
     const stuck = await reading();
     await until(() => stuck.end !== null);
@@ -242,7 +242,7 @@ describe('exception while processing a response', () => {
 
   it('fails the call of a throwing stream handler', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
-    const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
+    const scene = await stage([{ name: 'raw', url: raw.url }], { streamFromBytes: 1_000 });
     const failure = await new Promise<unknown>((resolve) => {
       const listener: ResponseHandler = {
         onResponse: resolve,

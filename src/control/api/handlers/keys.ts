@@ -110,10 +110,10 @@ export function keyHandlers(services: ApiServices) {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
-    const late = new AbortController();
-    const refreshTimeout = delay(REFRESH_MAX_MS, null, { signal: late.signal }).catch(() => null);
+    const timeoutAbort = new AbortController();
+    const refreshTimeout = delay(REFRESH_MAX_MS, null, { signal: timeoutAbort.signal }).catch(() => null);
     await Promise.race([services.refreshKeys?.(), refreshTimeout]);
-    late.abort();
+    timeoutAbort.abort();
     return result;
   };
   type KeyInput = Readonly<{ path: Readonly<{ customer: string; key: string }> }>;

@@ -198,8 +198,8 @@ function mergeSettings(
   const { name, network } = row;
   const { url = before.url, headers = before.headers, options = before.options } = body;
   // A derived WebSocket address changes with the URL.
-  const currentSettings = before.isWsDerived ? undefined : (before.ws ?? 'off');
-  const ws = body.ws === undefined ? currentSettings : body.ws;
+  const currentWs = before.isWsDerived ? undefined : (before.ws ?? 'off');
+  const ws = body.ws === undefined ? currentWs : body.ws;
   const grpc = body.grpc === undefined ? before.grpc : body.grpc;
   return { name, network, url, ws, grpc, headers, options };
 }

@@ -73,7 +73,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-async function reserveTestMail(services: ApiServices, target: NoticeTargetTable, sender: string) {
+async function reserveTest(services: ApiServices, target: NoticeTargetTable, sender: string) {
   const { now, store, mailRateLimiter } = services;
   const { testIntervalMs } = limitsOf(services);
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
@@ -95,7 +95,7 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw noSuchTarget();
-  await reserveTestMail(services, target, concurrencyKeyOf(caller));
+  await reserveTest(services, target, concurrencyKeyOf(caller));
   const { name } = await requireCustomer(store.db, customerId);
   const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };

@@ -202,9 +202,9 @@ export class HttpApi {
 
   async #toErrorResponse(thrown: unknown, context: Context<Env>): Promise<Response> {
     const requestId = context.get('requestId') ?? randomUUID();
-    const isOurs = !(thrown instanceof ApiError);
-    const unavailable = isOurs && (await this.#isUnavailable(thrown)) ? this.#storeUnavailable() : null;
-    if (isOurs && unavailable === null) {
+    const isUnexpected = !(thrown instanceof ApiError);
+    const unavailable = isUnexpected && (await this.#isUnavailable(thrown)) ? this.#storeUnavailable() : null;
+    if (isUnexpected && unavailable === null) {
       const route = `${context.req.method} ${context.req.routePath}`;
       this.#api.log.error({ err: thrown, requestId, route }, 'Control API request failed');
     }

@@ -46,7 +46,7 @@ export const assetIdOf = (tree: Address, nonce: bigint): Address =>
   findProgramAddress(assetSeeds(tree, nonce), bubblegumProgram).address;
 
 /** Later instructions within the same outer instruction, up to the next Bubblegum instruction. */
-function* behind({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
+function* laterInstructions({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
   for (const one of instructions) {
     if (one.outer !== outer || one.index <= index) continue;
     if (one.program === bubblegumProgram) return;
@@ -58,7 +58,7 @@ type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
 
 /** Anyone can call a no-op program, so the caller and the asset ID must match. */
 function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | null {
-  for (const one of behind(instruction, transaction)) {
+  for (const one of laterInstructions(instruction, transaction)) {
     if (!noopPrograms.has(one.program)) continue;
     if (one.height !== null && one.caller !== instruction.index) continue;
     const event = readLeafEvent(one.data);
@@ -104,12 +104,15 @@ const readHead = (args: ByteReader) => ({
   ...{ primarySaleHappened: args.bool(), isMutable: args.bool() },
 });
 
-function readMetadata(args: ByteReader, vouched: boolean): CompressedMetadata {
+function readMetadata(args: ByteReader, isCollectionVerified: boolean): CompressedMetadata {
   return {
     ...readHead(args),
     editionNonce: optional(args, (some) => some.u8()),
     tokenStandard: optional(args, variant(tokenStandards)),
-    collection: optional(args, (some) => ({ verified: some.bool() || vouched, key: readAddress(some) })),
+    collection: optional(args, (some) => ({
+      verified: some.bool() || isCollectionVerified,
+      key: readAddress(some),
+    })),
     uses: optional(args, uses),
     tokenProgramVersion: variant(programVersions)(args),
     creators: creators(args),
@@ -161,7 +164,7 @@ function nonceV2({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-function nameOf(call: TreeCall, nonce: bigint): Address {
+function assetIdOfCall(call: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(call);
   // Taking the ID from the leaf event avoids the search for the bump.
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(call.at.merkle_tree, nonce);
@@ -172,7 +175,7 @@ function transferred(
   nonce: bigint,
 ): ParsedAction {
   const { at } = call;
-  const nft = { nft_address: nameOf(call, nonce), update_authority: at.tree_authority };
+  const nft = { nft_address: assetIdOfCall(call, nonce), update_authority: at.tree_authority };
   return nftAction('COMPRESSED_NFT_TRANSFER', { ...at, ...nft });
 }
 

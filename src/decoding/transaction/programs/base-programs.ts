@@ -12,7 +12,7 @@ import {
 } from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 
-const made: ReadonlySet<string> = new Set([
+const ignoredTypes: ReadonlySet<string> = new Set([
   ...['createAccount', 'createAccountWithSeed', 'allocate', 'allocateWithSeed', 'assign', 'assignWithSeed'],
   ...['createAccountAllowPrefund', 'initializeNonce', 'advanceNonce', 'upgradeNonce'],
 ]);
@@ -20,7 +20,7 @@ const made: ReadonlySet<string> = new Set([
 const read: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
   if (parsed === null) return null;
-  if (made.has(parsed.type)) return [];
+  if (ignoredTypes.has(parsed.type)) return [];
   if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') {
     return readByParsedType(instruction, transaction);
   }

@@ -88,7 +88,7 @@ const ignoredTypes: ReadonlySet<string> = new Set([
   ...['reallocate', 'createNativeMint'],
 ]);
 
-const making = /^initialize(?!Multisig)/;
+const initializeType = /^initialize(?!Multisig)/;
 
 const read: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
@@ -98,7 +98,7 @@ const read: ReadInstruction = (instruction, transaction) => {
     const action = reader(parsed.info, transaction);
     return action === ignored ? [] : action && [action];
   }
-  if (ignoredTypes.has(parsed.type) || making.test(parsed.type)) return [];
+  if (ignoredTypes.has(parsed.type) || initializeType.test(parsed.type)) return [];
   return readByParsedType(instruction, transaction);
 };
 

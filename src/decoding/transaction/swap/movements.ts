@@ -113,15 +113,15 @@ export function movementOf(
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
   // A balance change can be assigned to a movement only if the account occurs once.
-  const named = new Map<Address, number>();
+  const occurrences = new Map<Address, number>();
   for (const moved of moves) {
     for (const account of [moved?.source, moved?.destination]) {
-      if (account) named.set(account, (named.get(account) ?? 0) + 1);
+      if (account) occurrences.set(account, (occurrences.get(account) ?? 0) + 1);
     }
   }
   return moves.flatMap((moved, at) => {
     const instruction = transaction.instructions[at] as ExecutedInstruction;
-    const movement = moved === null ? null : movementFrom(moved, instruction, transaction, named);
+    const movement = moved === null ? null : movementFrom(moved, instruction, transaction, occurrences);
     return movement === null ? [] : [{ at, ...movement }];
   });
 }

@@ -20,7 +20,7 @@ export class RequestFaults implements FieldCount {
 
   constructor({ filtersMax, pubkeysMax, slicesMax }: RequestBounds) {
     this.#fieldsMax =
-      FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
+      OTHER_FIELDS_MAX + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
     this.#max = {
       filters: filtersMax,
       'filters of account data': filtersMax * DATA_FILTERS_PER_FILTER_MAX,
@@ -79,7 +79,7 @@ const DATA_FILTERS_PER_FILTER_MAX = 8;
 const FIELDS_OF_A_FILTER = 40;
 const FIELDS_OF_A_SLICE = 3;
 /** Allowance for other fields, such as those of future versions. */
-const FIELDS_BESIDES = 1_000;
+const OTHER_FIELDS_MAX = 1_000;
 
 /** Named as in geyser.proto. */
 export type FilterKind =

@@ -153,7 +153,7 @@ export const confidentialTransferFee = byU8(
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
 /** For a burn, nodes call the account `destination`, as they do for a mint. */
-const burnt: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
+const burnLayout: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
 /** Source: confidential_mint_burn.rs in the same folder */
 export const confidentialMintBurn = byU8(
@@ -174,10 +174,10 @@ export const confidentialMintBurn = byU8(
         'newSupplyElGamalPubkey elGamal, proofInstructionOffset i8',
       ),
       confidentialMint: withProofs('confidentialMint', {
-        ...burnt,
+        ...burnLayout,
         data: 'newDecryptableSupply balance, _ skippedAuditorAmount',
       }),
-      confidentialBurn: withProofs('confidentialBurn', burnt),
+      confidentialBurn: withProofs('confidentialBurn', burnLayout),
     },
   ),
 );

@@ -181,16 +181,16 @@ export class EqualityIndex {
     if (shapes !== undefined) this.#matchAny(shapes, hashAddress(account.owner, 0), account, matches);
   }
 
-  #matchAny(list: ShapeList, ofOwner: number, account: RawAccount, matches: Matches): void {
+  #matchAny(list: ShapeList, ownerHash: number, account: RawAccount, matches: Matches): void {
     const { length } = account.data;
     for (const { shape } of list.shapes) {
       if (shape.end > length) break;
-      let entry: ChainEntry<AccountRule> | null = this.#chains.get(ofOwner + shape.hashOf(account)) ?? null;
+      let entry: ChainEntry<AccountRule> | null = this.#chains.get(ownerHash + shape.hashOf(account)) ?? null;
       for (; entry !== null; entry = entry.next) {
         const { watcher } = entry;
         if (!matches.isNew(watcher)) continue;
         const { rule } = watcher;
-        if (watcher.ownerShapes === list ? rule.passesOfOwner(account) : rule.passes(account))
+        if (watcher.ownerShapes === list ? rule.passesGivenOwner(account) : rule.passes(account))
           matches.add(watcher);
       }
     }

@@ -80,8 +80,8 @@ export class Matches {
 
   /** Marks a watcher as checked for this update. @returns false if it already was. */
   isNew(watcher: Watcher<unknown>): boolean {
-    if (watcher.matchedIn === this.#generation) return false;
-    watcher.matchedIn = this.#generation;
+    if (watcher.checkedIn === this.#generation) return false;
+    watcher.checkedIn = this.#generation;
     return true;
   }
 
@@ -190,7 +190,7 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly ordinal: number;
   ownNames: Uint8Array | null = null;
   /** Last matching generation in which this watcher was checked. */
-  matchedIn = 0;
+  checkedIn = 0;
   /** Keys of this filter in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
   /** Set if the filter has at most one owner: comparing this shape list replaces comparing the owner. */

@@ -52,7 +52,7 @@ export class AccountRule {
   }
 
   /** Checks the remaining conditions for an account whose owner is listed. */
-  passesOfOwner(account: RawAccount): boolean {
+  passesGivenOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }
 

@@ -3,7 +3,7 @@ import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { hashAddress } from './key-hash.ts';
 
 /** Base-2 logarithm of the bits per address: 16 bits give about 1 false positive in 17. */
-const BITS_EACH_LOG2 = 4;
+const BITS_PER_ADDRESS_LOG2 = 4;
 
 /** Hash factor: odd, and random per process. */
 const factor = randomInt(2 ** 31) * 2 + 1;
@@ -15,7 +15,7 @@ class AddressBloomFilter {
 
   /** `capacity` is a power of two, at least 8. */
   constructor(capacity: number) {
-    const bitsLog2 = Math.min(Math.log2(capacity) + BITS_EACH_LOG2, 32);
+    const bitsLog2 = Math.min(Math.log2(capacity) + BITS_PER_ADDRESS_LOG2, 32);
     this.#bits = new Int32Array(2 ** (bitsLog2 - 5));
     this.#shift = 32 - bitsLog2;
   }

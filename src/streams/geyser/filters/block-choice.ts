@@ -32,17 +32,20 @@ export class BlockChoice {
   of(block: RawBlock): BlockSelection {
     return {
       transactions: this.#hasTransactions
-        ? this.#thin(block.transactions, (set, { keys }) => overlaps(set, keys))
+        ? this.#filterIncluded(block.transactions, (set, { keys }) => overlaps(set, keys))
         : [],
       accounts: this.#hasAccounts
-        ? this.#thin(block.accounts, (set, { address }) => set.has(address, 0))
+        ? this.#filterIncluded(block.accounts, (set, { address }) => set.has(address, 0))
         : [],
       entries: this.#hasEntries ? block.entries : [],
       slices: this.#slices,
     };
   }
 
-  #thin<T>(items: readonly T[], isIn: (set: AddressSet | Cuckoo, item: T) => boolean): readonly T[] {
+  #filterIncluded<T>(
+    items: readonly T[],
+    isIn: (set: AddressSet | Cuckoo, item: T) => boolean,
+  ): readonly T[] {
     const include = this.#include;
     const cuckoo = this.#cuckoo;
     if (include === null && cuckoo === null) return items;

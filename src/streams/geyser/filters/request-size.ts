@@ -42,7 +42,7 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
 }
 
 /** Minimum size counted for a cuckoo filter: it is not indexed, so every update is tested against it. */
-const CUCKOO_LEAST_BYTES = 65_536;
+const CUCKOO_MIN_BYTES = 65_536;
 
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks } = request as Request;
@@ -55,4 +55,4 @@ export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest)
 }
 
 const cuckooFilterBytes = (filter: CuckooFilterMessage | undefined): number =>
-  filter === undefined ? 0 : Math.max(CUCKOO_LEAST_BYTES, filter.data.length);
+  filter === undefined ? 0 : Math.max(CUCKOO_MIN_BYTES, filter.data.length);

@@ -58,11 +58,11 @@ export class TransactionRule {
     if (!this.passesStatus(transaction.isVote, transaction.err !== null)) return false;
     if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
     const { keys } = transaction;
-    const more = this.tokenAccounts === null ? NO_KEYS : owners.of(transaction, this.tokenAccounts);
+    const ownerKeys = this.tokenAccounts === null ? NO_KEYS : owners.of(transaction, this.tokenAccounts);
     return (
-      this.#hasRequired(keys, more) &&
-      (isIncluded || this.#includes(keys, more)) &&
-      (this.#exclude === null || !(overlaps(this.#exclude, keys) || overlaps(this.#exclude, more)))
+      this.#hasRequired(keys, ownerKeys) &&
+      (isIncluded || this.#includes(keys, ownerKeys)) &&
+      (this.#exclude === null || !(overlaps(this.#exclude, keys) || overlaps(this.#exclude, ownerKeys)))
     );
   }
 

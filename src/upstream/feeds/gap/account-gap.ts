@@ -72,8 +72,8 @@ export class AccountGap implements GapRecovery {
   async fill(gap: Gap): Promise<void> {
     const { address, commitment, encoding } = this.#subscription;
     this.#validUpTo = newer(this.#validUpTo, this.#last === null ? null : contextSlot(this.#last));
-    const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
-    const query = { addresses: [address], commitment, encoding, notBefore };
+    const minContextSlot = commitment === 'finalized' ? gap.to.root : gap.to.slot;
+    const query = { addresses: [address], commitment, encoding, minContextSlot };
     for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
       // Skips a state for which the new connection has sent a newer notification.
       if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
@@ -157,7 +157,7 @@ export class ProgramGap implements GapRecovery {
         }
       },
     );
-    const query = { addresses: [...missed], commitment, encoding: 'base64', notBefore: to } as const;
+    const query = { addresses: [...missed], commitment, encoding: 'base64', minContextSlot: to } as const;
     for await (const read of readAccounts(gap.reader, query, gap.signal)) {
       const matching = read.filter(({ account }) => account !== null && this.#matches(account));
       if (matching.length === 0) continue;

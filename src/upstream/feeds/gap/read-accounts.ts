@@ -19,22 +19,24 @@ import { withContext } from './gap-recovery.ts';
 const GATHER_MS = 5;
 const REQUESTS_MAX = 16;
 
-type PendingRead = Readonly<{ address: Address; notBefore: Slot }> &
+type PendingRead = Readonly<{ address: Address; minContextSlot: Slot }> &
   Pick<PromiseWithResolvers<ReadAccount>, 'resolve' | 'reject'>;
 
 class ReadBatcher {
-  readonly #readAll: (addresses: readonly Address[], notBefore: Slot) => Promise<readonly ReadAccount[]>;
+  readonly #readAll: (addresses: readonly Address[], minContextSlot: Slot) => Promise<readonly ReadAccount[]>;
   readonly #requestSemaphore = new Semaphore(REQUESTS_MAX);
   #pending: PendingRead[] = [];
 
-  constructor(readAll: (addresses: readonly Address[], notBefore: Slot) => Promise<readonly ReadAccount[]>) {
+  constructor(
+    readAll: (addresses: readonly Address[], minContextSlot: Slot) => Promise<readonly ReadAccount[]>,
+  ) {
     this.#readAll = readAll;
   }
 
-  read(address: Address, notBefore: Slot): Promise<ReadAccount> {
+  read(address: Address, minContextSlot: Slot): Promise<ReadAccount> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
-      this.#pending.push({ address, notBefore, resolve, reject });
+      this.#pending.push({ address, minContextSlot, resolve, reject });
       if (this.#pending.length === ACCOUNTS_MAX) this.#flush();
     });
   }
@@ -47,7 +49,10 @@ class ReadBatcher {
 
   async #send(pending: readonly PendingRead[]): Promise<void> {
     try {
-      const newest = pending.reduce((most, one) => (one.notBefore > most ? one.notBefore : most), slotOf(0));
+      const newest = pending.reduce(
+        (most, one) => (one.minContextSlot > most ? one.minContextSlot : most),
+        slotOf(0),
+      );
       const addresses = pending.map(({ address }) => address);
       const results = await this.#readAll(addresses, newest);
       for (const [at, { resolve, reject }] of pending.entries()) {
@@ -73,7 +78,7 @@ type AccountQuery = Readonly<{
   commitment: Commitment;
   encoding: AccountEncoding;
   /** Sent as `minContextSlot`. */
-  notBefore: Slot;
+  minContextSlot: Slot;
 }>;
 
 export type ReadAccount = Readonly<{
@@ -115,11 +120,11 @@ function binaryAccount(
 
 async function readBatch(
   reader: ChainReader,
-  { addresses, commitment, encoding, notBefore }: AccountQuery,
+  { addresses, commitment, encoding, minContextSlot }: AccountQuery,
   signal?: AbortSignal,
 ): Promise<ReadAccount[]> {
   const parsed = encoding === 'jsonParsed';
-  const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot: notBefore };
+  const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot };
   const body = await reader.request('getMultipleAccounts', [addresses, config], signal);
   const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
   const slot = slotOf(u64Of(objectOf(context, 'context').slot, 'slot'));
@@ -140,8 +145,8 @@ function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery):
   const key = `${commitment} ${encoding}`;
   const batcher =
     batchers.get(key) ??
-    new ReadBatcher((addresses, notBefore) =>
-      readBatch(reader, { addresses, commitment, encoding, notBefore }),
+    new ReadBatcher((addresses, minContextSlot) =>
+      readBatch(reader, { addresses, commitment, encoding, minContextSlot }),
     );
   batchers.set(key, batcher);
   return batcher;
@@ -155,7 +160,7 @@ export async function* readAccounts(
 ): AsyncGenerator<ReadAccount[]> {
   const [first, ...others] = query.addresses;
   if (first !== undefined && others.length === 0) {
-    const reading = batcherOf(reader, query).read(first, query.notBefore);
+    const reading = batcherOf(reader, query).read(first, query.minContextSlot);
     const read = await unlessAborted(reading, signal);
     yield [read];
     return;

@@ -37,7 +37,7 @@ class EmittedSlots implements EmittedTransactions {
   upTo(commitment: Commitment): Slot | null {
     const old = newer(this.#root, this.#before);
     if (commitment === 'finalized') return old;
-    if (commitment === 'processed') return this.#newestWhere(({ isWhole }) => isWhole) ?? old;
+    if (commitment === 'processed') return this.#newestWhere(({ isComplete }) => isComplete) ?? old;
     return this.#completeUpTo(this.#confirmed) ?? old;
   }
 
@@ -46,7 +46,7 @@ class EmittedSlots implements EmittedTransactions {
     const emitted = this.#slots.get(slot);
     if (emitted === undefined || commitment === 'finalized') return false;
     if (commitment === 'processed') return emitted.signatures.has(signature);
-    return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
+    return emitted.isComplete && this.#confirmed !== null && slot <= this.#confirmed;
   }
 
   #newestWhere(is: (emitted: SlotState) => boolean): Slot | null {
@@ -59,7 +59,7 @@ class EmittedSlots implements EmittedTransactions {
     for (let at = tip; at !== null; ) {
       const emitted = this.#slots.get(at);
       if (emitted === undefined) break;
-      if (!emitted.isWhole) complete = slotOf(at > 0n ? at - 1n : 0n);
+      if (!emitted.isComplete) complete = slotOf(at > 0n ? at - 1n : 0n);
       at = emitted.parent;
     }
     return complete;
@@ -75,7 +75,7 @@ class SlotState {
   parent: Slot | null;
   isCreated = false;
   /** The slot was emitted completely. */
-  isWhole = false;
+  isComplete = false;
   isConfirmed = false;
   signatures = new Set<Signature>();
 
@@ -139,7 +139,7 @@ export class UpdateSequence {
     }
     const { completeUpTo } = this.#options;
     if (completeUpTo !== null && slot <= completeUpTo) return [];
-    if (this.#slots.get(slot)?.isWhole && !(update.kind === 'slot' && update.status === 'dead')) return [];
+    if (this.#slots.get(slot)?.isComplete && !(update.kind === 'slot' && update.status === 'dead')) return [];
     switch (update.kind) {
       case 'slot':
         return this.#slotEvents(update, at);
@@ -192,7 +192,7 @@ export class UpdateSequence {
         return [{ kind: 'dead', slot, err: deadError ?? '', at }];
       case 'processed': {
         const created = this.#createdEvents(slot, state, at);
-        state.isWhole = true;
+        state.isComplete = true;
         if (this.#processed === null || slot > this.#processed) this.#processed = slot;
         return [...created, { kind: 'processed', slot }];
       }
