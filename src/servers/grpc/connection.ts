@@ -134,7 +134,7 @@ export class Connection {
     call.start(createHandler);
   }
 
-  /** Covers node:http2's reset-flood protection. From a client that has made calls, an HTTP/2 error counts as abuse. */
+  /** An HTTP/2 error, such as a reset flood that node:http2 detects, is abuse if the client has made calls before. */
   #onError(fault: Error): void {
     if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }
