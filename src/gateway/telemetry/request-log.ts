@@ -69,7 +69,7 @@ export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | '
     node: string | null;
     address: string;
     origin: string | null;
-    /** Empty if the request was not sampled. */
+    /** Empty if the request was neither sampled nor traced. */
     steps: readonly RequestStep[];
     params: string | null;
     result: string | null;

@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Moves the handle and `close` listeners to a new socket. @param onRead - takes a byte count; returns false to pause. */
+/** Moves handle and `close` listeners to a new socket. @param onRead - takes the byte count; returns false to pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -52,7 +52,7 @@ const NONE = -1;
 const CACHED_POLICIES_MAX = 8;
 const LINE_END = Buffer.from('\r\n');
 
-/** Limits of a plan. `line`: the RateLimit-Policy header, and the RateLimit header up to its value. */
+/** Limits of a plan. `line`: the RateLimit-Policy header and the name of the RateLimit header. */
 type Policy = Readonly<{
   rate: number;
   rateWindow: number;
@@ -178,7 +178,7 @@ export class ResponseWriter {
     const text = this.#text;
     for (const piece of pieces) text.copy(piece);
     socket.write(text.bytes.subarray(0, text.length));
-    // A pending write still reads the buffer, so use a new one.
+    // A pending write still reads the buffer, so allocate a new buffer.
     if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 

@@ -13,7 +13,7 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment. A path ending in `/**`
+ * Handlers by path and upper-case verb. A path ending in `/*` matches one more non-empty segment. A path ending in `/**`
  * matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then the
  * longest prefix.
  */
