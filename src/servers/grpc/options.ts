@@ -40,7 +40,7 @@ export const grpcServerOptions = {
   /** Maximum queue of a call, in messages and in bytes; beyond it, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Maximum bytes queued by all calls (each counts shared bytes); beyond it, calls with the largest queues get LAGGING. */
+  /** Maximum bytes queued by all calls (each counts shared bytes). Beyond it, the largest queues get LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
   /** How long messages are collected for one write, since writes are most of the cost. 0: one event loop turn. */

@@ -13,9 +13,9 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Handlers by path and upper-case verb. A path ending in `/*` matches one more non-empty segment. A path ending in `/**`
- * matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then the
- * longest prefix.
+ * Handlers by path and upper-case verb. A path ending in `/*` matches one more non-empty segment. A path ending in
+ * `/**` matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then
+ * the longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
