@@ -73,7 +73,7 @@ export class Admission {
     return key;
   }
 
-  /** @param method - null when a connection is opened. @param meteredAs - name under which the request is charged. */
+  /** @param method - null: a new connection or an invalid request. @param meteredAs - method whose price applies. */
   authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });

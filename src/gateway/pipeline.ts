@@ -118,7 +118,7 @@ export class CallPipeline implements RequestHandler {
 
   /**
    * Counts a malformed body or a notification against the rate limit, because parsing took time. Costs no credits.
-   * @returns the fault or the reason for the rejection; null if there is neither.
+   * @returns the limits and, as `failure`, the fault or the reason for the rejection; null if there is neither.
    */
   recordInvalidRequest(
     invalidRequest: InvalidRequest,

@@ -1,9 +1,9 @@
-/** Bytes read from a node connection at a time, so that a 1 MiB response takes only a few reads. */
+/** Maximum bytes per read from a node connection, so that a 1 MiB response takes only a few reads. */
 export const READ_MAX_BYTES = 256 * 1024;
 /** Smaller chunks are allocated separately, because they would leave a pooled buffer mostly empty. */
 export const POOLED_MIN_BYTES = 16 * 1024;
 
-/** Free bytes before each chunk, for bytes held back from the previous chunk. */
+/** Space before each chunk, for bytes held back from the previous chunk. */
 const HEADROOM_BYTES = 64;
 
 type SizeClass = Readonly<{ bytes: number; freeMax: number; free: ArrayBufferLike[] }>;
@@ -34,7 +34,7 @@ export class BufferPool {
     return this.#pooled.has(buffer);
   }
 
-  /** The caller owns the copy until it releases it. */
+  /** The caller owns the copy until releasing it. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
     const sizeClass =

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /**
- * llhttp, the HTTP parser of Node.js, as WebAssembly from undici. Its `lib/llhttp` is not a public path, so the
- * version is pinned. One instance per process holds the parsers of all connections. Source: llhttp 9,
+ * llhttp, the HTTP parser of Node.js, as WebAssembly from undici. undici's version is pinned, because `lib/llhttp` is
+ * not a public path. One instance per process holds the parsers of all connections. Source: llhttp 9,
  * `llhttp_settings_t`; RFC 9112.
  */
 
@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 export interface HttpSink {
   onUrl(bytes: Buffer, start: number, end: number): void;
   onField(bytes: Buffer, start: number, end: number): void;
-  /** Value of the last header name. */
+  /** Value of the header whose name was received last. */
   onValue(bytes: Buffer, start: number, end: number): void;
   /** @returns whether to stop after the head. */
   onHead(status: number, keepAlive: boolean, upgrade: boolean): boolean;
@@ -45,7 +45,7 @@ const RESPONSE = 2;
 /** Values of `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
 
-/** Bytes copied to the instance at a time. */
+/** Maximum bytes copied to the instance at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -111,7 +111,7 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;
-  /** Whether invalid bytes were read; if so, the parser reads nothing more. */
+  /** Whether invalid bytes were read; if so, the parser reads nothing more until `reset`. */
   isFaulty = false;
   #isFree = false;
 
@@ -124,7 +124,7 @@ export class HttpParser {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /** Reads until the sink stops, a byte is invalid, or the input ends. @returns the offset where reading stopped. */
+  /** Reads until the sink stops it, a byte is invalid, or the input ends. @returns the offset where reading stopped. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.isFaulty) {

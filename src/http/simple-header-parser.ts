@@ -1,6 +1,6 @@
 /**
  * Parses ordinary headers that are complete in the buffer, which is cheaper than calling llhttp in WebAssembly.
- * Results match those of llhttp; any doubtful head is left to llhttp. Source: RFC 9112 §5, RFC 9110 §5.6.2.
+ * Results match those of llhttp; anything unusual is left to llhttp. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
 /** Receives the headers in order. Must not throw. */
@@ -13,15 +13,15 @@ export interface SimpleHeaderSink {
 export const NOT_SIMPLE = -1;
 
 const [LINE_FEED, RETURN, SPACE, COLON] = [0x0a, 0x0d, 0x20, 0x3a];
-/** Longer Content-Length values are left to llhttp. */
+/** Content-Length values with more digits are not parsed here. */
 const LENGTH_MAX_DIGITS = 9;
 
 const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
 const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /**
- * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Only for header names and
- * values: setting the case bit turns none of their other bytes into a letter, digit or hyphen.
+ * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Valid only for header names
+ * and values: setting the case bit turns none of their other bytes into a letter, digit or hyphen.
  */
 export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
   if (end - start !== token.length) return false;
@@ -33,7 +33,7 @@ export function byteTable(isOne: (text: string, byte: number) => boolean): Uint8
   return Uint8Array.from({ length: 256 }, (_, byte) => (isOne(String.fromCharCode(byte), byte) ? 1 : 0));
 }
 
-/** @returns the first offset of a byte that is not in the table, or `end`. */
+/** @returns the offset of the first byte that is not in the table, or `end`. */
 export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint8Array): number {
   let at = start;
   while (at < end && table[bytes[at] as number] === 1) at++;
@@ -86,7 +86,7 @@ export function connectionDirective(
   return isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION) ? 'unsupported' : 'other';
 }
 
-/** Parses a Content-Length value; -1 if it is not a plain number. */
+/** Parses a Content-Length value; -1 if it is not a plain number or has too many digits. */
 export function parseSimpleLength(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > LENGTH_MAX_DIGITS) return -1;
   let length = 0;

@@ -8,7 +8,7 @@ export type AddressHeaders = Readonly<{
   origin?: string | string[] | undefined;
 }>;
 
-/** Only the last hops are read; longer proxy chains are loops or forged. */
+/** Maximum number of hops to read, from the right. Longer proxy chains are loops or forged. */
 const HOPS_MAX = 32;
 /** Enough for scheme, host and port. Source: RFC 1035 §2.3.4 for the longest host name. */
 const ORIGIN_MAX_CHARS = 300;
@@ -82,7 +82,7 @@ export class TrustedProxies {
     return { address: ip.text, ip, isProxy: isProxy && this.#ranges.has(ip), origin: page };
   }
 
-  /** Reads hops from the right, as long as they are valid and trusted. */
+  /** Reads hops from the right until one is invalid or untrusted. @returns the last valid address. */
   #firstUntrusted(peer: IpAddress, forwarded: string): IpAddress {
     let nearest = peer;
     for (const hop of hopsOf(forwarded)) {

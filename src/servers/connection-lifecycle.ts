@@ -125,7 +125,7 @@ export class Heartbeat {
 
 type Readable = Readonly<{ pause(): void; resume(): void }>;
 
-/** Pauses reading from a client that sends too fast; TCP then applies backpressure. */
+/** Pauses reading from a client that sends too fast, so that the transport applies backpressure. */
 export class ReadPause {
   readonly #socket: Readable;
   #untilMs = 0;

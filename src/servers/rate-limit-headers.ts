@@ -15,7 +15,7 @@ function formatBoth(name: string, { rateLimit, quota = null }: LimitStatus, form
 
 const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean => rateLimit !== null || quota !== null;
 
-/** Source: IETF draft ratelimit-headers-09. The quota has the policy name `credits`, the rate limit `name`. */
+/** Source: IETF draft ratelimit-headers-09. Policy names: `credits` for the quota, `name` for the rate limit. */
 export const rateLimitHeaderValues = (name: string, limits: LimitStatus): [string, string] | null =>
   hasLimits(limits) ? [formatBoth(name, limits, formatPolicy), formatBoth(name, limits, formatStatus)] : null;
 

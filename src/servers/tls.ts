@@ -23,7 +23,7 @@ export const secureContextOf = ({ cert, key }: TlsIdentity, minVersion: TlsVersi
 export type TlsEntryOptions = TlsIdentity &
   Readonly<{
     minVersion: TlsVersion;
-    /** The only ALPN protocol; clients without ALPN are assumed to speak it. */
+    /** The only ALPN protocol offered. Clients that do not use ALPN are accepted too. */
     protocol: string;
     handshakeTimeoutMs: number;
   }>;

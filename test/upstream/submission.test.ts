@@ -144,7 +144,7 @@ describe('accepted transaction', () => {
     chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
     await until(() => sent.trace.results.length > 0);
     const [result] = sent.trace.results;
-    expect(result).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
+    expect(result).toMatchObject({ status: 'confirmed', slot: 1001n, err: null });
     expect(result!.rebroadcasts).toBeGreaterThanOrEqual(3);
     const attempts = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
     expect(attempts).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
@@ -173,7 +173,7 @@ describe('accepted transaction', () => {
     expect(sent.trace.results).toEqual([]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
-    expect(sent.trace.results).toMatchObject([{ name: 'confirmed' }]);
+    expect(sent.trace.results).toMatchObject([{ status: 'confirmed' }]);
   });
 
   it('expires when its blockhash does and no node knows it', async () => {
@@ -183,7 +183,7 @@ describe('accepted transaction', () => {
     chain.isBlockhashValid = false;
     chain.blockHeight += 151;
     await until(isAtRest);
-    expect(trace.results).toMatchObject([{ name: 'expired', slot: null }]);
+    expect(trace.results).toMatchObject([{ status: 'expired', slot: null }]);
   });
 
   it('is rebroadcast at most as often as its sender wants', async () => {
@@ -197,8 +197,8 @@ describe('accepted transaction', () => {
     expect([timesToAll(never), timesToAll(twice)]).toEqual([3, 9]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
-    expect(never.trace.results).toMatchObject([{ name: 'confirmed', rebroadcasts: 0 }]);
-    expect(twice.trace.results).toMatchObject([{ name: 'confirmed', rebroadcasts: 2 }]);
+    expect(never.trace.results).toMatchObject([{ status: 'confirmed', rebroadcasts: 0 }]);
+    expect(twice.trace.results).toMatchObject([{ status: 'confirmed', rebroadcasts: 2 }]);
   });
 
   it('is not rebroadcast while a fork contains it', async () => {
@@ -223,7 +223,7 @@ describe('accepted transaction', () => {
     const never = await sendOne({ maxRetries: 0 });
     await until(() => scene.all.every((mock) => timesSent(often, mock) >= 2));
     const last = await sendOne({ maxRetries: 0 });
-    expect(often.trace.results).toMatchObject([{ name: 'shed' }]);
+    expect(often.trace.results).toMatchObject([{ status: 'shed' }]);
     expect([never.trace.results, last.trace.results, scene.submitter.shed]).toEqual([[], [], 1]);
   });
 
@@ -235,7 +235,7 @@ describe('accepted transaction', () => {
     await scene.submit(forged.wire, { skipPreflight: true }, trace);
     const good = await sendOne();
     await until(() => scene.all.every((mock) => timesSent(good, mock) >= 3));
-    expect(trace.results).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
+    expect(trace.results).toMatchObject([{ status: 'unconfirmed', rebroadcasts: 0 }]);
     expect(scene.all.map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
     expect(scene.submitter.pending).toBe(1);
   });

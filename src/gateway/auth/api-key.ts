@@ -4,8 +4,8 @@ import { type Product, products } from '../../protocol/product.ts';
 import type { KeyId } from './key-record.ts';
 
 /**
- * API key format: svc_rpc_live_ 7hQ2mKpZ 3vYx…(32) 2NEpo7 = product prefix, id (8), secret (32), checksum
- * (6). Everything after the prefix is base58. The id is public and identifies the key in logs and tables. The secret
+ * API key format (spaces added): svc_rpc_live_ 7hQ2mKpZ 3vYx… 2NEpo7. After the product prefix come, in base58, the id
+ * (8 characters), secret (32) and checksum (6). The id is public and identifies the key in logs and tables. The secret
  * has 187 bits of entropy. The checksum (CRC-32 of the text before it) detects mistyped keys without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -73,7 +73,7 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
   return { text, id: id as KeyId };
 }
 
-/** Does not validate the text, which may not be a key. */
+/** Takes the id from its position. Does not validate the text, which may not be a key. */
 export const uncheckedKeyId = (text: string): KeyId =>
   text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
 

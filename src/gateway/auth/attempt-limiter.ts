@@ -24,8 +24,8 @@ export type AttemptLimits = Readonly<{
 const DOUBLINGS_MAX = 30;
 
 /**
- * Limits password attempts by name. After `freeAttempts` failures, attempts are rejected during a pause, which doubles
- * with each further failure. Rejection happens before any hashing. Attempts in progress count as failures.
+ * Limits attempts to guess a secret, per name. After `freeAttempts` failures, attempts are rejected during a pause,
+ * before any hashing. Each further failure doubles the pause. Attempts in progress count as failures.
  */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;

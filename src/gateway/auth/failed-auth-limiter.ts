@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 /** Failures in the minute that started with the first failure. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/** Rejects a blocked address before reading its key, so that a correct guess reveals nothing. IPv6 counts per /64. */
+/** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Counts IPv6 per /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;

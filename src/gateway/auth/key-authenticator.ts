@@ -21,7 +21,7 @@ import { KeyState, type LoadedKey } from './key-state.ts';
 export const keyAuthenticatorOptions = {
   /** At this limit, expired keys are dropped; if none have expired, new keys are not loaded. */
   keysMax: 200_000,
-  /** Revoked keys to remember. While the store is unreachable, a forgotten key gets KEYS_UNAVAILABLE. */
+  /** Maximum number of revoked keys to remember. A forgotten key gets KEYS_UNAVAILABLE if the store is unreachable. */
   revokedMax: 10_000,
 };
 
@@ -29,7 +29,7 @@ type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
   Readonly<{
     /** Peppers by version; several during a rotation. Each has at least 16 bytes. */
     peppers: ReadonlyMap<number, Buffer>;
-    /** Unix milliseconds. */
+    /** Returns Unix milliseconds. */
     now?: () => number;
   }>;
 
@@ -44,7 +44,7 @@ const DUMMY_PEPPER = Buffer.alloc(32);
 type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
- * Holds all keys that are not revoked in memory, so that requests never wait for the store. `apply` loads the keys.
+ * Holds all unrevoked keys in memory, so that requests never wait for the store. `apply` loads the keys.
  * Revoked, disabled, expired and unknown keys get the same response after the same amount of work.
  */
 export class KeyAuthenticator {
@@ -61,7 +61,7 @@ export class KeyAuthenticator {
   readonly #now: () => number;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
-  /** Ids of keys that were not loaded, at most `keysMax`; beyond that, `#hasOverflowed` is set. */
+  /** Ids of keys not loaded because of the key limit. At most `keysMax` ids; beyond that, `#hasOverflowed` is set. */
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
@@ -81,7 +81,7 @@ export class KeyAuthenticator {
     return this.#entries.size;
   }
 
-  /** Number of keys not loaded because of the key limit. Loading is retried when the key next changes. */
+  /** Number of keys not loaded because of the key limit. Loading such a key is retried when the key next changes. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -117,7 +117,7 @@ export class KeyAuthenticator {
     return applied;
   }
 
-  /** @param listener - called with each applied record; must not throw. @returns a function that removes it. */
+  /** @param listener - called with each applied record; must not throw. @returns a function to remove the listener. */
   onChange(listener: (record: KeyRecord) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -233,7 +233,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Cause for a key that was once valid. Such a key is not a guess, so it does not count as failed authentication. */
+/** Failure cause for a key that was once valid. Not being a guess, it does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>

@@ -14,7 +14,7 @@ export const defaultPlanLimits = {
   rpcPerSecond: 1_000,
   /** Capacity of the token bucket, in calls. */
   rpcBurst: 2_000,
-  /** Per key family, in one process or across all gateways that share limits. */
+  /** Per key family: counted in one process or, if gateways share limits, across all of them. */
   wsConnectionsMax: 100,
   /** Per WebSocket connection. */
   wsSubscriptionsMax: 1_000,

@@ -41,7 +41,7 @@ export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Net
   throw new Failure('NETWORK_FORBIDDEN', { facts: { network } });
 }
 
-/** Truncates method names in errors, because clients choose them. */
+/** Method names in errors are truncated to this length, because clients choose them. */
 const METHOD_MAX_CHARS = 64;
 
 export function checkMethod(key: KeyWithRules, method: string): void {

@@ -7,7 +7,7 @@ const keyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
 export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 
-/** @returns why a valid key may not be used, such as exhausted credits; null if it may. */
+/** @returns why a valid key may not be used, such as exhausted credits; null if it may be used. */
 export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
 type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 

@@ -29,7 +29,7 @@ const CALLS_PER_REPLAY = 10;
 const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
   Subscribe: 'SubscribeRequest',
   SubscribeDeshred: 'SubscribeDeshredRequest',
-  // Its only request opens the stream.
+  // The client sends only one request, which opens the stream.
   SubscribeEntries: 'SubscribeEntries',
 };
 
@@ -167,7 +167,7 @@ export class ClientStream implements GeyserStream {
   }
 }
 
-/** Filters by kind, in protobuf field names: `accounts 2`, `slots 1`. */
+/** Number of filters of each kind, by protobuf field name, and of addresses: `accounts 2`, `addresses 5`. */
 function describeRequest(request: StreamRequest): string[] {
   const filters = request as Partial<SubscribeRequest & SubscribeDeshredRequest>;
   const counts = {

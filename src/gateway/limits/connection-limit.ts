@@ -1,4 +1,4 @@
-/** Open connections of a name in this process, as reported to the other gateways. */
+/** Open connections of a key family (`name`) in this process, as reported to the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
 /** Report rounds after which an idle name is forgotten. */

@@ -96,7 +96,7 @@ export class QuotaLedger {
     if (account !== null) account.reserved += credits;
   }
 
-  /** @returns why a connection may not receive more messages; null while credits are left. */
+  /** @returns why a connection may not receive more messages; null if it may. */
   exceeded(key: QuotaKey, nowMs: number): Failure | null {
     if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Usage never decreases. @param monthStart - start of the month of the usage; other months are ignored. */
+  /** Usage never decreases. @param monthStart - start of the month of this usage; other months are ignored. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;

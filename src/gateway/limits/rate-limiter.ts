@@ -68,7 +68,7 @@ type RateLimiterOptions = Readonly<{ familiesMax?: number; isShared?: boolean }>
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;
-  /** Families used recently; null if not shared. */
+  /** Families used recently; null if limits are not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #lastReportId = 0;
@@ -169,8 +169,8 @@ export class RateLimiter {
 }
 
 /**
- * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full.
- * Retry-After is never less (IETF draft ratelimit-headers §3.3). The window is rounded up.
+ * `resetSeconds` is the time until a token is available if none is left, otherwise until the bucket is full. When sent,
+ * Retry-After is never less than `resetSeconds` (IETF draft ratelimit-headers §3.3). The window is rounded up.
  */
 function toDecision(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

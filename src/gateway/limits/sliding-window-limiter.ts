@@ -14,7 +14,7 @@ type SlidingWindowOptions = Readonly<{
 /** Requests of a name per bucket, as reported to the other gateways. */
 export type WindowReport = Readonly<{
   name: string;
-  /** Buckets changed since the last report, numbered from the clock's zero, and their requests. */
+  /** Buckets changed since the last report, numbered from the clock's zero, with their request counts. */
   buckets: readonly (readonly [part: number, requests: number])[];
 }>;
 
@@ -35,14 +35,14 @@ type WindowCount = {
 };
 
 /**
- * Sliding window per name with one counter per bucket. Admits `requestsMax` requests in any span that is one bucket
- * shorter than `windowMs`. Gateways that share a limit add the counts that the others last reported.
+ * Sliding window per name with one counter per bucket. Admits at most `requestsMax` requests in any span that is one
+ * bucket shorter than `windowMs`. Gateways that share a limit add the counts that the others last reported.
  */
 export class SlidingWindowLimiter {
   readonly #options: Pick<SlidingWindowOptions, 'requestsMax'>;
   readonly #windowMs: number;
   readonly #counts: Lru<string, WindowCount>;
-  /** Names used recently; null if not shared. */
+  /** Names used recently; null if limits are not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #reportRound = 0;

@@ -24,7 +24,7 @@ export class RequestContext {
   rateDecision: RateDecision | null = null;
   /** Credits reserved from the key's quota until the request ends. */
   reservedCredits = 0;
-  /** Null for a request that is not sampled. */
+  /** Null if the request is neither sampled nor traced. */
   trace: RequestTrace | null = null;
 
   constructor(client: ClientInfo) {

@@ -19,13 +19,13 @@ export type UseEntry = {
 type UseCache = { lastUse: UseEntry | null };
 
 export const lastUsedOptions = {
-  /** Further keys are ignored until some are evicted. */
+  /** Maximum number of tracked keys; further keys are ignored until some are evicted. */
   keysMax: 200_000,
   /** Minimum time between saves of a key whose client address does not change. */
   minIntervalMs: 20_000,
 };
 
-/** Tracks the last use of each key until it is saved. Allocates only on a key's first use. */
+/** Tracks the last use of each key until the use is saved and the key is idle. Allocates only on a key's first use. */
 export class LastUsedTracker {
   readonly #uses = new Map<KeyId, UseEntry>();
   readonly #keysMax: number;

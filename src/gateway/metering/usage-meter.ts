@@ -6,7 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId } from '../auth/key-record.ts';
 
-/** A result, a JSON-RPC error from the node, a rejection by a limit, or a failure named after its cause. */
+/** In this order: a result, a JSON-RPC error from the node, a rejection by a limit, and failures by their cause. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -25,7 +25,7 @@ export const NOTIFICATIONS = 'notifications';
 
 /** Totals of this process in one minute, so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
-  /** Null without a valid key. */
+  /** Null for requests without a valid key. */
   keyId: KeyId | null;
   product: Product;
   method: string;
@@ -50,7 +50,7 @@ export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 export type CompletedCall = Omit<UsageRow, 'keyId' | 'minute' | 'requests' | 'messages' | 'latency'> &
   Readonly<{
     key: MeteredKey | null;
-    /** From the start of authentication to the response. */
+    /** Time from the start of authentication to the response. */
     latencyMicros: number;
   }>;
 
@@ -63,7 +63,7 @@ type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'statu
 type CounterCache = { usageCounter: UsageCounter | null };
 
 export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /** Row in the minute's histograms. Counters hold no histogram, so that an idle key does not retain memory. */
+  /** Row number in the minute's histograms. Counters hold no histogram, so that an idle key does not retain memory. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
@@ -92,7 +92,7 @@ const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [stat
 
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
-/** Initial capacity in histogram rows; each later minute starts with at least as many as the previous minute. */
+/** Initial capacity in histogram rows. Each later minute starts with at least as many as the previous minute used. */
 const INITIAL_ROWS = 64;
 
 /** Counts usage per key in memory. A writer drains and stores the rows about once a second. */
@@ -108,7 +108,7 @@ export class UsageMeter {
   /** Calls and message records that were not counted because `rowsMax` was reached. */
   uncounted = 0;
 
-  /** @param options.rowsMax - maximum rows between two drains; further calls only increment `uncounted`. */
+  /** @param options.rowsMax - maximum rows in memory; calls that need another row only increment `uncounted`. */
   constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
   }
@@ -134,7 +134,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** Returns rows changed since the last drain. Past minutes are returned once; the caller keeps them until stored. */
+  /** Returns rows changed since the last drain. Past minutes are returned once: the caller keeps them until stored. */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
     this.#rows -= closed.length;

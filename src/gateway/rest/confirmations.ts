@@ -40,7 +40,7 @@ export type SentTransaction = Readonly<{
   commitment: Commitment;
   /** Null for a transaction that does not expire by block height, such as one with a durable nonce. */
   blockhash: Blockhash | null;
-  /** Block height after which the blockhash may have expired and is checked. */
+  /** Block height after which the blockhash may have expired and must be checked. */
   lastValidBlockHeight: bigint | null;
 }>;
 
@@ -53,8 +53,8 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
 }
 
 /**
- * Waits until transactions reach a commitment, using shared polls and, if possible, subscriptions. A wait ends early
- * if the blockhash has expired and no node knows the transaction.
+ * Waits until transactions reach a commitment level, using shared polls and, if possible, subscriptions. A wait ends
+ * early if the blockhash has expired and no node knows the transaction.
  */
 export class Confirmations {
   readonly #parts: ConfirmationParts;

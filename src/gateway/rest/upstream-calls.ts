@@ -40,7 +40,7 @@ export class CallConcurrencyLimiter {
   }
 }
 
-/** Limits on upstream response bytes per REST request, because parsing blocks the event loop. */
+/** Maximum bytes of one upstream response, and of all per REST request, because parsing blocks the event loop. */
 type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
 /** The upstream calls of one REST request and their credits. */
@@ -90,7 +90,7 @@ export class UpstreamCalls {
     return this.#network;
   }
 
-  /** @param signal - must be aborted with a Failure as the reason. */
+  /** @param signal - its abort reason must be a Failure. */
   createCaller(key: KeyRecord, signal: AbortSignal): RestCaller {
     const { familyId: ownerId } = key;
     const useNetwork = (network: Network): void => {

@@ -61,7 +61,7 @@ export class LiveConnections {
   readonly #prefix = randomBytes(8).toString('hex');
   #count = 0;
   #snapshotAt = performance.now();
-  /** Connection counts by minute (oldest first) and customer. */
+  /** Counts of lagged connections by minute (oldest first) and customer. */
   readonly #lagged = new Map<number, Map<string, number>>();
   #laggedRows = 0;
   #laggedTotal = 0;

@@ -50,17 +50,17 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Requests without a valid key or of keys without a counter. Includes evicted keys, so that it never decreases. */
+  /** Totals of all requests not counted per key. Evicted counters are added, so that these totals never decrease. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
-  /** Replaced after an eviction, so that keys without a counter retry to get a counter. */
+  /** Replaced after an eviction, so that keys without a counter try again to get a counter. */
   #overflowMarker = createOverflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;
   readonly #now: () => number;
   #nextEvictionAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now - monotonic milliseconds. */
+  /** @param now - returns monotonic milliseconds. */
   constructor(options: Readonly<{ keysMax?: number; idleMs?: number; now?: () => number }> = {}) {
     this.#keysMax = options.keysMax ?? requestCounterOptions.keysMax;
     this.#idleMs = options.idleMs ?? requestCounterOptions.idleMs;

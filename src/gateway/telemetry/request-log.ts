@@ -14,13 +14,13 @@ export const requestLogOptions = {
   perSecond: 20,
   /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
-  /** Unsampled requests stored per second because they failed or were slow. They have no steps. */
+  /** Maximum number of unsampled requests stored per second because they failed or were slow. They have no steps. */
   unsampledMax: 20,
   /** Latency at which a request counts as slow. */
   slowMs: 1_000,
   /** Maximum number of entries waiting to be written; beyond it, the oldest are dropped. */
   entriesMax: 5_000,
-  /** Bytes of parameters and of results to log, for keys that allow logging them. */
+  /** Maximum bytes of parameters, and of results, to log for keys that allow it. */
   bodyMaxBytes: 2_048,
   stepsMax: 64,
 };
@@ -69,7 +69,7 @@ export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | '
     node: string | null;
     address: string;
     origin: string | null;
-    /** Empty if the request was not sampled. */
+    /** Empty if the request was neither sampled nor traced. */
     steps: readonly RequestStep[];
     params: string | null;
     result: string | null;
@@ -110,7 +110,7 @@ export class RequestLog {
     return this.#entries.length;
   }
 
-  /** @param startedAt - on the `performance.now()` clock. @returns null if the request is not sampled. */
+  /** @param startedAt - `performance.now()` time. @returns null if the request is neither sampled nor traced. */
   start(startedAt: number, traceparent: string | null = null): RequestTrace | null {
     const { perSecond, sampleRatio } = this.#options;
     const second = Math.floor(startedAt / 1_000);

@@ -24,7 +24,7 @@ export type Submission = {
   readonly network: Network;
   /** `accepted`, the JSON-RPC error, or the failure code. */
   readonly outcome: string;
-  /** Attempts made before the response. `result` contains the rebroadcasts. */
+  /** Submission attempts, some of which may end after the response. `result` contains the rebroadcasts. */
   readonly attempts: readonly SubmissionAttempt[];
   /** Null until known; may stay null. */
   result: SubmissionResult | null;
@@ -85,7 +85,7 @@ export function forwardCall(
   return source.dispatch({ ...call, trace: tracked }, tracked);
 }
 
-/** Records one submission. Until the response, also passes attempts on to the call's trace. */
+/** Records one submission. Until the response arrives, also passes attempts on to the call's trace. */
 class TrackedSubmission implements CallTrace, ResponseHandler {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;
@@ -128,7 +128,7 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
     const [call, handler] = [this.#call, this.#handler];
     this.#call = null;
     this.#handler = null;
-    // Params without a signature contain no transaction.
+    // Without a signature, the params contain no transaction.
     const signature = call === null ? null : signatureOfParams(call.params);
     if (call !== null && signature !== null) this.#record(signature, call.network, outcome);
     return handler;

@@ -21,7 +21,7 @@ export const topicHubOptions = {
 
 export type TopicHubOptions = Readonly<typeof topicHubOptions>;
 
-/** Number of idle topics closed per attempt to free capacity. */
+/** Maximum number of idle topics to close per attempt to free capacity. */
 const IDLE_EVICTION_BATCH = 16;
 
 /** Returns at least 1. The address lists of a `transaction` subscription may be long. */
@@ -49,7 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /** Buffers notifications until the result is started. @throws Failure OVERLOADED, or an error of `Topic.open`. */
+  /** Buffers notifications until `start` is called on the result. @throws Failure OVERLOADED, or from `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);

@@ -49,7 +49,7 @@ export type RestRoute = Readonly<{
   /** The path, such as `/sol/v1/wallet/balance`, followed by its aliases. */
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
-  /** Name under which usage is counted: `wallet/balance`. */
+  /** Name under which usage is counted, such as `wallet/balance`. */
   name: string;
   /** `json`: a JSON body or none, also for GET. `upload`: multipart with a file. */
   bodyType: 'json' | 'upload';

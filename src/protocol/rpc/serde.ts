@@ -18,7 +18,7 @@ const truncateTo = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
 const truncateEcho = (text: string): string => truncateTo(text, ECHO_MAX_LENGTH);
 
-/** Formats a text like Rust's `{:?}`, for common characters. */
+/** Formats a string like Rust's `{:?}`. Exact only for common characters. */
 const rustDebug = (text: string): string =>
   JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
     const short = hex.replace(/^0+/, '');

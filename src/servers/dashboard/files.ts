@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** Encodings that the build produces, smallest first. */
+/** Encodings that the build produces, smallest output first. */
 const encodings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -61,7 +61,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
   }
 }
 
-/** Returns null for uncompressed bytes. */
+/** Returns null if the file must be sent uncompressed. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
   const zeroQuality = /^(?:0|0\.0{1,3})$/;
   const acceptedEncodings = new Set(

@@ -63,7 +63,7 @@ function isSame(cached: Buffer, length: number, bytes: Buffer, start: number): b
   return true;
 }
 
-/** Longer texts are not cached, because they would live as long as their connection. */
+/** Longer texts are not cached, because they would stay in memory as long as the connection. */
 const LAST_VALUE_MAX_BYTES = 512;
 
 /** Caches the latin1 text of the most recent bytes, so that equal bytes return the same string. */

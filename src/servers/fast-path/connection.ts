@@ -64,7 +64,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   readonly #callers: CallerReader;
   readonly #body: IncomingBody;
   #caller: Caller | null = null;
-  /** Valid only in the synchronous run that read the head. */
+  /** Valid only during the `#read` call that read the head. */
   #admitted: AdmittedRequest | null = null;
   #id: Buffer = NULL_ID;
   #isCounted = false;
@@ -73,7 +73,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   #pending: PendingCall | null = null;
   #reservation: ResponseMemoryReservation | null = null;
 
-  /** @param from - must be unread, and must not be used afterwards. */
+  /** @param from - must not have been read from, and must not be used afterwards. */
   constructor(context: FastHttpContext, from: Socket) {
     const { calls, credentials, options } = context;
     this.#context = context;
@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Also moves the `close` listeners. @param onRead - called with the byte count; returns false to pause reading. */
+/** Moves handle and `close` listeners to a new socket. @param onRead - takes the byte count; returns false to pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -34,7 +34,7 @@ export const NOT_FAST = -2;
 
 /**
  * Reads request heads for the fast path: `POST` to one path over HTTP/1.1, with a content length, complete in the given
- * bytes. Every other request goes to node:http, which also sends all rejections. llhttp parses heads that the simple
+ * bytes. Every other request goes to node:http, which also rejects invalid heads. llhttp parses heads that the simple
  * parser leaves to it. The spans are valid until the next `read`.
  */
 export class FastHead implements HttpSink, SimpleHeaderSink {
@@ -86,7 +86,7 @@ export class FastHead implements HttpSink, SimpleHeaderSink {
 
   read(bytes: Buffer, start: number, end: number): number {
     const target = this.#requestTarget;
-    // The buffer is reused, so bytes from `end` on belong to an earlier message.
+    // The buffer is reused, so bytes at `end` and beyond belong to an earlier message.
     if (!matchesAt(bytes, start, target, end - 1)) return NOT_FAST;
     const next = bytes[start + target.length];
     if (next !== SPACE && next !== QUESTION) return NOT_FAST;

@@ -52,7 +52,7 @@ const NONE = -1;
 const CACHED_POLICIES_MAX = 8;
 const LINE_END = Buffer.from('\r\n');
 
-/** Limits of a plan. `line`: the RateLimit-Policy header, and the RateLimit header up to its value. */
+/** Limits of a plan. `line`: the RateLimit-Policy header and the name of the RateLimit header. */
 type Policy = Readonly<{
   rate: number;
   rateWindow: number;
@@ -61,7 +61,7 @@ type Policy = Readonly<{
   line: Buffer;
 }>;
 
-/** Caches the RateLimit-Policy line, which is the same for all calls under a plan. */
+/** Writes the rate limit headers. Caches the RateLimit-Policy line, which is the same for all calls under a plan. */
 export class LimitHeaderWriter {
   readonly #policies: (Policy | undefined)[] = new Array<undefined>(CACHED_POLICIES_MAX).fill(undefined);
   #next = 0;
@@ -130,7 +130,7 @@ export class ResponseWriter {
   readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** Variants of the end of the head, with the current date; null once the current second is over. */
+  /** Last lines of the head, with the date and the connection headers; null once the current second is over. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {
@@ -178,7 +178,7 @@ export class ResponseWriter {
     const text = this.#text;
     for (const piece of pieces) text.copy(piece);
     socket.write(text.bytes.subarray(0, text.length));
-    // A pending write still reads the buffer, so use a new one.
+    // A pending write still reads the buffer, so allocate a new buffer.
     if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 

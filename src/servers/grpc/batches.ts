@@ -28,7 +28,7 @@ export class FrameBatches {
   #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
-   * @param parts - alternating names and tails; joined from `from` up to, but not including, `to`.
+   * @param parts - alternating names (encoded filters) and tails; joined from `from` up to, but not including, `to`.
    * @param bytes - total size of these messages and their headers, at most BATCH_MAX_BYTES.
    * @returns the batch, valid until the next `join` or while its slab has readers. Must not be modified.
    */
@@ -106,7 +106,7 @@ export class CompressedBatches {
         : (message) => zstdCompressSync(message, zstdOptions);
   }
 
-  /** Like FrameBatches.join. Compresses each message separately, and only if that makes it smaller. */
+  /** Like FrameBatches.join. Compresses each message separately, and keeps the result only if it is smaller. */
   join(parts: readonly Uint8Array[], from: number, to: number): Buffer {
     const batch = parts.slice(from, to);
     if (isSame(batch, this.#last)) return this.#joined;

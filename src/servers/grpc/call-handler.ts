@@ -7,7 +7,7 @@ import type { Outbox } from './outbox.ts';
 export interface GrpcCallHandler {
   readonly needsRequest: boolean;
   readonly isEndless: boolean;
-  /** Messages are valid until the method returns. @param bytes - bytes received, or added by decompression. */
+  /** Messages are valid until the method returns. @param bytes - number of bytes received or added by decompression. */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
   onLagging?(): void;
@@ -33,7 +33,7 @@ export interface CallPeer extends Caller {
 /** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
-/** First part of messages that have only a tail. */
+/** First part (filter names) of messages that have only a tail. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
 /** Calls `release` when the call ends. */

@@ -211,7 +211,7 @@ export class Call implements CallPeer, OutboxListener {
     if (this.#isHalfClosed) this.#notifyHalfClose();
   }
 
-  /** Passes messages that are slow to read through the read queue, one at a time. */
+  /** Delivers messages to the handler. Messages that are slow to read go through the read queue, one at a time. */
   #deliver(isScheduled: boolean): void {
     let mayReadHeavy = isScheduled;
     while (this.#ending === null && !this.#readPause.isPaused) {

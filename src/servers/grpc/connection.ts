@@ -134,7 +134,7 @@ export class Connection {
     call.start(createHandler);
   }
 
-  /** Covers node:http2's reset-flood protection. From a client that has made calls, an HTTP/2 error counts as abuse. */
+  /** An HTTP/2 error, such as a reset flood that node:http2 detects, counts as abuse if the client has made calls. */
   #onError(fault: Error): void {
     if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }
@@ -190,7 +190,7 @@ function sizeOf(raw: readonly string[]): number {
   return bytes;
 }
 
-/** Returns null for a gRPC request. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Returns the headers of a rejection; null for a gRPC request. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

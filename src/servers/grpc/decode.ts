@@ -15,7 +15,7 @@ export type Encoding = 'identity' | 'gzip' | 'zstd';
 
 export type CallHead = Readonly<{
   path: string;
-  /** API key as sent; null: none. Never logged. */
+  /** API key as sent; null: none. Must not be logged. */
   credential: string | null;
   traceparent: string | null;
   encoding: Encoding;

@@ -31,7 +31,7 @@ export const grpcServerOptions = {
   smallMessageMaxBytes: 64 * 1024,
   /** Maximum ratio of decompressed to compressed bytes of a request larger than `decompressedFreeBytes`. */
   decompressionRatioMax: 16,
-  /** Decompressed bytes that a request may have regardless of its ratio. */
+  /** Decompressed size that a request may have regardless of the ratio. */
   decompressedFreeBytes: 256 * 1024,
   /** Maximum request bytes held across all calls; beyond it, calls get OVERLOADED. */
   requestsMaxBytes: 256 * MIB,
@@ -40,7 +40,7 @@ export const grpcServerOptions = {
   /** Maximum queue of a call, in messages and in bytes; beyond it, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Bytes queued by all calls; shared bytes count per call. Beyond this limit, the largest queues end with LAGGING. */
+  /** Maximum bytes queued by all calls (each counts shared bytes). Beyond it, the largest queues get LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
   /** How long messages are collected for one write, since writes are most of the cost. 0: one event loop turn. */
@@ -57,7 +57,7 @@ export const grpcServerOptions = {
   /** Timeout for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** PING and SETTINGS frames without other traffic, or tiny DATA frames. Beyond this limit, the connection closes. */
+  /** Maximum PING and SETTINGS frames without other traffic, or tiny DATA frames; beyond it, the connection closes. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel in a burst and per second; beyond these limits, the connection closes. */
   cancelsBurstMax: 200,

@@ -6,7 +6,7 @@ import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, write
 
 export type OutboxOptions = Readonly<{
   queueMaxMessages: number;
-  /** Only the last queued message may exceed this limit. */
+  /** May be exceeded only by the last queued message. */
   queueMaxBytes: number;
 }>;
 
@@ -35,7 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/** Bounded queue of a call. Holds messages by reference, as two parts that many queues share: names and tail. */
+/** Bounded queue of a call. Holds messages by reference, as two parts that many queues share. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
@@ -79,7 +79,7 @@ export class Outbox {
     return this.#queuedBytes;
   }
 
-  /** Queues a message in two parts, which must not be modified afterwards. */
+  /** Queues a message in two parts, which must not be modified afterwards. @param names - encoded filters. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = FRAME_HEADER_BYTES + names.length + tail.length;
@@ -130,7 +130,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Returns the messages passed to HTTP/2 since the last call and their uncompressed bytes. */
+  /** Returns the number of messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;

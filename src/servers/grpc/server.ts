@@ -164,7 +164,7 @@ export class GrpcServer {
 
 const ignore = (): void => {};
 
-/** In MB; beyond it, a connection may not open more calls. Solway limits its own queues separately. */
+/** In MB; a connection that uses more may not open further calls. Solway limits its own queues separately. */
 const SESSION_MEMORY_MB = 64;
 
 /** A call has about ten headers, and each header costs more than its bytes. */
@@ -201,7 +201,7 @@ export class Connections extends OpenConnections<Connection> {
     super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
   }
 
-  /** @returns whether no connection had to be closed after `graceMs`. */
+  /** @returns false if any connection had to be closed after `graceMs`. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(graceMs)) return true;
@@ -215,7 +215,7 @@ export class Connections extends OpenConnections<Connection> {
     for (const connection of this.open) connection.destroy();
   }
 
-  /** Ends the calls with the largest queues until `bytes` bytes are freed. */
+  /** Ends the calls with the largest queues until at least `bytes` bytes are freed. */
   freeBytes(bytes: number): void {
     const lagging: Call[] = [];
     let queued = 0;

@@ -118,7 +118,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/** Gives streams without a key a small limit and a maximum age, so that they cannot exhaust customers' streams. */
+/** Limits the number and age of streams without a key, so that they cannot use up capacity for customers' streams. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();

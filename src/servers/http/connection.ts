@@ -55,7 +55,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Aborts when the connection closes. One per connection: a controller per request costs more than authentication. */
+/** Aborts when the connection closes. One signal per connection: one per request costs more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;
@@ -68,14 +68,14 @@ export function disconnectSignal(socket: TaggedSocket): AbortSignal {
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/** For uploads, which have up to `exemptTimeoutMaxMs`. The upload reader enforces progress itself. */
+/** Used for uploads, which may take up to `exemptTimeoutMaxMs`. The upload reader enforces progress itself. */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }
 
 export const isExemptFromTimeout = (request: IncomingMessage): boolean => exemptRequests.has(request);
 
-/** Reading pauses if more requests are queued. Until then, the socket reports when the client disconnects. */
+/** Reading pauses if more requests than this are open. Until then, the socket reports when the client disconnects. */
 const WAITING_MAX = 16;
 
 export type StartRequest = (response: ServerResponse) => void;
@@ -95,7 +95,7 @@ export class OpenRequests {
     this.#onEnd = onEnd;
   }
 
-  /** Starts the request after all earlier requests on its connection. It stays open until its response closes. */
+  /** Starts the request after all earlier requests on its connection. It counts as open until its response closes. */
   enqueue(response: ServerResponse, start: StartRequest): void {
     const { socket } = response.req;
     const ofConnection = openResponses(socket);
@@ -107,17 +107,17 @@ export class OpenRequests {
     }
     this.#waiting.set(response, { start, since: performance.now() });
     if (ofConnection.size > WAITING_MAX) socket.pause();
-    // No other event closes a response that was never started.
+    // A response that was never started emits no event when the connection closes.
     if (ofConnection.size === 2) socket.once('close', () => this.#removeWaiting(ofConnection));
   }
 
-  /** Adds `connection: close` to every response whose head is not sent yet. */
+  /** Adds `connection: close` to every response whose head has not been sent yet. */
   closeAfterResponses(): void {
     for (const response of this.#startedAt.keys())
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Reports, once each, requests that started before `before` (ms) and have incomplete bodies. */
+  /** Reports, once each, requests that were started or queued before `before` (ms) and have incomplete bodies. */
   cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;

@@ -48,7 +48,7 @@ export type ClientError = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPa
 
 const LINE_MAX_BYTES = 2_048;
 
-/** Returns null if the packet does not start with a request line. */
+/** Returns the request target; null if the packet does not start with a request line. */
 export function targetIn(packet: Buffer | undefined): string | null {
   const text = packet?.toString('latin1', 0, LINE_MAX_BYTES) ?? '';
   return /^[A-Z]{1,20} (\S+)/.exec(text)?.[1] ?? null;

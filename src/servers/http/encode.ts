@@ -21,7 +21,7 @@ export const preflightHeaders = (methods: string, headers: string): OutgoingHttp
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 
-/** node:http discards a body up to this size after the response and keeps the connection open. */
+/** Bodies up to this size are left to node:http, which discards them and keeps the connection open. */
 const SMALL_BODY_MAX_BYTES = 64 * 1024;
 
 export function rejectionBody(failure: Failure): Buffer {
@@ -51,8 +51,8 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
 }
 
 /**
- * Rejects a request whose body was not read completely. If more of the body is to come, the connection closes, but only
- * after the client has had time to read the response: closing a socket with unread input resets it, and a reset
+ * Rejects a request whose body may be incomplete. If the body is incomplete and not small, the connection closes, but
+ * only after the client has had time to read the response: closing a socket with unread input resets it, and a reset
  * discards the response.
  */
 export function rejectRequest(
@@ -97,7 +97,7 @@ function linger(response: ServerResponse): void {
   request.resume();
 }
 
-/** Sends a rejection on the bare socket and closes it. For malformed HTTP, timeouts and rejected upgrades. */
+/** Sends a rejection on the bare socket, then closes it. Used for malformed HTTP, timeouts and rejected upgrades. */
 export function rejectSocket(
   socket: Socket,
   failure: Failure,

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
-/** The query (without `?`) and the path are not decoded. The query may hold a key, so it is never logged. */
+/** The query (without `?`) and the path are not decoded. The query may hold a key, so it must not be logged. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -13,9 +13,9 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment. A path ending in `/**`
- * matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then the
- * longest prefix.
+ * Handlers by path and upper-case verb. A path ending in `/*` matches one more non-empty segment. A path ending in
+ * `/**` matches every path with that prefix, but only for its own verbs. Exact paths take precedence, then `/*`, then
+ * the longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
@@ -67,7 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** For browsers only. Programs get the JSON failure, as do paths that share their first segment with an API path. */
+/** For browsers only. Programs get the JSON failure, as does any path that has the first segment of an API path. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -101,7 +101,7 @@ export interface HttpUpgrade {
   readonly protocol: string;
   /** Takes over a connection or rejects it over HTTP. @param head - bytes received after the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /** Closes the connections that are still open after `graceMs`. @returns whether there were none. */
+  /** Closes the connections that are still open after `graceMs`. @returns true if none were open. */
   drain(graceMs: number): Promise<boolean>;
 }
 
@@ -162,7 +162,7 @@ export interface FallbackListener {
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 
-/** Receives plain-text connections first and passes unsupported connections to its fallback. */
+/** Receives plaintext connections first and passes unsupported connections to its fallback. */
 export interface Listener {
   setFallback(fallback: FallbackListener, load: ListenerLoad): void;
   /** Accepts a connection that has not been read from. */

@@ -41,7 +41,7 @@ export class HttpServer implements FallbackListener {
   readonly #caps: ConnectionCaps;
   /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Receives plain-text connections first. */
+  /** Receives plaintext connections first. */
   readonly #fastPath: Listener | null;
   readonly #tls: TlsEntry | null;
   readonly #strictTransport: string | null;
@@ -250,7 +250,7 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
   });
   server.timeout = options.idleTimeoutMs;
   setConnectionsMax(server, options.connectionsMax);
-  // By default, node:http silently drops headers beyond 2,000. Their total size is already limited.
+  // By default, node:http silently drops headers beyond the first 2,000. Their total size is already limited.
   server.maxHeadersCount = 0;
   return server;
 }

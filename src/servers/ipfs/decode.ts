@@ -14,7 +14,7 @@ const decoder = base32.decoder
   .or(base32upper.decoder)
   .or(base64url.decoder);
 
-/** Converts a CID to version 1 in lower-case base32; null if it is invalid. @param text - in any common encoding. */
+/** Converts a CID to version 1 in lower-case base32; null if invalid. @param text - CID in any common encoding. */
 export function canonicalCid(text: string): string | null {
   if (text.length > TEXT_MAX_CHARACTERS) return null;
   try {

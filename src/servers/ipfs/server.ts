@@ -11,7 +11,7 @@ import { commonHeaders, contentTypeOf, dispositionOf, IMMUTABLE_CACHE, sendPaced
 /** An open file; the caller must close it. */
 export type ReadableFile = Readonly<{
   name: string | null;
-  /** Media type, safe for a header. */
+  /** Media type, safe to send in a header. */
   type: string;
   bytes: number;
   /** @param end - exclusive. */

@@ -54,7 +54,7 @@ export function send(response: ServerResponse, outcome: RestOutcome, route: Pick
   response.end(body);
 }
 
-/** Returns the first problem for invalid fields, and the node's message for a transaction that the node rejected. */
+/** For invalid fields, returns the first problem; for a transaction that a node rejected, the node's message. */
 function messageOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;

@@ -212,7 +212,7 @@ class UploadReader {
     }
   }
 
-  /** Ends uploads without progress. After backpressure, an upload gets one more interval. */
+  /** Ends an upload that is too slow or takes too long. After backpressure, an upload gets one more interval. */
   #tick(startedAt: number): void {
     const { progressMinBytes, uploadMaxMs } = this.#limits;
     const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressMinBytes;

@@ -53,7 +53,7 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** Returns a Failure to reject the request before its body is read. */
+  /** Checks a request before its body is read. @returns a Failure if the request must be rejected. */
   admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (contentType !== JSON_TYPE && !isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
     const { network } = caller;
@@ -70,7 +70,7 @@ export class RpcCalls {
     return (network ?? this.options.network) as Network;
   }
 
-  /** @param admitted - result of `admit` from the same synchronous run; null if `admit` was not called. */
+  /** @param admitted - result of `admit` from the same synchronous run; null: the caller is authenticated again. */
   dispatch(
     call: EnvelopeCall,
     caller: Caller,
@@ -89,7 +89,7 @@ export class RpcCalls {
     );
   }
 
-  /** @param fault - null if the request is valid, such as a notification. @param id - id of the error response. */
+  /** @param fault - null for a valid request, such as a notification. @param id - id of the response; null: none. */
   recordInvalidRequest(
     fault: Failure | null,
     bytesIn: number,
@@ -182,7 +182,7 @@ export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id
   else pushFailure(pieces, failure, id);
 }
 
-/** Joins replies into one batch reply. If no member has a response, reports why all of them were rejected. */
+/** Joins replies into one batch reply. If no member has a response, replies with the failure that all share, if any. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };

@@ -47,7 +47,7 @@ export class CallQueue {
   }
 }
 
-/** Limits the calls in flight across all connections. */
+/** Limits the number of calls in flight across all connections. */
 export class CallConcurrencyLimit {
   readonly #max: number;
   #inUse = 0;

@@ -17,7 +17,7 @@ import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
 export class ClientSocket extends WebSocket {
   listener: Connection | null = null;
 
-  /** `ws` passes a code without a reason for invalid frames. */
+  /** For an invalid frame, `ws` passes a code without a reason. */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN) this.listener?.onClosing();
     if (code !== undefined && reason === undefined)
@@ -139,7 +139,7 @@ export class Connection implements Peer, Backlog {
     this.end(new Failure('INTERNAL'));
   }
 
-  /** The close frame is sent next; data must be flushed now. */
+  /** The close frame is sent next, so queued data must be flushed now. */
   onClosing(): void {
     if (!this.#isOpen) return;
     this.#outbox.finish();
@@ -171,7 +171,7 @@ export class Connection implements Peer, Backlog {
     this.#socket.terminate();
   }
 
-  /** Drops the queue of a slow consumer and disconnects it. Terminates a connection that is already closing. */
+  /** Disconnects a slow consumer and drops its queue. Terminates a connection that is already closing. */
   disconnectLagging(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();
@@ -187,7 +187,7 @@ export class Connection implements Peer, Backlog {
     if (this.#draining && !this.#conversation.isAnswering) this.end(new Failure('DRAINING'));
   }
 
-  /** Pauses reading when the key's message rate is exceeded. */
+  /** Pauses reading when the key's message rate is exceeded; ends the connection when it is far exceeded. */
   #pace(messages: number, bytes: number): void {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {

@@ -17,7 +17,7 @@ import { batchFrame, errorBody } from './encode.ts';
 export interface Peer {
   /** False as soon as the connection is closing. */
   readonly isOpen: boolean;
-  /** Whether the queue is full; if so, no further calls are dispatched. */
+  /** Whether the send queue is full; if so, no further calls are dispatched. */
   readonly isFull: boolean;
   send(frame: Buffer): void;
   /** Sends a response of any size. */
@@ -33,7 +33,7 @@ export type ConversationOptions = CallQueueOptions &
   Readonly<{
     batchConcurrency: number;
     responseBudget: ByteBudget;
-    /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
+    /** Maximum memory for the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
     batchResponsesMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;
@@ -47,7 +47,7 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgement. */
+/** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgment. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
 /** JSON-RPC over one connection. Responses are sent as calls finish, one message per request message. */

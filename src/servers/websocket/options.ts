@@ -7,7 +7,7 @@ import { rpcServerOptions } from '../rpc/options.ts';
 
 export const webSocketOptions = {
   path: '/v1/ws',
-  /** Network of calls and subscriptions; a query that names another network is rejected. */
+  /** Network of calls and subscriptions; a connection whose query names another network is rejected. */
   network: 'mainnet-beta' as Network,
   /** Maximum number of connections across all keys; further handshakes get OVERLOADED. */
   connectionsMax: 10_000,
@@ -20,7 +20,7 @@ export const webSocketOptions = {
   responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
   batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
   ...outboxDefaults,
-  /** Maximum unsent data of all clients. Beyond it, closing connections are cut, then those with the most data. */
+  /** Maximum unsent data for all clients. Beyond it, closing connections are cut, then those with the most data. */
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,
   pongTimeoutMs: 30_000,

@@ -18,7 +18,7 @@ import { type WebSocketOptions, webSocketOptions } from './options.ts';
 
 /** Limited because each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
-/** Minimum average chunk size of a message; smaller chunks are rejected. */
+/** Minimum average chunk size; a message in smaller chunks is rejected. */
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
@@ -29,13 +29,13 @@ export class WebSocketUpgrade implements HttpUpgrade {
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
   readonly #context: ConnectionContext;
-  /** Receivers by the plan's message size limit. */
+  /** Receivers by message size limit, which depends on the plan. */
   readonly #receivers = new Map<number, Receiver>();
 
   constructor(handler: WebSocketHandler, log: Logger, options: Partial<WebSocketOptions> = {}) {
     this.#handler = handler;
     this.#options = withDefaults(webSocketOptions, options);
-    // web3.js derives the WebSocket address from the JSON-RPC address and keeps the path.
+    // web3.js derives the WebSocket URL from the JSON-RPC URL and keeps the path.
     this.paths = [this.#options.path, rpcServerOptions.path];
     this.#connections = new Connections(this.#options);
     this.#context = {
@@ -158,7 +158,7 @@ export class Connections extends OpenConnections<Connection> {
     this.#queuesMaxBytes = queuesMaxBytes;
   }
 
-  /** Ends connections once their calls are answered. @returns whether none had to be terminated. */
+  /** Ends connections once their calls are answered. @returns false if any had to be terminated. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;

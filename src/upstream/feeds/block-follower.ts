@@ -130,7 +130,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /** Retries the slot subscription while there are subscribers. They fail if it does not open within `gapTimeoutMs`. */
+  /** Retries the slot subscription while there are subscribers, who receive an error after `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;

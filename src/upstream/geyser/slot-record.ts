@@ -192,7 +192,7 @@ export class SlotRecord {
   }
 
   /**
-   * @param nth - ordinal of a write without a signature. Write versions of different nodes are not comparable.
+   * @param nth - ordinal of a write without a signature, used because write versions are not comparable across nodes.
    * @returns whether the update is new.
    */
   addUpdate(update: RawContent, nth: number): boolean {

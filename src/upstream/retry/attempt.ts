@@ -44,7 +44,7 @@ export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 /** Exactly one of `onOutcome` and `onStream` is called, once, possibly synchronously. They must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
-  /** Whether large results may be streamed. Read when the response starts. */
+  /** Whether large results may be streamed. The property is read when the response starts. */
   readonly acceptsStream?: boolean;
   /** Replaces `onOutcome` for a streamed response. */
   onStream?(response: StreamedResponse, elapsedMs: number): void;

@@ -17,7 +17,7 @@ export interface UsageTables {
     step: UsageStep;
     bucket: number;
   };
-  /** Process runs that wrote usage. */
+  /** One row for each process run that has written usage. */
   usage_epoch: {
     epoch: string;
     written_at: number;
