@@ -1,6 +1,6 @@
 import type { RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
-import type { MethodName } from '../../protocol/methods.ts';
+import { type MethodName, type MethodRow, methods, unknownMethod } from '../../protocol/methods.ts';
 import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 
@@ -109,11 +109,11 @@ export const cachePolicies = {
   simulateTransaction: policy('never', 'context'),
 } as const satisfies Record<MethodName, CachePolicy>;
 
-const policiesByMethod: ReadonlyMap<string, CachePolicy> = new Map(Object.entries(cachePolicies));
-
-const unknownPolicy: CachePolicy = policy('never');
-
-export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
+/** A policy for every row of the method table, unknown methods included. */
+export const policiesByRow: ReadonlyMap<MethodRow, CachePolicy> = new Map<MethodRow, CachePolicy>([
+  ...Object.entries(cachePolicies).map(([name, one]) => [methods[name as MethodName], one] as const),
+  [unknownMethod, policy('never')],
+]);
 
 export const defaultCacheTtls = {
   /** 0 disables caching of results that change every slot. */

@@ -1,9 +1,9 @@
-import type { Weighted } from '../../base/cache/weighted-lru.ts';
+import { type Weighted, WeightedLru } from '../../base/cache/weighted-lru.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodRow, methodTraits } from '../../protocol/methods.ts';
 import { type Slot, slot } from '../../solana/units.ts';
-import { type CachePolicy, cachePolicy } from './cache-policy.ts';
+import { type CachePolicy, policiesByRow } from './cache-policy.ts';
 import { canonicalParams } from './canonical-params.ts';
 
 /** Identity of a call, independent of JSON formatting. */
@@ -37,7 +37,7 @@ function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment 
 }
 
 function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
-  const policy = cachePolicy(method);
+  const policy = policiesByRow.get(row)!;
   const read = canonicalParams(params, latin1, { index: row.config, kind: policy.config });
   // No canonical text starts with "!".
   const text = read?.text ?? `!${latin1}`;
@@ -54,10 +54,10 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
 }
 
 /** @returns the commitment; null if a node may interpret the params differently. */
-export function certainCommitment({ method, row, params }: Call): Commitment | null {
+export function certainCommitment({ row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
-  const configPosition = { index: row.config, kind: cachePolicy(method).config };
+  const configPosition = { index: row.config, kind: policiesByRow.get(row)!.config };
   const read = canonicalParams(params, params?.toString('latin1') ?? '', configPosition);
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
@@ -87,7 +87,7 @@ type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 /** Most calls are never repeated: their bytes are only hashed. A key is built when a response may be reused. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
-  readonly #cached: RecentMap<number, CachedKey>;
+  readonly #cached: WeightedLru<number, CachedKey>;
   readonly #seen = new Int32Array(SEEN_SIZE);
   /** When each fingerprint was last seen, in whole milliseconds. */
   readonly #seenAt = new Float64Array(SEEN_SIZE).fill(Number.NEGATIVE_INFINITY);
@@ -101,7 +101,7 @@ export class CallKeys {
 
   constructor(limits: Partial<CallKeyLimits> = {}, now: () => number = () => performance.now()) {
     this.#limits = { ...callKeyLimits, ...limits };
-    this.#cached = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
+    this.#cached = new WeightedLru(this.#limits.keysMax, this.#limits.keysMaxBytes);
     this.#now = now;
   }
 
@@ -155,49 +155,5 @@ export class CallKeys {
     const own: Call = { network, method, row, params: params === null ? null : Buffer.from(params) };
     this.#cached.set(this.#fingerprint, { call: own, key, weight: key.weight + (params?.length ?? 0) });
     return key;
-  }
-}
-
-/**
- * Two-generation cache, cheaper per entry than an LRU list. When the young generation is full, it replaces the old
- * one. Reading an old entry adds it to the young generation, so entries in use survive.
- */
-export class RecentMap<Key, Value extends Weighted> {
-  readonly #entriesMax: number;
-  readonly #weightMax: number;
-  #young = new Map<Key, Value>();
-  #old: Map<Key, Value> = new Map();
-  #youngWeight = 0;
-
-  constructor(entriesMax: number, weightMax: number) {
-    this.#entriesMax = entriesMax / 2;
-    this.#weightMax = weightMax / 2;
-  }
-
-  /** An entry in both generations counts twice. */
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  get(key: Key): Value | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
-    return old;
-  }
-
-  /** A value heavier than half of the limit is ignored. */
-  set(key: Key, value: Value): void {
-    if (value.weight > this.#weightMax) return;
-    const isFull =
-      this.#young.size + 1 > this.#entriesMax || this.#youngWeight + value.weight > this.#weightMax;
-    if (isFull) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#youngWeight = 0;
-    }
-    this.#young.set(key, value);
-    this.#youngWeight += value.weight;
   }
 }

@@ -12,7 +12,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
 import { genesisCall, parseGenesisHash } from '../genesis.ts';
-import { type CacheTtls, cachePolicy, defaultCacheTtls, type TtlClass, ttlFor } from './cache-policy.ts';
+import { type CacheTtls, defaultCacheTtls, policiesByRow, type TtlClass, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { FinalizedRoots } from './response-cache.ts';
 import type { ResponseCounts } from './response-counts.ts';
@@ -147,7 +147,8 @@ export class RedisCache implements RpcDispatcher {
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const { keys, next } = this.#parts;
-    const canUseStore = isStorable(cachePolicy(call.method).ttl) && performance.now() >= this.#backoffUntil;
+    const canUseStore =
+      isStorable(policiesByRow.get(call.row)!.ttl) && performance.now() >= this.#backoffUntil;
     const key = canUseStore ? keys.keyOf(call) : null;
     const chain = key !== null ? this.#chainIds.chainIdOf(call.network) : null;
     if (key === null || chain === null) return next.dispatch(call, handler);

@@ -11,7 +11,7 @@ import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { Slot } from '../../solana/units.ts';
 import { readObservedSlot } from '../slots/context-slot.ts';
 import { emptySlotTracker, type SlotTracker } from '../slots/slot-tracker.ts';
-import { type CacheTtls, cachePolicy, defaultCacheTtls, ttlFor } from './cache-policy.ts';
+import { type CacheTtls, defaultCacheTtls, policiesByRow, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
@@ -30,7 +30,7 @@ export class ResponseCache implements RpcDispatcher {
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const { memory, counts } = this.#options;
-    if (cachePolicy(call.method).ttl === 'never') return this.#next.dispatch(call, handler);
+    if (policiesByRow.get(call.row)!.ttl === 'never') return this.#next.dispatch(call, handler);
     const key = memory.keyFor(call);
     const response = key === null ? null : memory.find(call, key);
     if (response === null) {
@@ -125,7 +125,7 @@ export class MemoryCache implements CoalescedListener {
 
   /** null: never cached; or a response for this slot that nobody requested before, which would expire unused. */
   keyFor(call: Call): CallKey | null {
-    const { ttl } = cachePolicy(call.method);
+    const { ttl } = policiesByRow.get(call.row)!;
     if (ttl === 'never' || (ttl === 'slot' && !this.#keys.isRepeated(call))) return null;
     return this.#keys.keyOf(call);
   }

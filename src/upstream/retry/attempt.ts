@@ -1,9 +1,9 @@
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
-import { methodTraits } from '../../protocol/methods.ts';
+import { type MethodRow, methodTraits } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { BodyFlow, BodyListener, Exchange, NodeRequest, PendingRequest } from '../exchange.ts';
-import { cachePolicy } from '../middleware/cache-policy.ts';
+import { policiesByRow } from '../middleware/cache-policy.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { Outcome, PreflightFault } from '../outcome.ts';
 import { nextRequestId } from '../request-body.ts';
@@ -55,6 +55,7 @@ class Attempt implements NodeRequest, StreamListener {
   readonly method: string;
   readonly params: Buffer | null;
   readonly canPipeline: boolean;
+  readonly #row: MethodRow;
   readonly #node: UpstreamNode;
   readonly #listener: AttemptListener;
   readonly #startedAt: number;
@@ -65,6 +66,7 @@ class Attempt implements NodeRequest, StreamListener {
     this.method = method;
     this.params = params;
     this.canPipeline = !hasEffect && !mayUseWholeTimeout;
+    this.#row = row;
     this.#node = node;
     this.#listener = listener;
     this.#startedAt = now;
@@ -98,7 +100,9 @@ class Attempt implements NodeRequest, StreamListener {
   #outcomeOf({ status, body, retryAfter }: HttpResponse): Outcome {
     // Only one caller receives the response, and the response is not cached.
     const isExclusive =
-      body.length > SCAN_ALWAYS_MAX_BYTES && this.acceptsStream && cachePolicy(this.method).ttl === 'never';
+      body.length > SCAN_ALWAYS_MAX_BYTES &&
+      this.acceptsStream &&
+      policiesByRow.get(this.#row)!.ttl === 'never';
     const mayCarry = status === 200 || mayCarryRpcError(status);
     const response = mayCarry ? locateResponse(body, this.id, isExclusive) : null;
     if (status === 200 && response?.errorCode === 0) return { kind: 'response', response, preflight: null };
