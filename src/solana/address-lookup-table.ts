@@ -68,7 +68,7 @@ export function usableAddresses(
 }
 
 /**
- * Counts slots since deactivation. Agave checks SlotHashes instead, with the same result while every slot has a block.
+ * Expires tables by slot count. Agave checks SlotHashes instead, with the same result while every slot has a block.
  * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
  * @param readAccount - returns the account as of the start of `currentSlot`; null if it does not exist.
  */

@@ -81,7 +81,7 @@ export const quotaReaderLimits = {
   lateMinutes: 5,
   /** Interval between full recounts, which include usage written even later. */
   recountIntervalMs: 600_000,
-  /** Delay of the first recount, because rows of an earlier run are recovered shortly after startup. */
+  /** Delay before the first recount, which includes rows of an earlier run, recovered shortly after startup. */
   firstRecountMs: 10_000,
 };
 

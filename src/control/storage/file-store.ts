@@ -100,7 +100,7 @@ export interface FileBackend {
   store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
 }
 
-/** CIDv1 of a raw block or a node, with SHA-256, in base32. */
+/** CIDv1 of a raw block or a dag-pb node, with SHA-256, in base32. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const METADATA_SUFFIX = '.json';

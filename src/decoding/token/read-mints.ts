@@ -24,7 +24,7 @@ type ReadMintsOptions = Readonly<{
 
 const MINTS_MAX = 20_000;
 
-/** Reads mint accounts, their metadata accounts and the clock. @throws Failure ANSWER_TOO_LARGE. */
+/** Reads mint accounts, their metadata accounts and optionally the clock. @throws Failure ANSWER_TOO_LARGE. */
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],

@@ -53,7 +53,7 @@ export class RequestCounters {
   /** Totals of all requests not counted per key. Evicted counters are added, so that these totals never decrease. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
-  /** Replaced after an eviction, so that keys without a counter try again to get a counter. */
+  /** Replaced after an eviction, so that keys without a counter try again to get one. */
   #overflowMarker = createOverflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;

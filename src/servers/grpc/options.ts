@@ -57,7 +57,7 @@ export const grpcServerOptions = {
   /** Timeout for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** Maximum PING and SETTINGS frames without other traffic, or tiny DATA frames; beyond it, the connection closes. */
+  /** Maximum tiny DATA frames, or PING and SETTINGS frames without other traffic; above this, the connection closes. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel in a burst and per second; beyond these limits, the connection closes. */
   cancelsBurstMax: 200,

@@ -269,7 +269,7 @@ export function conclude(state: RetryState): RpcResponse {
 }
 
 /**
- * Limits retries by the number of attempts, or by time (and at least two rounds) while connections are refused. After
+ * Limits retries by the number of attempts, or by time (after at least two rounds) while connections are refused. After
  * a null result or a response that was too large, only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {

@@ -32,7 +32,7 @@ export interface RequestLogTable {
   id: string;
   at: number;
   gateway: string;
-  /** The built-in customer for calls without a valid key. */
+  /** For calls without a valid key, the built-in customer. */
   customer_id: string;
   key_id: string | null;
   product: Product;

@@ -99,7 +99,7 @@ function oneMint(movements: readonly Movement[]): Address | null {
   return mint !== undefined && (all.size === 1 || tokens.size === 1) ? mint : null;
 }
 
-/** Movements to the trader's side; if there are none, the largest movement, which a route forwards. */
+/** Movements to the trader's side; if there are none, the largest movement, because its recipient may forward it. */
 function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readonly Movement[] {
   const own = takes.filter(({ to }) => to !== null && side.has(to));
   if (own.length > 0) return own;

@@ -93,7 +93,7 @@ type UpdateSequenceOptions = Readonly<{
   onEvicted: (slot: Slot) => void;
 }>;
 
-/** Converts updates into ledger events. Drops updates to complete slots, which come from replays for gRPC streams. */
+/** Converts updates into ledger events. Drops updates for complete slots: they are replayed for gRPC streams. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
