@@ -121,7 +121,7 @@ export function openUpstreamMiddleware({
     hasSlotCache
       ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.slotCacheFreshMs })
       : null,
-    cache.enabled ? (next) => new ResponseCache(next, { memory, counts }) : null,
+    cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
     store && ((next) => new RedisCache(next, { store, keys, counts, roots, ttls, limits: limits.redis })),
   )(submitter);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callOf } from '../../../test/upstream/mock/scripted-dispatcher.ts';
-import { CallKeys } from './call-key.ts';
+import { CallKeys, isSameCall } from './call-key.ts';
 
 const keys = new CallKeys();
 const keyOf = (method: string, params: string | null) =>
@@ -51,6 +51,28 @@ describe('different keys', () => {
     expect(textOf('getSlot', deep('1'))).toBe(textOf('getSlot', deep('1')));
     expect(textOf('getSlot', deep('1'))).not.toBe(textOf('getSlot', deep(' 1')));
     expect(keyOf('getSlot', deep('1'))).toMatchObject({ commitment: null });
+  });
+});
+
+describe('cached keys', () => {
+  it('belong to one call, whose bytes they own', () => {
+    const own = new CallKeys({ multiplier: 16_777_619 });
+    const params = Buffer.from('[564258]');
+    const key = own.keyOf({ ...callOf('getBalance'), params })!;
+    expect(own.keyOf(callOf('getBalance', [1_828_122]))!.text).not.toBe(key.text);
+    own.keyOf({ ...callOf('getBalance'), params });
+    params.write('[111111]');
+    expect(own.keyOf(callOf('getBalance', [564_258]))).toMatchObject({ text: key.text });
+  });
+
+  it('differ by network, method, and absent params', () => {
+    const call = { ...callOf('getSlot'), params: Buffer.from('[]') };
+    const others = [
+      { ...call, network: 'testnet' as const },
+      { ...call, method: 'getHealth' },
+      { ...call, params: null },
+    ];
+    expect([call, ...others].map((other) => isSameCall(call, other))).toEqual([true, false, false, false]);
   });
 });
 

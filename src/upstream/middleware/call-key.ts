@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type Weighted, WeightedLru } from '../../base/cache/weighted-lru.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
@@ -28,7 +29,8 @@ export const callKeyLimits = {
 
 export type CallKeyLimits = Readonly<typeof callKeyLimits>;
 
-const KEY_BYTES = 320;
+/** Memory of a key besides its texts. */
+const KEY_BYTES = 480;
 const NO_SLOT = slot(0n);
 
 function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
@@ -49,7 +51,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    weight: KEY_BYTES + latin1.length + whole.length + text.length,
+    weight: KEY_BYTES + 2 * latin1.length + whole.length + text.length,
   };
 }
 
@@ -66,13 +68,15 @@ export function certainCommitment({ row, params }: Call): Commitment | null {
 const SEEN_SIZE = 65_536;
 /** A call counts as repeated if an equal one came within this time. */
 const REPEATED_WITHIN_MS = 1_000;
+/** Odd, and secret: otherwise, a client could send calls whose fingerprints equal those of another client's. */
+const MULTIPLIER = (randomInt(2 ** 29) * 8 + 5) | 0;
 
-/** Hash of network, method and params (FNV-1a, 32 bits). Equal calls have equal fingerprints, different calls may. */
-export function fingerprintOf({ network, method, params }: Call): number {
+/** Hash of network, method and params, 32 bits. Different calls may have equal fingerprints. */
+export function fingerprintOf({ network, method, params }: Call, multiplier: number): number {
   let hash = network.length;
-  for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), 16_777_619);
+  for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), multiplier);
   if (params === null) return hash;
-  for (let i = 0; i < params.length; i++) hash = Math.imul(hash ^ (params[i] as number), 16_777_619);
+  for (let i = 0; i < params.length; i++) hash = Math.imul(hash ^ (params[i] as number), multiplier);
   return hash;
 }
 
@@ -82,27 +86,41 @@ export function isSameCall(a: Call, b: Call): boolean {
   return a.params === null || b.params === null ? a.params === b.params : a.params.equals(b.params);
 }
 
+/** Copied, because the params are a view of the request body, and outside of Node.js's pool, which a view keeps alive. */
+function copyOf({ network, method, row, params }: Call): Call {
+  if (params === null) return { network, method, row, params };
+  const own = Buffer.allocUnsafeSlow(params.length);
+  params.copy(own);
+  return { network, method, row, params: own };
+}
+
 type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 
-/** Most calls are never repeated: their bytes are only hashed. A key is built when a response may be reused. */
+type CallKeyOptions = Partial<CallKeyLimits> & Readonly<{ multiplier?: number; now?: () => number }>;
+
+/**
+ * Most calls are never repeated: their bytes are only hashed. A key is built when a response may be reused. Each Call
+ * object is dispatched once.
+ */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
+  readonly #multiplier: number;
+  readonly #now: () => number;
   readonly #cached: WeightedLru<number, CachedKey>;
   readonly #seen = new Int32Array(SEEN_SIZE);
-  /** When each fingerprint was last seen, in whole milliseconds. */
   readonly #seenAt = new Float64Array(SEEN_SIZE).fill(Number.NEGATIVE_INFINITY);
-  readonly #now: () => number;
   /** Values of the last call: each middleware reads the same call in the same tick. */
   #lastCall: Call | null = null;
   #fingerprint = 0;
-  #isRepeated = false;
-  /** undefined: not built yet. */
+  /** undefined: not looked up yet. */
+  #isRepeated: boolean | undefined;
   #key: CallKey | undefined;
 
-  constructor(limits: Partial<CallKeyLimits> = {}, now: () => number = () => performance.now()) {
+  constructor({ multiplier = MULTIPLIER, now, ...limits }: CallKeyOptions = {}) {
     this.#limits = { ...callKeyLimits, ...limits };
+    this.#multiplier = multiplier;
+    this.#now = now ?? (() => performance.now());
     this.#cached = new WeightedLru(this.#limits.keysMax, this.#limits.keysMaxBytes);
-    this.#now = now;
   }
 
   get size(): number {
@@ -122,6 +140,7 @@ export class CallKeys {
   /** Whether an equal call came within the last second. A hash collision gives true, too. */
   isRepeated(call: Call): boolean {
     if (call !== this.#lastCall) this.#read(call);
+    this.#isRepeated ??= this.#findRepetition();
     return this.#isRepeated;
   }
 
@@ -134,26 +153,27 @@ export class CallKeys {
   }
 
   #read(call: Call): void {
-    const fingerprint = fingerprintOf(call);
-    const index = fingerprint & (SEEN_SIZE - 1);
-    const now = this.#now();
-    this.#isRepeated =
-      this.#seen[index] === fingerprint && now - (this.#seenAt[index] as number) <= REPEATED_WITHIN_MS;
-    this.#seen[index] = fingerprint;
-    this.#seenAt[index] = now;
     this.#lastCall = call;
-    this.#fingerprint = fingerprint;
+    this.#fingerprint = fingerprintOf(call, this.#multiplier);
+    this.#isRepeated = undefined;
     this.#key = undefined;
+  }
+
+  #findRepetition(): boolean {
+    const index = this.#fingerprint & (SEEN_SIZE - 1);
+    const now = this.#now();
+    const isRecent = now - (this.#seenAt[index] as number) <= REPEATED_WITHIN_MS;
+    const isRepeated = isRecent && this.#seen[index] === this.#fingerprint;
+    this.#seen[index] = this.#fingerprint;
+    this.#seenAt[index] = now;
+    return isRepeated;
   }
 
   #findOrMake(call: Call): CallKey {
     const cached = this.#cached.get(this.#fingerprint);
     if (cached !== undefined && isSameCall(cached.call, call)) return cached.key;
-    const { network, method, row, params } = call;
-    const key = makeKey(call, params === null ? '' : params.toString('latin1'));
-    // Copied, because the params are a view of the request body.
-    const own: Call = { network, method, row, params: params === null ? null : Buffer.from(params) };
-    this.#cached.set(this.#fingerprint, { call: own, key, weight: key.weight + (params?.length ?? 0) });
+    const key = makeKey(call, call.params === null ? '' : call.params.toString('latin1'));
+    this.#cached.set(this.#fingerprint, { call: copyOf(call), key, weight: key.weight });
     return key;
   }
 }

@@ -2,6 +2,7 @@ import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } f
 import { Failure } from '../../protocol/errors.ts';
 import type { StreamedResponse, StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
+import { reportsSlot } from '../slots/context-slot.ts';
 import { type CallKey, type CallKeys, isSameCall } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
@@ -200,7 +201,7 @@ export class RequestCoalescer implements RpcDispatcher {
     const now = this.#now();
     const fingerprint = this.#keys.fingerprintOf(call);
     const inFlight = this.inFlight.get(fingerprint);
-    if (inFlight !== undefined && this.#mayJoin(inFlight, now) && isSameCall(inFlight.call, call)) {
+    if (inFlight !== undefined && this.#mayJoin(inFlight, call, now)) {
       this.#counts.shared++;
       this.waiting++;
       return inFlight.join(call, handler, now);
@@ -213,7 +214,10 @@ export class RequestCoalescer implements RpcDispatcher {
     return created;
   }
 
-  #mayJoin(inFlight: InFlightCall, now: number): boolean {
-    return this.waiting < this.#limits.waitingMax && now - inFlight.startedAt <= this.#limits.joinMaxMs;
+  #mayJoin({ call: first, startedAt }: InFlightCall, call: Call, now: number): boolean {
+    if (this.waiting >= this.#limits.waitingMax || now - startedAt > this.#limits.joinMaxMs) return false;
+    // Without a slot in the response, a session cannot tell that it is too old.
+    const isUncertain = call.minSlot != null && call.minSlot !== first.minSlot && !reportsSlot(call.row);
+    return !isUncertain && isSameCall(first, call);
   }
 }

@@ -24,11 +24,11 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const now = () => clock.now;
   const slots = new ScriptedSlots();
   const counts = new ResponseCounts();
-  const keys = new CallKeys();
+  const keys = new CallKeys({ now });
   keys.isRepeated(account);
   const memory = new MemoryCache({ keys, slots, limits, now });
   const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
-  const cache = new ResponseCache(shared, { memory, counts });
+  const cache = new ResponseCache(shared, { memory, keys, counts });
   const send = (call: Call) => {
     const listener = new RecordingHandler();
     cache.dispatch({ ...call, trace: listener }, listener);
@@ -79,6 +79,28 @@ describe('slot-bound state', () => {
     source.calls[1]!.respond(at(11));
     send(account);
     expect(source.calls).toHaveLength(3);
+  });
+});
+
+describe('a call for the current slot', () => {
+  it('is cached if repeated within a second, or joined', () => {
+    const { source, clock, reaches, send } = stage();
+    const call = () => callOf('getAccountInfo', ['b']);
+    const seen = [0, 1_001, 2_001, 2_002].map((now) => {
+      clock.now = now;
+      return reaches(call(), at(10));
+    });
+    expect(seen).toEqual([true, true, true, false]);
+    source.script = () => null;
+    for (let n = 0; n < 2; n++) send(callOf('getAccountInfo', ['c']));
+    source.calls.at(-1)!.respond(at(10));
+    expect(reaches(callOf('getAccountInfo', ['c']), at(10))).toBe(false);
+  });
+
+  it('is neither hashed nor counted with too long params', () => {
+    const { counts, reaches } = stage();
+    for (let n = 0; n < 3; n++) reaches(callOf('getAccountInfo', ['x'.repeat(9_000)]), at(10));
+    expect(counts.misses).toBe(0);
   });
 });
 

@@ -16,7 +16,7 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; counts: ResponseCounts }>;
+export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; keys: CallKeys; counts: ResponseCounts }>;
 
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -29,8 +29,9 @@ export class ResponseCache implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const { memory, counts } = this.#options;
-    if (policiesByRow.get(call.row)!.ttl === 'never') return this.#next.dispatch(call, handler);
+    const { memory, keys, counts } = this.#options;
+    if (policiesByRow.get(call.row)!.ttl === 'never' || !keys.isShared(call))
+      return this.#next.dispatch(call, handler);
     const key = memory.keyFor(call);
     const response = key === null ? null : memory.find(call, key);
     if (response === null) {
@@ -148,12 +149,8 @@ export class MemoryCache implements CoalescedListener {
   }
 
   onResponse({ call, startedAt, slot }: StartedCall, key: CallKey, response: RpcResponse): void {
-    const reportsRoot = key.commitment === 'finalized' && key.isPlain;
-    const isCacheable = response.body.length <= this.#limits.answerMaxBytes;
-    if (!reportsRoot && !isCacheable) return;
+    if (response.body.length > this.#limits.answerMaxBytes) return;
     const observedSlot = response.errorCode === 0 ? readObservedSlot(call.row, response.body) : null;
-    if (observedSlot !== null && reportsRoot) this.roots.observed(call.network, observedSlot);
-    if (!isCacheable) return;
     const root = key.policy.ttl === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + ttlFor(key, response, root, this.#ttls);
     if (expiresAt <= this.#now()) return;
@@ -192,12 +189,11 @@ function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commi
 /** If the root moves back by more than this, the network is on another chain. Lagging nodes differ by less. */
 const SAME_CHAIN_SLOTS = 500n;
 
-/** Finalized root per network: from polls, else from responses. */
+/** Finalized root per network, from polls: reading it starts them. */
 export class FinalizedRoots {
   readonly #slots: SlotTracker;
   readonly #onChainReset: (network: Network) => void;
   readonly #newest = new Map<Network, Slot>();
-  readonly #observed = new Map<Network, Slot>();
 
   /** @param onChainReset - called when a network restarts from another genesis, as test networks do. */
   constructor(slots: SlotTracker, onChainReset: (network: Network) => void) {
@@ -205,12 +201,8 @@ export class FinalizedRoots {
     this.#onChainReset = onChainReset;
   }
 
-  observed(network: Network, slot: Slot): void {
-    this.#observed.set(network, slot);
-  }
-
   rootOf(network: Network): Slot | null {
-    const root = this.#slots.slotAt(network, 'finalized')?.slot ?? this.#observed.get(network) ?? null;
+    const root = this.#slots.slotAt(network, 'finalized')?.slot ?? null;
     if (root === null) return null;
     const newest = this.#newest.get(network);
     if (newest === undefined || root > newest) this.#newest.set(network, root);
