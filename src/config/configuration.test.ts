@@ -45,11 +45,9 @@ describe('secrets', () => {
   });
 });
 
-describe('the example file', () => {
-  it('has the values of an absent file', () => {
-    const written = loadConfiguration({ config: example, upstreams: [] }, {});
-    expect({ ...written, file: null }).toEqual({ ...load(''), file: null });
-  });
+it('the example file has the values of an absent file', () => {
+  const written = loadConfiguration({ config: example, upstreams: [] }, {});
+  expect({ ...written, file: null }).toEqual({ ...load(''), file: null });
 });
 
 describe('names of earlier versions', () => {
@@ -169,12 +167,10 @@ describe('an invalid configuration', () => {
   });
 });
 
-describe('problems that would prevent a start', () => {
-  it('are reported: missing certificates', () => {
-    writeFileSync(join(folder, 'key.pem'), '');
-    const toml = `[grpc]\ntls_cert = "${folder}/none.pem"\ntls_key = "${folder}/key.pem"`;
-    expect(complaint(toml)).toBe('solway.toml: grpc.tls_cert: none.pem does not exist: correct the path');
-  });
+it('problems that would prevent a start are reported: missing certificates', () => {
+  writeFileSync(join(folder, 'key.pem'), '');
+  const toml = `[grpc]\ntls_cert = "${folder}/none.pem"\ntls_key = "${folder}/key.pem"`;
+  expect(complaint(toml)).toBe('solway.toml: grpc.tls_cert: none.pem does not exist: correct the path');
 });
 
 describe('the WebSocket URL of a node', () => {

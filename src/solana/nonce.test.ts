@@ -34,15 +34,13 @@ describe('nonce account', () => {
   });
 });
 
-describe('durable nonce', () => {
-  it('is the hash of domain and blockhash', () => {
-    // sha256("DURABLE_NONCE" followed by 32 zero bytes), from coreutils' sha256sum.
-    expect(durableNonceOf(blockhashFromBytes(new Uint8Array(32)))).toBe(
-      blockhashFromBytes(
-        Buffer.from('7a3bd5cdf290098e5b4c8f9957f9899210b8bbe9064f72b326cc212eab476f8a', 'hex'),
-      ),
-    );
-  });
+it('durable nonce is the hash of domain and blockhash', () => {
+  // sha256("DURABLE_NONCE" followed by 32 zero bytes), from coreutils' sha256sum.
+  expect(durableNonceOf(blockhashFromBytes(new Uint8Array(32)))).toBe(
+    blockhashFromBytes(
+      Buffer.from('7a3bd5cdf290098e5b4c8f9957f9899210b8bbe9064f72b326cc212eab476f8a', 'hex'),
+    ),
+  );
 });
 
 describe('nonceOfTransaction', () => {

@@ -150,10 +150,8 @@ describe('slot history', () => {
   });
 });
 
-describe('minimum balance', () => {
-  it('is two years of rent for account and data', () => {
-    expect(minimumBalance(DEFAULT_RENT, 0)).toBe(890_880n);
-    expect(minimumBalance(DEFAULT_RENT, 165)).toBe(2_039_280n);
-    expect(minimumBalance({ ...DEFAULT_RENT, exemptionThreshold: 0.5 }, 1)).toBe(224_460n);
-  });
+it('minimum balance is two years of rent for account and data', () => {
+  expect(minimumBalance(DEFAULT_RENT, 0)).toBe(890_880n);
+  expect(minimumBalance(DEFAULT_RENT, 165)).toBe(2_039_280n);
+  expect(minimumBalance({ ...DEFAULT_RENT, exemptionThreshold: 0.5 }, 1)).toBe(224_460n);
 });

@@ -63,12 +63,10 @@ describe('the content identifier of a file', () => {
   });
 });
 
-describe('the blocks of a file', () => {
-  it('fail with the error of the source', async () => {
-    const broken = (async function* () {
-      yield patterned(LEAF_BYTES + 5);
-      throw new Error('gone');
-    })();
-    await expect(buildBlocks(splitIntoLeaves(broken))).rejects.toThrow('gone');
-  });
+it('the blocks of a file fail with the error of the source', async () => {
+  const broken = (async function* () {
+    yield patterned(LEAF_BYTES + 5);
+    throw new Error('gone');
+  })();
+  await expect(buildBlocks(splitIntoLeaves(broken))).rejects.toThrow('gone');
 });

@@ -159,12 +159,10 @@ describe('a failed upload leaves nothing behind', () => {
   });
 });
 
-describe('a file that cannot be moved to its place', () => {
-  it('does not count against the quota', async () => {
-    mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
-    expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
-    expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
-  });
+it('a file that cannot be moved to its place does not count against the quota', async () => {
+  mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
+  expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
+  expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
 });
 
 describe('concurrent uploads', () => {
@@ -197,23 +195,19 @@ describe('concurrent uploads', () => {
   });
 });
 
-describe('a start', () => {
-  it('removes leftovers of a crashed process, and nothing else', async () => {
-    await put(pieces('hello world'));
-    const before = onDisk();
-    writeFileSync(join(folder, 'incoming', 'half'), 'x');
-    mkdirSync(join(folder, 'incoming', 'folder'));
-    const orphan = HELLO.replace('bafkreifz', 'bafkreifa');
-    writeFileSync(join(folder, 'files', HELLO.slice(-2), `${orphan}.json`), '{}');
-    await open();
-    expect(onDisk()).toEqual(before);
-  });
+it('a start removes leftovers of a crashed process, and nothing else', async () => {
+  await put(pieces('hello world'));
+  const before = onDisk();
+  writeFileSync(join(folder, 'incoming', 'half'), 'x');
+  mkdirSync(join(folder, 'incoming', 'folder'));
+  const orphan = HELLO.replace('bafkreifz', 'bafkreifa');
+  writeFileSync(join(folder, 'files', HELLO.slice(-2), `${orphan}.json`), '{}');
+  await open();
+  expect(onDisk()).toEqual(before);
 });
 
-describe('the name of a file', () => {
-  it('is a CID and nothing else', async () => {
-    await put(pieces('hello world'));
-    const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
-    for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();
-  });
+it('the name of a file is a CID and nothing else', async () => {
+  await put(pieces('hello world'));
+  const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
+  for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();
 });

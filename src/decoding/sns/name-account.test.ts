@@ -65,11 +65,9 @@ describe('reverse lookup account', () => {
   });
 });
 
-describe('favorite domain account', () => {
-  it('decodes the name account', () => {
-    const data = Buffer.concat([Buffer.from([7]), addressBytes(rootDomain)]);
-    expect(decodeFavorite(account(data, snsPrograms.offers))).toBe(rootDomain);
-    expect(decodeFavorite(account(data))).toBeNull();
-    expect(decodeFavorite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
-  });
+it('favorite domain account decodes the name account', () => {
+  const data = Buffer.concat([Buffer.from([7]), addressBytes(rootDomain)]);
+  expect(decodeFavorite(account(data, snsPrograms.offers))).toBe(rootDomain);
+  expect(decodeFavorite(account(data))).toBeNull();
+  expect(decodeFavorite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
 });

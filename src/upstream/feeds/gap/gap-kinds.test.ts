@@ -68,25 +68,23 @@ describe('SignatureGap', () => {
   });
 });
 
-describe('LogsGap', () => {
-  it('emits the logs in the blocks of the gap that were not received', async () => {
-    const gapRecovery = new LogsGap({ kind: 'logs', of: 'all', commitment: 'confirmed' }, 100);
-    const [first, second, third] = [1, 2, 3].map((number) => signatureOf(transfer(number)));
-    const received = Buffer.from(`{"context":{"slot":1000},"value":{"signature":"${first}"}}`);
-    expect(gapRecovery.decide(received)).toBe('pass');
-    const blocks = [blockOf(1_000, 1, 2), blockOf(1_002, 3)];
-    const reader = {
-      slots: async () => blocks.map((block) => block.slot),
-      eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (block: Block) => Promise<void>) => {
-        for (const block of blocks) await onBlock(block);
-      },
-    };
-    const emitted: unknown[] = [];
-    const emit: Gap['emit'] = (result) => emitted.push(JSON.parse(result.toString()).value.signature);
-    await gapRecovery.fill(gapOf({ from: at(1_000), to: at(1_003), emit }, reader));
-    expect(emitted).toEqual([second, third]);
-    expect(gapRecovery.decide(received)).toBe('drop');
-  });
+it('LogsGap emits the logs in the blocks of the gap that were not received', async () => {
+  const gapRecovery = new LogsGap({ kind: 'logs', of: 'all', commitment: 'confirmed' }, 100);
+  const [first, second, third] = [1, 2, 3].map((number) => signatureOf(transfer(number)));
+  const received = Buffer.from(`{"context":{"slot":1000},"value":{"signature":"${first}"}}`);
+  expect(gapRecovery.decide(received)).toBe('pass');
+  const blocks = [blockOf(1_000, 1, 2), blockOf(1_002, 3)];
+  const reader = {
+    slots: async () => blocks.map((block) => block.slot),
+    eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (block: Block) => Promise<void>) => {
+      for (const block of blocks) await onBlock(block);
+    },
+  };
+  const emitted: unknown[] = [];
+  const emit: Gap['emit'] = (result) => emitted.push(JSON.parse(result.toString()).value.signature);
+  await gapRecovery.fill(gapOf({ from: at(1_000), to: at(1_003), emit }, reader));
+  expect(emitted).toEqual([second, third]);
+  expect(gapRecovery.decide(received)).toBe('drop');
 });
 
 describe('SlotGap', () => {

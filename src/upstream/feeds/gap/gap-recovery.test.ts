@@ -40,17 +40,15 @@ describe('gapWindow', () => {
   });
 });
 
-describe('SeenSlots', () => {
-  it('treats a repeated name as the newest', () => {
-    const seen = new SeenSlots(2);
-    for (const [name, at] of [
-      ['a', 10],
-      ['b', 11],
-      ['a', 12],
-      ['c', 13],
-    ] as const)
-      seen.add(name, slot(at));
-    expect(['a', 'b', 'c'].map((name) => seen.get(name))).toEqual([12n, undefined, 13n]);
-    expect(seen.evictedUpTo).toBe(11n);
-  });
+it('SeenSlots treats a repeated name as the newest', () => {
+  const seen = new SeenSlots(2);
+  for (const [name, at] of [
+    ['a', 10],
+    ['b', 11],
+    ['a', 12],
+    ['c', 13],
+  ] as const)
+    seen.add(name, slot(at));
+  expect(['a', 'b', 'c'].map((name) => seen.get(name))).toEqual([12n, undefined, 13n]);
+  expect(seen.evictedUpTo).toBe(11n);
 });
