@@ -8,7 +8,7 @@ const noDrops = () => ({
   >),
   /** Shred version of another cluster. */
   version: 0,
-  /** Outside the window around the newest plausible slot. */
+  /** The slot is outside the window around the newest plausible slot. */
   slotAhead: 0,
   slotBehind: 0,
   slotClosed: 0,

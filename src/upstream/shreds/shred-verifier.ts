@@ -135,7 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot exhaust it. */
+/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot use it up. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;
@@ -247,7 +247,7 @@ export class ShredVerifier {
     this.#unverified.clear();
   }
 
-  /** Does not defer a shred whose signature differs from that of its known set: it cannot add anything. */
+  /** Does not defer a shred whose signature differs from that of its known set, because it cannot add anything. */
   #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
     if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
     const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);

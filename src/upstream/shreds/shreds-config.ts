@@ -26,7 +26,7 @@ export type ShredsConfig = Readonly<{
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Open slots. Above this, the leader with the most loses a slot, so a faulty leader displaces only its own slots. */
+  /** Maximum open slots. Above this, the leader with the most loses one, so a faulty leader displaces only its own. */
   slotsMax: 64,
   /** Applies to data shreds and to code shreds separately. */
   shredsPerSlotMax: 32_768,

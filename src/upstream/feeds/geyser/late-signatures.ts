@@ -72,7 +72,7 @@ export class LateSignatures {
       const landed = new Map<PendingSignature, LandedStatus>();
       for (const [at, pending] of batch.entries()) {
         const status = statuses[at] ?? null;
-        // The transaction has not landed, so the stream will report it.
+        // A transaction that is still unknown has not landed, so the stream will report it.
         if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
         if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }
