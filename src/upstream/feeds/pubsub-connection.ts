@@ -142,7 +142,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** Resolves to true once the node has sent a slot or rejected the slot subscription, and to false on failure. */
+  /** True once a slot arrives, `slotSubscribe` is rejected, or no slot follows within the timeout. False on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }

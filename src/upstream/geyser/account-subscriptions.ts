@@ -36,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The addresses and owners that filters name. Covers all accounts that such filters match, and possibly more. */
+/** The addresses and owners that filters name. They cover all accounts that such filters match, and possibly more. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;

@@ -44,9 +44,9 @@ const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots whose notifications may be missing. Starts a margin before the last position, since notifications for the
- * last slots may have been pending. For `confirmed` and `finalized`, which lag, the window may start earlier, at
- * `newestEmitted`, but not far below the root: nodes emit everything up to their root. @throws GapTooLong
+ * The slots whose notifications may be missing. Starts `gapMarginSlots` before the last position, since the last slots
+ * may have had pending notifications. For `confirmed` and `finalized`, which lag, the window may start earlier, at
+ * `newestEmitted`, but not far below the root: nodes have emitted everything up to it. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,
