@@ -31,7 +31,7 @@ export type StatusPollLimits = Readonly<{
 /** Number of blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** The chain tip and the blockhashes expired by then. A status read at an earlier slot does not prove expiry. */
+/** The chain tip and the blockhashes expired at that tip. A status read at an earlier slot does not prove expiry. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
@@ -221,7 +221,7 @@ class RespondingNode implements CallTrace {
   }
 }
 
-/** Combines two statuses at their lower commitment; null if they disagree. */
+/** Combines two statuses at their lower commitment; null if either is missing or their errors differ. */
 function agreedStatus(
   one: LandedStatus | null | undefined,
   other: LandedStatus | null | undefined,

@@ -81,7 +81,7 @@ export class WatchedTransaction implements FeedListener {
     this.dueAt = 0;
   }
 
-  /** @param status - null if no node knows the transaction. */
+  /** @param status - null if the transaction is unknown or two nodes disagree about it. */
   onStatus(status: LandedStatus | null): void {
     this.status =
       status === null ? null : (commitments.findLast((level) => status.hasCommitment(level)) ?? 'processed');

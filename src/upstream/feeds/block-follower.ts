@@ -27,7 +27,7 @@ const PAUSE_MS = 200;
 
 /**
  * Reads blocks whenever a new slot arrives, so it needs no blockSubscribe and misses no block when nodes fail. At
- * `processed`, emits a transaction only once its block is confirmed, because nodes serve no earlier blocks.
+ * `processed`, emits a transaction only once its block is confirmed, because nodes serve no unconfirmed blocks.
  */
 export class BlockFollower {
   readonly #pubsub: SlotFeed;

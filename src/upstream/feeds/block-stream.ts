@@ -42,7 +42,7 @@ type ResumePoint = Readonly<{
   resumeAfter: Slot;
 }>;
 
-/** A subscription taken over from another feed. Added to the notifier after the newest slot that feed emitted. */
+/** A subscription taken over from another feed. Added to the notifier after that feed's newest emitted slot. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
@@ -99,7 +99,7 @@ export class BlockStream {
     return () => this.#remove(watcher);
   }
 
-  /** Reads new blocks up to the network's tip. If a read is in progress, it is repeated afterwards. */
+  /** Reads new blocks up to the network's tip. If a read is in progress, another read follows it. */
   async advance(tip: Slot): Promise<void> {
     this.#isRerunRequested = true;
     if (this.#isRunning) return;

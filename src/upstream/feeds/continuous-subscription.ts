@@ -265,7 +265,7 @@ export class ContinuousSubscription {
     };
   }
 
-  /** The next slot that the connection reports. The connection delivers everything after that slot. */
+  /** The next slot that the connection reports, or its position if it sends none. Everything after it is delivered. */
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);

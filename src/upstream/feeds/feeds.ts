@@ -72,7 +72,7 @@ type PreferredSubscriptionOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Fails over to PubSub, which emits each missed notification once. */
+/** Opens on the preferred feed. If it fails, PubSub takes over and emits each missed notification once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
@@ -103,7 +103,7 @@ type PreferredTransactionsOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Fails over to blocks. A `processed` subscription then gets transactions only once they are confirmed. */
+/** Like `openPreferred`, but blocks take over. At `processed`, transactions then arrive only once confirmed. */
 function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
@@ -153,7 +153,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Unless `preferred` serves the kind, serves `block` and `transaction` by reading blocks and others from PubSub. */
+/** Unless `preferred` serves the kind, reads blocks for `block` and `transaction`, and uses PubSub for other kinds. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

@@ -3,12 +3,12 @@ export const feedLimits = {
   /** Time from connecting until the node accepts the slot subscription. */
   handshakeTimeoutMs: 4_000,
   messageMaxBytes: 128 * 1024 * 1024,
-  /** Longest request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
+  /** Maximum size of a request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
   requestMaxBytes: 4_096,
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
-  /** Longer than a single node may take. Together with a failed Geyser attempt, still shorter than clients wait. */
+  /** Longer than one node can take. Together with a failed Geyser attempt, still within the time that clients wait. */
   openTimeoutMs: 9_000,
   /** Above this, another connection is opened. */
   connectionSubscriptionsMax: 1_000,
@@ -22,10 +22,10 @@ export const feedLimits = {
   failoversMax: 64,
   gapTimeoutMs: 120_000,
   gapBlocksMax: 600,
-  /** A gap starts this many slots before the last position, since the last slots may not have been confirmed. */
+  /** A gap starts this many slots before the last position, since the last slots may not have been confirmed yet. */
   gapMarginSlots: 8,
   gapFillsMax: 16,
-  /** Notifications buffered per subscription during a gap fill. */
+  /** Maximum notifications buffered per subscription during a gap fill. */
   heldMax: 20_000,
   seenMax: 20_000,
   blockCacheMax: 64,

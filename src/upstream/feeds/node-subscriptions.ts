@@ -27,7 +27,7 @@ type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  /** Resolves to null once acknowledged. */
+  /** Resolves to null once the node acknowledges the subscription, otherwise to the failure. */
   readonly response: PromiseWithResolvers<SubscribeFailure | null>;
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
@@ -68,7 +68,7 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
-  /** Joins an identical subscription, if any. The listener may be notified before the promise resolves. */
+  /** Joins an identical subscription if there is one. The listener may be notified before the promise resolves. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -86,12 +86,12 @@ export class NodeSubscriptions {
       return;
     }
     const entry = this.#byId.get(message.id);
-    // Without an entry, the node sent the notification before it read our unsubscribe request.
+    // If there is no entry, the node sent the notification before it read our unsubscribe request.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const listener of entry.listeners) listener.onNotification(message.result);
   }
 
-  /** Call when the node has ended a subscription itself, as for `signature`. The node may reuse the id. */
+  /** Call when the node has ended a subscription itself, as it does for `signature`. The node may reuse the id. */
   endedByNode(request: NodeSubscriptionRequest): void {
     const entry = this.#byKey.get(keyOf(request));
     if (entry !== undefined) this.#remove(entry);

@@ -129,7 +129,7 @@ export class PubsubConnection {
     });
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      // The response is not a handshake. A 5xx status may come from a proxy whose node is restarting.
+      // A status below 500 is the node's rejection. A 5xx status may come from a proxy whose node is restarting.
       const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
@@ -142,7 +142,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** Resolves to true once the node has sent a slot or rejected the slot subscription, and to false on failure. */
+  /** True once a slot arrives, `slotSubscribe` is rejected, or no slot follows within the timeout. False on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }
@@ -217,7 +217,7 @@ export class PubsubConnection {
   }
 
   #handleStartTimeout(): void {
-    // A stalled network sends no slot, but the connection works.
+    // While the network is stalled, the node sends no slots, but the connection works.
     if (this.sendsSlots) this.#markReady();
     else this.end(this.#socket.readyState === WebSocket.OPEN ? 'invalid PubSub response' : 'connect failed');
   }

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../response/parse-response.ts';
 
 /** Results are not parsed but forwarded as received. Source: solana-json-rpc.md §3.1. */
 
-/** A number, or the raw JSON text if it is not a safe integer. */
+/** A number, or the raw JSON text if it is not an integer of at most 15 digits. */
 export type NodeSubscriptionId = number | string;
 
 export type NodeMessage = Readonly<

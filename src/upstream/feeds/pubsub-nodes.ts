@@ -31,7 +31,7 @@ export type PubsubNodesOptions = Readonly<{
 class NodeEntry {
   readonly node: NodeConfig;
   readonly connections = new Set<PubsubConnection>();
-  /** Consecutive failed connections and unacknowledged requests. */
+  /** Number of consecutive failed connections and unacknowledged requests. */
   failures = 0;
   failedAt = Number.NEGATIVE_INFINITY;
   backoffUntil = 0;
@@ -41,7 +41,7 @@ class NodeEntry {
     this.node = node;
   }
 
-  /** Subscriptions on all connections. */
+  /** Number of subscriptions on all connections. */
   get load(): number {
     return [...this.connections].reduce((sum, { load }) => sum + load, 0);
   }

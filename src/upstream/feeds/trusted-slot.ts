@@ -4,7 +4,7 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 
 type NodeSlots = Readonly<{ polled: Slot | null; observed: Slot | null }>;
 
-/** Slots by which a notification may be ahead of the node's own last slot: a few minutes. */
+/** Number of slots by which a notification may be ahead of the node's own last slot (a few minutes). */
 const LEAD_MAX_SLOTS = 500n;
 /** A node that is further ahead of its network than this (about four days) must be wrong. */
 const NETWORK_LEAD_MAX_SLOTS = 1_000_000n;

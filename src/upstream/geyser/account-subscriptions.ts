@@ -36,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The addresses and owners that a request names. Covers all accounts that these filters match, and possibly more. */
+/** The addresses and owners that filters name. They cover all accounts that such filters match, and possibly more. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
@@ -102,7 +102,7 @@ export class AccountSubscriptions {
   }
 
   /**
-   * @param replaced - the caller ends this watch next, so subscriptions used only by it do not count toward the limit.
+   * @param replaced - the caller ends this watch next, so subscriptions that no other watch uses do not count.
    * @throws Failure FILTER_LIMIT if the request alone exceeds the limit, OVERLOADED if it does so together with others.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {

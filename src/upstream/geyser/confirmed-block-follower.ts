@@ -178,7 +178,7 @@ export class ConfirmedBlockFollower {
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /** Drops a slot's accounts. Reports them as lost when the block arrives, which never happens for a fork. */
+  /** Drops a slot's accounts. Reports the loss when the block arrives, since the slot may be on an abandoned fork. */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
     this.#log.warn(

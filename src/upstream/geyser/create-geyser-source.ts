@@ -122,7 +122,7 @@ type CreateGeyserSourceOptions = Readonly<{
 export type ClosableGeyserSource = GeyserSource &
   Readonly<{
     close(): void;
-    /** False while the PubSub fallback is active. `setNodes` may change it. */
+    /** False while the PubSub fallback is active. `setNodes` may change this. */
     isGeyser: boolean;
     /** Switching between Geyser and the PubSub fallback resets the listener and ends all filter sets. */
     setNodes(nodes: readonly NodeConfig[]): void;

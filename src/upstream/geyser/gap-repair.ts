@@ -143,7 +143,7 @@ const missingInBlocks = ['account', 'entry'] as const;
 
 const logFields = ({ from, to }: SlotRange): object => ({ from: Number(from), to: Number(to) });
 
-/** Repairs missing slots by replay from a server or by reading blocks. Otherwise, reports them as lost. */
+/** Repairs missing slots by a replay from a server or by reading blocks. If both fail, reports the slots as lost. */
 export class GapRepair {
   readonly #options: GapRepairOptions;
   readonly #end = new AbortController();

@@ -1,6 +1,6 @@
 /** Times in milliseconds, sizes in bytes. */
 export const geyserSourceOptions = {
-  /** `union`: the merged filters of all streams. `full`: always everything. */
+  /** `union`: request the merged filters of all streams. `full`: always request everything. */
   demand: 'union' as 'union' | 'full',
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -15,7 +15,7 @@ export const geyserSourceOptions = {
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
   openTimeoutMs: 3_000,
-  /** Above this, Geyser accepts no more WebSocket subscriptions, and broader filters replace those of gRPC streams. */
+  /** Above this, Geyser serves no new WebSocket subscriptions, and broader filters replace those of gRPC streams. */
   filtersMax: 100,
   /** Above this, all updates of a kind are requested. The PubSub fallback rejects the filter set instead. */
   addressesMax: 20_000,

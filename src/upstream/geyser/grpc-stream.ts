@@ -67,7 +67,7 @@ export interface GrpcStreamListener<Message> {
   onEnd(status: GrpcStatus): void;
 }
 
-/** The ratio applies above 16 MiB, because a 10 MiB account of zeros compresses to a few hundred bytes. */
+/** The maximum ratio applies only above 16 MiB, because a 10 MiB account of zeros compresses to a few hundred bytes. */
 const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */

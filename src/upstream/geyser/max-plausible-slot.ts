@@ -2,9 +2,9 @@ import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { StreamReader } from './stream-reader.ts';
 
-/** Slots by which a server may be ahead of the emitted slots, or behind the newest slot: a few minutes. */
+/** Number of slots by which a server may be ahead of the emitted slots or behind the newest slot (a few minutes). */
 export const JUMP_MAX_SLOTS = 500n;
-/** Slots by which a server may be ahead of a trusted head (about 30 s), not counting progress since the poll. */
+/** Number of slots by which a server may be ahead of a trusted head (about 30 s). Progress since the poll is added. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
 /** Upper bound on the speed of a chain. Some local chains are fast. */

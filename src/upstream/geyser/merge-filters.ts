@@ -148,7 +148,7 @@ function mergeTransactionFilters(
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
 
-/** Keeps only addresses and owners, since servers are more likely to reject other conditions. */
+/** Keeps only addresses or, if there are none, owners, since servers are more likely to reject other conditions. */
 const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
   filters.map(({ account, owner }) => ({
     ...(isEmpty(account) ? {} : { account: account! }),

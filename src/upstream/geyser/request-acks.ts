@@ -19,7 +19,7 @@ type Waiter = {
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/** Geyser does not acknowledge requests, so a ping follows each request. Without an answer, it counts as accepted. */
+/** Geyser acknowledges no requests, so a ping follows each. If it is unanswered, the request counts as accepted. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();

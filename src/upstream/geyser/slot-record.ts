@@ -17,7 +17,7 @@ const ROWS_FIRST = 64;
 /** Random key per process, so that clients cannot provoke collisions. */
 const hash = new HalfSipHash(randomBytes(8));
 
-/** Counts keys by 64-bit keyed hash. With 10,000 keys per slot, about one slot in 10^11 has a collision. */
+/** Counts keys by a 64-bit keyed hash. With 10,000 keys per slot, about one slot in 10^11 has a collision. */
 export class SeenKeys {
   readonly #max: number;
   /** Rows of two hash words and a count; count 0 marks a free row. */
@@ -33,7 +33,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /** Raises a key's count to `to`. @returns whether it was lower; true if untracked. `first`: a multiple of 4 bytes. */
+  /** Raises a key's count to `to`. @returns whether it was lower or is untracked. `first`: a multiple of 4 bytes. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;
@@ -133,7 +133,7 @@ class WriteOrder {
   }
 }
 
-/** `waiting`: complete, but an earlier slot is not. `lost`: given up. */
+/** `waiting`: complete, but the parent is not settled yet. `lost`: given up. */
 type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
 
 export type RawContent = RawTransaction | RawAccount | RawEntry;

@@ -27,7 +27,7 @@ export interface UpdateSink {
 }
 
 export type StreamReaderOptions = Readonly<{
-  /** First slot of the requested replay; null for none. */
+  /** First slot of the requested replay; null: no replay. */
   from: Slot | null;
   /** The newest slot. A replay starts at or before it. */
   tip: Slot | null;

@@ -299,7 +299,7 @@ export class UpdateMerge implements UpdateSink {
     return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
   }
 
-  /** Slots below a finalized slot that were not emitted are forks, unless they are replayed history. */
+  /** Unemitted slots below a finalized slot belong to abandoned forks, unless they are replayed history. */
   #dropForks(root: Slot): void {
     for (const [slot, record] of this.#records) {
       if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
@@ -358,7 +358,7 @@ export class UpdateMerge implements UpdateSink {
     this.#pendingLevels.delete(evicted.slot);
     const wasWaiting = this.#waiting.delete(evicted);
     if (isAhead) {
-      // An implausible slot starts again when the chain reaches it.
+      // A slot that is too far ahead starts again when the chain reaches it.
       evicted.state = 'lost';
       return;
     }

@@ -19,7 +19,7 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/** Waiters share the queued replay, so each waits for at most two replays. Stream limits bound their number. */
+/** Waiters share the queued replay, so each waits for at most two replays. Stream limits bound the waiter count. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
@@ -182,7 +182,7 @@ export class YellowstoneSource implements GeyserSource {
     return this.#filterMerger.fits(size);
   }
 
-  /** Call when filters were removed. The remaining subscriptions need no acknowledgement. */
+  /** Call after filters were removed. The remaining subscriptions need no acknowledgement. */
   narrowFilters(): void {
     this.#filterMerger.markChanged();
     for (const connection of this.#connections) void connection.updateRequest();

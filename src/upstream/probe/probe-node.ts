@@ -94,7 +94,7 @@ const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFind
     slotIn(results.getFirstAvailableBlock.outcome) === null ? NO_HISTORY : null,
   ].filter((finding) => finding !== null);
 
-/** Never rejects. @param timeoutMs - per call; calls are sequential. */
+/** Never rejects. @param timeoutMs - timeout of each call; calls are sequential. */
 export async function probeNode(config: NodeConfig, network: Network, timeoutMs = 5_000) {
   const node = new UpstreamNode(config, network, defaultUpstreamLimits);
   const request = (method: MethodName): Promise<AttemptResult> =>
@@ -156,7 +156,7 @@ function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[]
   ];
 }
 
-/** Probes a send-only endpoint. Never rejects. @param timeoutMs - per call. */
+/** Probes a send-only endpoint. Never rejects. @param timeoutMs - timeout of each call. */
 export async function probeSender(
   config: NodeConfig,
   network: Network,

@@ -20,7 +20,7 @@ const shredFaults = {
 
 const ALL_SLOTS = new Map([['s', { interslotUpdates: true }]]);
 
-/** Time in which a server may still reject an accepted stream. */
+/** Time in which a server may still reject a stream after accepting it. */
 const REJECTION_MS = 500;
 
 const calls = {
@@ -32,7 +32,7 @@ const calls = {
 } as const;
 
 /**
- * Never rejects. @param timeoutMs - for the server to accept the stream.
+ * Never rejects. @param timeoutMs - time for the server to accept the stream.
  * @returns the reason for a failure, without URLs or secrets; null if the stream stays open.
  */
 export function probeShreds(
@@ -95,7 +95,7 @@ function slotIn(bytes: Buffer): Slot | null {
   }
 }
 
-/** Never rejects. @param timeoutMs - in total. */
+/** Never rejects. @param timeoutMs - timeout of the whole probe. */
 export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<GeyserReport> {
   const { promise, resolve } = Promise.withResolvers<GeyserReport>();
   const timer = setTimeout(() => resolve({ fault: 'no slot received in time', slot: null }), timeoutMs);

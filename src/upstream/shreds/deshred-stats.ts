@@ -8,7 +8,7 @@ const noDrops = () => ({
   >),
   /** Shred version of another cluster. */
   version: 0,
-  /** Outside the window around the newest plausible slot. */
+  /** The slot is outside the window around the newest plausible slot. */
   slotAhead: 0,
   slotBehind: 0,
   slotClosed: 0,
@@ -18,7 +18,7 @@ const noDrops = () => ({
   unknownLeader: 0,
   /** Not signed by the leader, or not under the signed merkle root. */
   invalidSignature: 0,
-  /** Evicted before verification, during a flood of invalid signatures. */
+  /** Dropped before verification, during a flood of invalid signatures. */
   unverified: 0,
   /** Signed by the leader, but contradicts the first shreds of the set. */
   equivocation: 0,
@@ -34,7 +34,7 @@ export const noStats = () => ({
   packets: 0,
   accepted: 0,
   drops: noDrops(),
-  /** Packets that were held until the slot's leader became known. */
+  /** Packets held back because the slot's leader was unknown. */
   pending: 0,
   signatures: 0,
   recoveredSets: 0,

@@ -292,7 +292,7 @@ export class Deshredder {
     this.#enforceBytesMax();
   }
 
-  /** The entries of a batch may be complete before all its shreds arrive: the missing shreds are padding. */
+  /** Emits an incomplete batch early if its entries are complete: the missing shreds are then only padding. */
   #emitEarlyBatch(slot: SlotShreds): void {
     const batch = slot.takeOpenBatch();
     if (batch === null) return;

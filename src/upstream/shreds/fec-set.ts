@@ -170,7 +170,7 @@ export class FecSet {
     return [...missing.keys()].every((index) => proven.proveWithoutProof(index, leaves, leafOf));
   }
 
-  /** Computes a missing code shred for a tree node that also covers data. */
+  /** Computes a missing code shred, to hash a tree node that covers both code and data shreds. */
   #makeCode(position: number, missing: ReadonlyMap<number, Uint8Array>): Uint8Array {
     const layout = this.#codeLayout;
     const from = this.#code.findIndex((shred) => shred !== undefined);

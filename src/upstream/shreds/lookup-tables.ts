@@ -46,7 +46,7 @@ function readResponse(json: string, expected: number): LoadedTables | null {
 /** Loads tables from nodes. Requests a table again only after a pause, regardless of the result. */
 export class TableLoader {
   readonly #options: TableLoaderOptions;
-  /** The 32-byte addresses as Latin-1 strings. */
+  /** Table addresses (32 bytes) as Latin-1 strings. */
   readonly #waiting = new Set<string>();
   readonly #notBefore: Lru<string, number>;
   readonly #abort = new AbortController();
@@ -129,7 +129,7 @@ export const lookupTableRequest: SubscribeRequest = {
   commitment: 'processed',
 };
 
-/** 32 bytes each, in instruction index order. */
+/** Addresses of 32 bytes, in the order in which instructions index them. */
 export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
 type LookupTablesOptions = Omit<TableLoaderOptions, 'onTable'> &
@@ -177,7 +177,7 @@ export class LookupTables {
     if (OWNER.equals(owner)) this.#store(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
-  /** Resolves all or none: instructions index the combined list. Source: agave `load_lookup_table_addresses`. */
+  /** Resolves all or none, since instructions index the combined list. Source: agave `load_lookup_table_addresses`. */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];

@@ -236,7 +236,7 @@ export class ShredStage {
     this.#report.start();
   }
 
-  /** Ignores updates that `standardRequest` does not request. */
+  /** Takes lookup table accounts and slots. Ignores all other updates. */
   onUpdate(update: RawUpdate): void {
     if (update.kind === 'account') this.#tables.onAccount(update);
     else if (update.kind === 'slot') this.#emitSlot(update);

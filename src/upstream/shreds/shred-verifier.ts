@@ -8,7 +8,7 @@ import { SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { FecSet } from './fec-set.ts';
 import type { DeshredLimits } from './shreds-config.ts';
 
-/** Shreds with the same root and signature. Either all of them are valid or none is. */
+/** Shreds with the same leader, signature and message. Either all of them are valid or none is. */
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
@@ -135,7 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot exhaust it. */
+/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot use it up. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;
@@ -236,7 +236,7 @@ export class ShredVerifier {
     return verify(bytes.subarray(0, SIGNATURE_BYTES), message, leader);
   }
 
-  /** A deferred packet from one of the largest groups; null if none may be verified now. */
+  /** Takes a deferred packet from one of the largest groups; null if none may be verified now. */
   takeWaiting(): Uint8Array | null {
     const { largest } = this.#unverified;
     if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;
@@ -247,7 +247,7 @@ export class ShredVerifier {
     this.#unverified.clear();
   }
 
-  /** Does not defer a shred whose signature differs from that of its known set: it cannot add anything. */
+  /** Does not defer a shred whose signature differs from that of its known set, because it cannot add anything. */
   #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
     if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
     const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);

@@ -26,7 +26,7 @@ export type ShredsConfig = Readonly<{
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Open slots. Above this, the leader with the most loses a slot, so a faulty leader displaces only its own slots. */
+  /** Maximum open slots. Above this, the leader with the most loses one, so a faulty leader displaces only its own. */
   slotsMax: 64,
   /** Applies to data shreds and to code shreds separately. */
   shredsPerSlotMax: 32_768,
@@ -34,14 +34,14 @@ export const deshredLimits = {
   /** Total bytes of shreds. Above this, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   slotsAheadMax: 256,
-  /** At least `slotsAheadMax`. Otherwise, a source that is ahead would cause the shreds of others to be dropped. */
+  /** Must be at least `slotsAheadMax`. Otherwise, a source that is ahead causes the shreds of others to be dropped. */
   slotsBehindMax: 256,
   /** After this long without a verified shred, the plausible slot is reset. */
   staleMs: 10_000,
   /** Bytes of packets whose leader is unknown. Above this, the oldest packet is evicted. */
   pendingBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
-  /** Failed verifications, about 0.1 ms each. Above this, shreds are deferred. */
+  /** Failed verifications take about 0.1 ms each. Above this, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
   /** Bytes of deferred packets. Above this, the least recently used groups of packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,

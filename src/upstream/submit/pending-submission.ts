@@ -55,7 +55,7 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /** Without preflight, a node may accept an unsigned transaction, which never lands. True for unsupported versions. */
+  /** Without preflight, nodes may accept unsigned transactions, which never land. True for unsupported versions too. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);

@@ -75,7 +75,7 @@ export class AccountGap implements GapRecovery {
     const minContextSlot = commitment === 'finalized' ? gap.to.root : gap.to.slot;
     const query = { addresses: [address], commitment, encoding, minContextSlot };
     for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
-      // Skips a state for which the new connection has sent a newer notification.
+      // Skips the state if the new connection has already sent a newer notification.
       if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
       this.#validUpTo = newer(this.#validUpTo, read.slot);
       this.#last = read.result();

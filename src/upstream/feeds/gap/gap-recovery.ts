@@ -44,9 +44,9 @@ const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots whose notifications may be missing. Starts a margin before the last position, since notifications for the
- * last slots may have been pending. For `confirmed` and `finalized`, which lag, the window may start earlier, at
- * `newestEmitted`, but not far below the root: nodes emit everything up to their root. @throws GapTooLong
+ * The slots whose notifications may be missing. Starts `gapMarginSlots` before the last position, since the last slots
+ * may have had pending notifications. For `confirmed` and `finalized`, which lag, the window may start earlier, at
+ * `newestEmitted`, but not far below the root: nodes have emitted everything up to it. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,
@@ -72,7 +72,7 @@ export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value'
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** Returns a reader for the string member `name` of a result's `value`. The reader returns null if it is absent. */
+/** Returns a reader of the string member `name` of a result's `value`. It returns null if the member is absent. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
@@ -92,7 +92,7 @@ export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;
-  /** The newest slot of all evicted names; -1 if there are none. */
+  /** The newest slot among the evicted names; -1 if none was evicted. */
   evictedUpTo: Slot = slotOf(-1n);
 
   constructor(max: number) {

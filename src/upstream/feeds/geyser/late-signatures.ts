@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now and whenever a slot reaches the commitment, until the transaction does or is given up as unknown. */
+  /** Checks now and when a slot reaches the commitment, until the transaction reaches it or is given up as unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);
@@ -72,7 +72,7 @@ export class LateSignatures {
       const landed = new Map<PendingSignature, LandedStatus>();
       for (const [at, pending] of batch.entries()) {
         const status = statuses[at] ?? null;
-        // The transaction has not landed, so the stream will report it.
+        // A transaction that is still unknown has not landed, so the stream will report it.
         if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
         if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }

@@ -4,7 +4,7 @@ export const geyserLimits = {
   programFiltersMax: 8,
   rootTimeoutMs: 2_000,
   seenSlotsMax: 512,
-  /** Updates held back while a slot is missing or a mint is being fetched. */
+  /** Maximum updates held back while a slot is missing or a mint is being fetched. */
   heldMax: 10_000,
   mintsMax: 10_000,
   /** A Token-2022 mint is cached for this long, because its scale may change. */

@@ -11,7 +11,7 @@ type MintQueueOptions = Readonly<{
   /** If more updates than this are queued, all are emitted without waiting. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
-  /** Fetches data that the update needs; null if it needs none. Must not reject. */
+  /** Fetches data that the update needs; null if there is nothing to wait for. The promise must not reject. */
   prefetch: (queued: QueuedUpdate) => Promise<void> | null;
 }>;
 

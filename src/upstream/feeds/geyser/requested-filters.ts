@@ -92,7 +92,7 @@ class ProgramFilters {
     this.#filtersMax = filtersMax;
   }
 
-  /** Upper bound for the filters in the request, which also holds after filters are removed. */
+  /** Upper bound on the number of requested filters. Unlike that number, it never rises when a filter is removed. */
   get count(): number {
     return Math.min(this.filters.size, this.#filtersMax);
   }
