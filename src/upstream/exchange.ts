@@ -19,7 +19,7 @@ export interface BodyFlow {
 export interface BodyListener {
   /** The listener takes ownership of the bytes. */
   onData(bytes: Buffer): void;
-  /** @returns false if the body is not a valid response, like `onExchange`. */
+  /** @returns false if the body is not a valid response; the connection is then closed. */
   onEnd(): boolean;
   /** @param exchange - never of kind `response`. */
   onError(exchange: Exchange): void;
@@ -31,7 +31,7 @@ export interface NodeRequest {
   readonly method: string;
   /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
-  /** Whether the request may be pipelined: it must be fast and harmless if repeated. */
+  /** Whether the request may be pipelined: it must be fast and harmless to repeat. */
   readonly canPipeline: boolean;
   readonly acceptsStream: boolean;
   /**
@@ -40,7 +40,7 @@ export interface NodeRequest {
    */
   onExchange(exchange: Exchange): boolean;
   /**
-   * Offers a large body with HTTP status 200 for streaming, with its flow paused. Called at most once.
+   * Offers the large body of a response with HTTP status 200 for streaming. Its flow is paused. Called at most once.
    * @param bytes - total length; null if unknown.
    * @returns the listener for the rest of the body, which replaces `onExchange`; null to buffer the body.
    */

@@ -1,7 +1,7 @@
-/** Enough to exceed any configurable maximum. */
+/** Enough doublings to exceed any configurable maximum. */
 const DOUBLINGS_MAX = 30;
 
-/** @param failures - number of failures before this one. */
+/** @param failures - number of earlier failures; 0 for the first delay. */
 export const exponentialBackoff = (firstMs: number, maxMs: number, failures: number): number =>
   Math.min(firstMs * 2 ** Math.min(failures, DOUBLINGS_MAX), maxMs);
 

@@ -7,11 +7,11 @@ export const defaultUpstreamLimits = {
   attemptsMax: 24,
   /** Timeout of a call across all attempts. */
   timeoutMs: 30_000,
-  /** Timeout of one attempt, so that another can follow. */
+  /** Timeout of one attempt; leaves time for another. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
-  /** Idle time of a connection before it is closed. */
+  /** How long a connection may be idle before it is closed. */
   idleTimeoutMs: 15_000,
   /** Per node. */
   connectionsMax: 128,
@@ -20,11 +20,11 @@ export const defaultUpstreamLimits = {
   responseMaxBytes: 128 * 1024 * 1024,
   /** Memory for buffered responses from all nodes. */
   responseBufferMaxBytes: 1024 * 1024 * 1024,
-  /** Responses from this size on are streamed to callers that accept streams. Streamed calls cannot be retried. */
+  /** Responses of at least this size are streamed to callers that accept streams. Streamed calls cannot be retried. */
   streamFromBytes: 1024 * 1024,
   /** A streamed response without progress for this long is aborted. */
   streamStallMs: 30_000,
-  /** Streamed responses per node, at most half of its connections; further responses are buffered. */
+  /** Maximum streamed responses per node, capped at half of `connectionsMax`; further responses are buffered. */
   longResponsesMax: 32,
   circuitFailuresMax: 5,
   /** How long the circuit first stays open; doubles up to eight times this value. */
@@ -45,7 +45,7 @@ export const defaultUpstreamLimits = {
   pollTimeoutMs: 3_000,
   /** Maximum number of slots by which a node may lag behind the best node or behind the shreds it has received. */
   lagMaxSlots: 100,
-  /** A node whose slot does not advance for this long, while others do, is avoided. */
+  /** A node whose slot does not advance for this long, while other nodes advance, is avoided. */
   stallMs: 15_000,
   /** A node that advances faster than this, ahead of all other nodes, is not trusted. */
   slotsPerSecondMax: 25,
@@ -55,7 +55,7 @@ export const defaultUpstreamLimits = {
   /** `spread`: balances the load. `sticky`: uses one primary until another node is clearly better for `stickyMs`. */
   loadBalancing: 'spread' as BalancingStrategy,
   stickyMs: 30_000,
-  /** Sliding window for outlier ejection. */
+  /** Length of the sliding window for outlier ejection. */
   windowMs: 30_000,
   /** Minimum number of attempts in the window before a node can be ejected. */
   ejectionAttemptsMin: 11,

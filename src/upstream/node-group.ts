@@ -32,7 +32,7 @@ export class NodeGroup {
   serving: readonly UpstreamNode[];
   /** First slot of the longest history among the serving nodes; null if unknown. */
   #oldestAvailable: Slot | null = null;
-  /** Whether a serving node is ejected, so that its recovery must be probed. */
+  /** Whether some serving nodes, but not all, are ejected, so that their recovery must be probed. */
   hasEjected = false;
 
   /** @param limits - read at each use, because a reload may change them. */
@@ -71,7 +71,7 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - all nodes. */
+  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - all nodes, drained or not. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);

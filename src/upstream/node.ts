@@ -23,13 +23,13 @@ export type NodeConfig = Readonly<{
   headers?: Readonly<Record<string, string>>;
   /** Limit on all requests, including polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
-  /** Absent or null: `requestsPerSecond`. */
+  /** Absent or null: same as `requestsPerSecond`. */
   requestsBurst?: number | null;
   /** Maximum pipelined reads per connection. Defaults to 1. */
   pipelining?: number;
 }>;
 
-/** Keeps invalid escapes, so that a URL that was stored without validation does not prevent a start. */
+/** Keeps invalid escapes, so that a URL that was stored without validation does not prevent startup. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -7,7 +7,7 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 /**
  * Result of one attempt at one node.
  * - `response`: a JSON-RPC result or error.
- * - `status`: an HTTP error.
+ * - `status`: an HTTP error; a JSON-RPC throttling error counts as 429.
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
  * - `too-large`, `over-budget`: the response exceeds the size limit or the remaining memory budget.

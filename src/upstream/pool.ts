@@ -40,7 +40,7 @@ export type UpstreamPool = RpcDispatcher &
     drain(drained: ReadonlySet<string>): void;
     /** Replaces nodes and limits. Calls in flight keep their nodes. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Waits for the first poll of all nodes. @returns whether every network has a node that responded in time. */
+    /** Waits until all nodes have been polled and every network has a responding node. @returns false on timeout. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 

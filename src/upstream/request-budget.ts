@@ -1,4 +1,4 @@
-/** Token bucket. Tokens may be reserved ahead: the balance can be negative, so waiting calls queue up. */
+/** Token bucket. Tokens can be reserved in advance: the balance may be negative, so that waiting calls queue up. */
 export class RequestBudget {
   readonly perSecond: number;
   readonly #burst: number;
@@ -21,7 +21,7 @@ export class RequestBudget {
     return this.#remaining >= 1;
   }
 
-  /** Takes a token, or reserves the next. */
+  /** Takes a token, or reserves the next one if there is none. */
   spend(now: number): void {
     this.#fill(now);
     this.#remaining -= 1;

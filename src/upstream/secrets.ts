@@ -1,4 +1,4 @@
-/** Shorter parts of URLs and headers are words like `rpc`, not secrets. */
+/** Shorter parts of URLs and headers are assumed to be words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 /** Maximum number of escape levels removed, for example from JSON within a JSON string. */

@@ -3,7 +3,7 @@ import { decodeBase58 } from '../solana/base58.ts';
 import { readShortVec } from '../solana/short-vec.ts';
 import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../solana/signature.ts';
 
-/** More signatures do not fit into a packet. A v1 transaction would parse as having more. */
+/** More signatures do not fit into a packet. A v1 transaction, if parsed as legacy, appears to have more. */
 const SIGNATURES_MAX = 19;
 
 function wireBytes(params: Buffer): Uint8Array | null {

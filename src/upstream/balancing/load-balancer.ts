@@ -1,7 +1,7 @@
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 
-/** Assumed until a node is measured. Low, so that the node gets calls; not zero, or it would get whole bursts. */
+/** Latency assumed for an unmeasured node: low, so that it gets calls, but not zero, or it would get whole bursts. */
 const UNKNOWN_LATENCY_MS = 1;
 /** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;
@@ -68,7 +68,7 @@ export class PowerOfTwoSelector {
   }
 }
 
-/** Sticky node. Replaced when it is no longer healthy or another node has been clearly better for `stickyMs`. */
+/** The sticky node. Replaced when it is no longer healthy or another node has been clearly better for `stickyMs`. */
 export class Primary {
   readonly #limits: Pick<UpstreamLimits, 'stickyMs'>;
   node: UpstreamNode | null = null;

@@ -38,7 +38,7 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/** Picks the node with the fewest attempts, so that each round covers all nodes; null if all tried nodes responded. */
+/** Picks the retryable node with the fewest attempts, so rounds cover them all; null if all tried nodes responded. */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
   if (!state.hasUnresponsive) return null;
   const { selector } = state.group;
@@ -53,7 +53,7 @@ function retryNode(state: RetryState, now: number): UpstreamNode | null {
 /** Picks the node for the next attempt: the best untried node, else a retryable node; null if there is none. */
 export function selectNode(state: RetryState, now: number): UpstreamNode | null {
   const [node] = state.nodes;
-  // A single node needs no ranking: it is used whenever it accepts another request.
+  // For the first attempt, a single node needs no ranking: it is used if it accepts another request.
   if (node !== undefined && state.nodes.length === 1 && state.steps.length === 0)
     return node.isAvailable(now) ? node : null;
   return freshNode(state, now) ?? retryNode(state, now);

@@ -11,13 +11,13 @@ import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 
-/** Digital Asset Standard API server. */
+/** Server for the Digital Asset Standard (DAS) API. */
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
 export const dasLimits = {
   /** Per request, across all servers. */
   timeoutMs: 15_000,
-  /** Per attempt, so that another server can be tried. */
+  /** Per attempt; below `timeoutMs`, so that another server can be tried. */
   tryTimeoutMs: 8_000,
   connectTimeoutMs: 3_000,
   responseMaxBytes: 16 * 1024 * 1024,
@@ -75,8 +75,8 @@ export class DasClient {
 
   /**
    * Tries the servers in order until one gives a final response, which is safe because DAS calls are read-only.
-   * @returns the `result`, with exact integers.
-   * @throws NodeRejection for an error response; Failure UPSTREAM_UNAVAILABLE if none responds, CLIENT_GONE if aborted.
+   * @returns the `result` of the response; integers are exact.
+   * @throws NodeRejection for an error; Failure UPSTREAM_UNAVAILABLE if no server responds, CLIENT_GONE if aborted.
    */
   async request(
     network: Network,

@@ -11,7 +11,7 @@ import { slotIn } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
 
-/** Random variation of the poll interval, so that the polls of several nodes drift apart. */
+/** Fraction by which the poll interval varies at random, so that the polls of several nodes drift apart. */
 const JITTER = 0.2;
 
 type WatchedNode = {
@@ -98,7 +98,7 @@ export class HealthMonitor {
     for (const one of this.#watched) this.#logState(one);
   }
 
-  /** Logs once when nodes are on different chains, without a majority and with none on the well-known chain. */
+  /** Logs once when nodes are on different chains, with no majority and no node on the well-known chain. */
   #logChains(chains: Map<string, string[]> | null, network: Network): void {
     const reported =
       chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
@@ -130,9 +130,9 @@ export class HealthMonitor {
 
 /** Maximum number of consecutive polls that live responses may replace. */
 const SKIPPED_POLLS_MAX = 4;
-/** A head is not polled if nobody has read it for this many poll intervals. */
+/** A chain head is not polled if it has not been read for this many poll intervals. */
 const HEAD_IDLE_POLLS = 10;
-/** Factor for the poll interval of a method that the node rejects. */
+/** Multiplies the poll interval of getMaxShredInsertSlot if the node returns no slot. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
 /** Commitments polled only on demand; `processed` is always polled. */
@@ -170,7 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Whether live responses replace this poll: only a few times in a row, and never for a suspect node. */
+  /** Whether live responses replace this poll: at most a few in a row, never if the node is failing or ejected. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -211,7 +211,7 @@ export class NodePoller {
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** Skipped with a single serving node, where history does not matter for node selection. */
+  /** Skipped if only one node is serving, because the history only affects node selection. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);

@@ -19,14 +19,14 @@ export class NodeCapabilities {
     this.#limits = limits;
   }
 
-  /** Called when another node answered a call that this node could not. @param slot - the slot named in the call. */
+  /** Called when another node answered a call that this node could not answer. @param slot - slot in the call. */
   recordMissing(capability: MissingCapability, method: string, slot: bigint | null, now: number): void {
     if (method.length > METHOD_LENGTH_MAX) return;
     this.#missing.delete(method);
     const [oldest] = this.#missing.keys();
     if (oldest !== undefined && this.#missing.size >= METHODS_MAX) this.#missing.delete(oldest);
     const { capabilityMs, unhealthyMs } = this.#limits;
-    // Recent data that is missing will soon arrive.
+    // Missing recent data will soon arrive.
     const until = now + (capability === 'newer' ? unhealthyMs : capabilityMs);
     this.#missing.set(method, {
       from: capability === 'newer' ? slot : null,

@@ -35,7 +35,7 @@ export class NodeHealth {
   /** Set by `markWrongChains`. A node on the wrong chain receives no calls. */
   wrongChain = false;
   genesisHash: string | null = null;
-  /** The node has responded to getGenesisHash, even if only with an error. */
+  /** The node has responded to getGenesisHash, even if only with an error (other than throttling). */
   isGenesisFetched = false;
   lastResponseAt: number | null = null;
   /** Moving average. */
@@ -93,7 +93,7 @@ export class NodeHealth {
     return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
-  /** Has no known problem. True before the first response and while half-open, or unpolled nodes would get no calls. */
+  /** Has no known problem. Also true for unpolled nodes and half-open circuits, which would otherwise get no calls. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
@@ -144,7 +144,7 @@ export class NodeHealth {
     }
   }
 
-  /** @param elapsedMs - null if the latency, or a timeout, depends on the request rather than the node. */
+  /** @param elapsedMs - null if latency and timeouts depend on the request rather than on the node. */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
     const kind = attemptKindOf(outcome, elapsedMs);

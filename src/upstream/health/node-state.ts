@@ -13,7 +13,7 @@ export type NodeState =
   | 'drained';
 
 /**
- * - `behind`: other nodes are ahead.
+ * - `behind`: the node's slot is too far behind those of the other nodes.
  * - `not-replaying`: the node has received much newer shreds than it has replayed.
  * - `stalled`: the node's slot does not advance while other nodes' slots do.
  * - `ahead`: the node reports slots far beyond those of the other nodes.

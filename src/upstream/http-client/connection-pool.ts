@@ -23,7 +23,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** Connections waiting for a flush. The last connection may take more requests until then. */
+  /** Connections waiting to be flushed. Until then, the last of them may take more requests. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
@@ -144,7 +144,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#connections.length >= this.limits.connectionsMax;
   }
 
-  /** Closes a connection that only waits for a response to discard. @returns false if there is none. */
+  /** Closes a connection that is only waiting for a response to discard. @returns false if there is none. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
     lingering?.close();
@@ -161,7 +161,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   #failWaiting(): void {
-    // Fails only the requests that wait now, not those added while the loop runs.
+    // Fails only the requests that are waiting now, not those added while the loop runs.
     for (let remaining = this.#waiting.length; remaining > 0; remaining--)
       this.#waiting.shift()?.settle(connectionLost(false));
   }

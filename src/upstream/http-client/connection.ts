@@ -46,7 +46,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   readonly streamer: BodyStreamer;
   readonly requests = new RequestQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
-  /** Deadline for opening, then for the next request, on the `performance.now()` clock. */
+  /** Deadline for opening the connection, later for its next request; on the `performance.now()` clock. */
   #waitsUntil: number;
   #isSuspect = false;
 
@@ -237,7 +237,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /** Fails a request. If it was sent, closes the connection, or only discards the response if other requests wait. */
+  /** Fails a request. If it was sent, closes the connection or, if other requests wait, only discards the response. */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));

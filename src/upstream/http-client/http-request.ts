@@ -45,7 +45,7 @@ export class HttpRequest implements PendingRequest {
   }
 }
 
-/** Linked list through the requests themselves. A request is in one queue at a time. */
+/** Intrusive linked list: a request can be in only one queue at a time. */
 export class RequestQueue {
   first: HttpRequest | null = null;
   #last: HttpRequest | null = null;

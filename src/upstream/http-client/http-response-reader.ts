@@ -60,7 +60,7 @@ const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** Headers that the fast path for plain responses checks. `odd`: fall back to llhttp. */
+/** Headers checked by the fast path for plain responses. `odd`: fall back to llhttp. */
 const plainFields = byLength(
   (
     [
@@ -72,7 +72,7 @@ const plainFields = byLength(
     ] as const
   ).map(([name, kind]) => ({ name: Buffer.from(name), kind })),
 );
-/** Bodies of known length bypass llhttp from this size on. */
+/** Bodies of known length bypass llhttp if they have at least this size. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
 /** `invalid`: not HTTP, or an unexpected response. */
@@ -87,7 +87,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   keepAlive = false;
   /** -1 if the response has no content length. */
   contentLength = -1;
-  /** No buffer is reserved for bodies from this size on, because they may be streamed. */
+  /** No buffer is reserved for bodies of at least this size, because they may be streamed. */
   streamThreshold = Number.POSITIVE_INFINITY;
   readonly body: BodyBuffer;
   readonly #parser = new HttpParser('response', this);
@@ -114,7 +114,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   }
 
   /**
-   * Reads until a response is complete or the bytes are consumed. Body parts are views until taken or retained.
+   * Reads until a response is complete or the bytes are consumed. The body may be a view until taken or retained.
    * @returns the position reached.
    */
   read(bytes: Buffer, start: number, end: number): number {
@@ -262,7 +262,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return true;
   }
 
-  /** @param plainFrom - body size from which llhttp is bypassed. @returns whether llhttp must skip the body. */
+  /** @param plainFrom - minimum body size for bypassing llhttp. @returns whether llhttp must skip the body. */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {
@@ -378,7 +378,7 @@ export class BodyBuffer {
   }
 
   /**
-   * Returns the next part of a streamed body. A part stays in its pooled buffer unless it is too small to occupy one.
+   * Returns the next part of a streamed body. Copies it unless it is a large part at the end of a pooled buffer.
    * @param isLast - whether nothing else was read into the buffer after this part.
    */
   piece(isLast: boolean): Buffer {

@@ -34,7 +34,7 @@ const SPECIAL_V6: readonly string[] = [
   '3fff::/20',
 ];
 
-/** NAT64 addresses of special IPv4 networks are never allowed, even if NAT64 is. Source: RFC 6052. */
+/** NAT64 addresses of special IPv4 networks are never allowed, even if the NAT64 prefix is. Source: RFC 6052. */
 const NAT64_TO_SPECIAL: readonly string[] = SPECIAL_V4.map((network) => {
   const [address, bits] = network.split('/');
   return `64:ff9b::${address}/${96 + Number(bits)}`;

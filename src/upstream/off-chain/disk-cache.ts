@@ -7,7 +7,7 @@ import { makeFolder } from '../../base/make-folder.ts';
 import type { CachedDocument } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** Limits file operations in flight, because the thread pool is shared. */
+/** Limits file operations in flight, because libuv's thread pool is shared. */
 const FILE_CONCURRENCY = 2;
 const NAME = /^[0-9a-f]{64}$/;
 const DRAFT = /\.draft$/;
@@ -24,7 +24,7 @@ export class DiskCache {
   readonly #now: () => number;
   /** Sizes by name, least recently used first. */
   readonly #files = new Map<string, number>();
-  /** Contents of pending writes; null: delete. */
+  /** Pending contents by name; null: the file will be deleted. */
   readonly #pendingWrites = new Map<string, CachedDocument | null>();
   readonly #semaphore = new Semaphore(FILE_CONCURRENCY);
   bytes = 0;
@@ -186,7 +186,7 @@ export class DiskCache {
 /** Version of the file format: a JSON line with URI, length and digest (to detect damage), then the document. */
 const FORMAT = 1;
 const NEWLINE = 0x0a;
-/** Longest escape of a character, such as `\u0001`. */
+/** Length of the longest escape of a character, such as `\u0001`. */
 const CHARACTER_MAX_BYTES = 6;
 const HEAD_FIXED_MAX_BYTES = 512;
 

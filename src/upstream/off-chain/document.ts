@@ -13,7 +13,7 @@ const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Upper bound on the number of values: each value except the first comes with a comma or an opening bracket. */
+/** Upper bound on the number of values: each value except the first needs a comma or an opening bracket. */
 function countValues(bytes: Uint8Array): number {
   let count = 1;
   let inString = false;
@@ -28,7 +28,7 @@ function countValues(bytes: Uint8Array): number {
   return count;
 }
 
-/** Strips a byte order mark. null if the bytes are not JSON in UTF-8 or exceed the limits. Takes linear time. */
+/** Strips a byte order mark. @returns null if the bytes are not UTF-8 JSON or exceed the limits. Takes linear time. */
 export function documentIn(bytes: Buffer, limits: OffChainLimits): Buffer | null {
   const text = bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   if (text.length === 0 || text.length > limits.documentMaxBytes || !isUtf8(text)) return null;

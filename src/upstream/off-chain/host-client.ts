@@ -11,11 +11,11 @@ export type ExchangeResult =
   | Readonly<{ kind: 'absent' }>
   /** The host timed out or reported a transient failure. */
   | Readonly<{ kind: 'failed' }>
-  /** The connection closed before a response arrived; it may have been stale. */
+  /** The exchange failed, perhaps because a reused connection was stale. */
   | Readonly<{ kind: 'broken' }>
   | Readonly<{ kind: 'forbidden' }>;
 
-/** Headers of every request. They reveal nothing else about the service or its callers. */
+/** Headers of every request. Apart from the user agent, they reveal nothing about the service or its callers. */
 const HEADERS = {
   accept: ACCEPT,
   'accept-encoding': ACCEPT_ENCODING,

@@ -2,7 +2,7 @@ import { Lru } from '../../base/cache/lru.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** `inconclusive`: we aborted the exchange. */
+/** `inconclusive`: we aborted the exchange before it counted as slow. */
 export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 
 /** Permit for one exchange; must be released once. */

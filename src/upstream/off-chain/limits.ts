@@ -9,7 +9,7 @@ export const offChainLimits = {
   connectTimeoutMs: 2_000,
   /** Per attempt of a DNS query; each query is attempted at most twice. */
   resolveTimeoutMs: 1_000,
-  /** Idle time of a connection before it is closed. */
+  /** How long a connection may be idle before it is closed. */
   idleTimeoutMs: 4_000,
   redirectsMax: 3,
   /** In characters. */
@@ -18,7 +18,7 @@ export const offChainLimits = {
   urisMax: 2_000,
   /** Limits the compressed and the decompressed size; also applies to `data:` URIs. */
   documentMaxBytes: 256 * 1024,
-  /** Total size of the documents of one read. */
+  /** Total size of all documents in one read. */
   readingMaxBytes: 32 * 1024 * 1024,
   depthMax: 32,
   /** Members and elements per document. */
@@ -38,10 +38,10 @@ export const offChainLimits = {
   circuitFailuresMax: 3,
   /** How long the circuit first stays open; doubles up to eight times this value. */
   circuitOpenMs: 5_000,
-  /** An aborted exchange counts as a failure of its host if it took at least this long. */
+  /** An aborted exchange counts as a failure of the host if it lasted at least this long. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  /** How long a permanent absence is cached: 404, not JSON, forbidden address. */
+  /** How long an absent document is cached: 404, not JSON, forbidden address. */
   absenceTtlMs: 10 * 60_000,
   failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,
@@ -55,7 +55,7 @@ export type OffChainLimits = Readonly<typeof offChainLimits>;
 
 /** The operator's rules for off-chain JSON. */
 export const offChainRules = {
-  /** CIDR networks allowed although private or special. */
+  /** Private or special networks to allow, in CIDR notation. */
   allowedNetworks: [] as readonly string[],
   ports: [80, 443] as readonly number[],
   /** URL prefixes ending in `/`; the first gateway with the file wins. */

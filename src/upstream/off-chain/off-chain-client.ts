@@ -130,7 +130,7 @@ export class OffChainClient {
     return pending === null ? null : this.#join(uri, pending, signal);
   }
 
-  /** Aborts the fetch when its last waiter leaves. */
+  /** Aborts the fetch when its last waiter stops waiting. */
   async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
     pending.waiters++;
     try {
@@ -187,7 +187,7 @@ export class OffChainClient {
 
 export type FetchResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
-  /** The document is missing, probably for a while. */
+  /** The document is absent and will probably stay absent for a while. */
   | Readonly<{ kind: 'absent' }>
   | Readonly<{ kind: 'failed' }>
   /** Nothing was requested, or the request was canceled. */
@@ -216,7 +216,7 @@ class Fetcher {
     this.#ports = ports;
   }
 
-  /** One transient failure makes the result `failed`, since the document may exist. Never rejects. */
+  /** The result is `absent` only if all URLs are; otherwise the document may exist. Never rejects. */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
     const kinds: FetchResult['kind'][] = [];
     for (const url of urls) {

@@ -41,7 +41,7 @@ function hasPathTraversal(path: string): boolean {
   return true;
 }
 
-/** URL at each gateway, except where a `..` in the path would leave the content with this id. */
+/** One URL per gateway, omitted if a `..` in the path would lead outside the content with this id. */
 function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpExecArray): Target | null {
   const urls = gateways.flatMap((gateway) => {
     const url = URL.parse(gateway + id + path);

@@ -22,7 +22,7 @@ const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
-/** Read from `error.data.err`, or else from Agave's message. */
+/** Reads `error.data.err` or, if that is not a string, Agave's message. */
 export function preflightFault(response: RpcResponse): PreflightFault | null {
   if (!nodeErrorRow(response.errorCode).preflight) return null;
   const error = JSON.parse(response.body.toString('utf8')) as {

@@ -125,7 +125,7 @@ export class MethodLatencies {
     this.#delays = delays;
   }
 
-  /** @param elapsedMs - for a superseded attempt, a lower bound of its latency. */
+  /** @param elapsedMs - latency; for a superseded attempt, a lower bound. */
   record(row: MethodRow, elapsedMs: number): void {
     let latency = this.#ofMethod.get(row);
     if (latency === undefined) {

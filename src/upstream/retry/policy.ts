@@ -17,7 +17,7 @@ import type { RetryState } from './retry-state.ts';
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
-/** The node rejected the request itself; another node may have larger limits. */
+/** Whether the node rejected the request itself; another node may have larger limits. */
 const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
@@ -138,7 +138,7 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/** The first null is not returned while another attempt is in flight. Another node confirms a null for a signature. */
+/** Holds back the first null while another attempt runs. If possible, another node confirms a null for a signature. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
@@ -148,7 +148,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
   return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
 }
 
-/** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.1, S rule. */
+/** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.5 (S rule). */
 function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'response' }>): RpcResponse {
   const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
   if (!wasAccepted || !state.traits.signed) return outcome.response;

@@ -37,7 +37,7 @@ function firstContextSlot(result: Buffer): Slot | null {
   return at > HEAD.length && (next === 0x7d || next === 0x2c) ? slotOf(value) : null;
 }
 
-/** Null if the result does not start with a context. */
+/** null if the result does not start with a context. */
 export function leadingContextSlot(result: Buffer): Slot | null {
   const first = firstContextSlot(result);
   if (first !== null) return first;
@@ -129,7 +129,7 @@ export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
 }
 
-/** Block height; monotonic reads compare it like a slot, because it grows with the slots. */
+/** Block height; monotonic reads compare it like a slot, because it increases with the slot. */
 export const readObservedHeight = (row: MethodRow, result: Buffer): Slot | null =>
   row === methods.getBlockHeight ? slotIn(result, 0, result.length) : null;
 

@@ -15,7 +15,7 @@ const othersAdvance = (
   now: number,
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
-/** A node that jumped ahead implausibly fast has no vote while at least one other node advances. */
+/** A node that jumped ahead of all others implausibly fast is not trusted while another node advances. */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;
@@ -27,7 +27,7 @@ function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimi
   return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
 }
 
-/** Hysteresis: a node over the limit must come down to half of it. */
+/** Hysteresis: once over the limit, a lag must fall to half the limit. */
 function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
   return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
 }

@@ -16,7 +16,7 @@ export interface SlotTracker {
 /** About half a minute of slots. */
 const AHEAD_MAX_SLOTS = 64n;
 
-/** Whether a chain last seen at `observed` can plausibly have reached the slot; true if unknown. */
+/** Whether a chain last seen at `observed` can plausibly have reached the slot; true if `observed` is null. */
 export const isPlausible = (slot: Slot, observed: ObservedSlot | null): boolean =>
   observed === null || slot - observed.slot <= AHEAD_MAX_SLOTS;
 
