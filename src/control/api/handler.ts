@@ -9,7 +9,7 @@ export type ApiCaller = Readonly<
   | { kind: 'local'; name: string }
 >;
 
-/** Identifies the caller for limits, in the same way on all routes. */
+/** Returns a key that identifies the caller for limits across all routes. */
 export function concurrencyKeyOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user ${caller.userId}`;
   if (caller.kind === 'token') return `token ${caller.tokenId}`;
