@@ -27,7 +27,7 @@ export const accountLimits = {
   /** Maximum concurrent and queued password hashes. Each hash takes 16 MiB and about 0.1 s of CPU. */
   hashesMax: 2,
   hashesWaitingMax: 64,
-  /** Limits per customer. */
+  /** Maximum members, open invitations and active tokens per customer. */
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,

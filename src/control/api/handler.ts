@@ -32,7 +32,7 @@ export type ApiContext = Readonly<{
 }>;
 
 /**
- * For formats other than JSON, yields texts without a final line break. With `events`, each text becomes an event.
+ * For formats other than JSON, yields pieces of text without a final line break. For `events`, each becomes an event.
  * @throws ApiError for client errors; any other error is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (

@@ -5,7 +5,7 @@ import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStat
 
 /** A step of a request. Times are milliseconds since the start of the request. */
 const step = z.object({
-  /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
+  /** `authenticate`, `limit`, `queue`, `upstream`, or what served the call: `cache`, `shared`, `heads`, `store`. */
   name: z.string(),
   node: z.string().nullable(),
   startMs: z.number(),

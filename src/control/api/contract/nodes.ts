@@ -21,7 +21,7 @@ const force = z.boolean().default(false);
 
 const finding = z.object({ severity: z.enum(['error', 'warning']), finding: z.string(), remedy: z.string() });
 
-/** Result of a probe. null fields are unknown. */
+/** Result of a probe. Unknown values are null. */
 const nodeReport = z.object({
   reachable: z.boolean(),
   latencyMs: z.number().nullable(),

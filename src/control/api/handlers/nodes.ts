@@ -150,7 +150,7 @@ const toAcceptedNodeJson = (
     ...created,
   },
   report,
-  // All settings apply without a restart.
+  // Always empty, because all settings apply without a restart.
   notes: [],
 });
 

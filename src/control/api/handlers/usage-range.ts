@@ -40,7 +40,7 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   return { fromMs, toMs };
 }
 
-/** Uses coarser steps for long ranges and if finer data was deleted. @throws ApiError 422 for an invalid range */
+/** Uses coarser steps for long ranges and where finer data was deleted. @throws ApiError 422 for an invalid range */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);
