@@ -103,7 +103,7 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** Maximum wait for this gateway to apply a change. The response is sent even after a timeout: it may contain a secret. */
+/** Maximum wait for this gateway to apply a change. The response is then sent anyway: it may contain a new secret. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
