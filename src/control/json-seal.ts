@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Peppers } from './pepper.ts';
 
-/** Columns of a sealed value. */
+/** Columns that store a sealed value. */
 export type Sealed = Readonly<{
   /** Nonce, ciphertext and tag, base64. */
   sealed: string;
@@ -13,7 +13,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The pepper is missing or the data is corrupt. */
+/** The pepper is missing, or the data is corrupt or belongs to another owner. */
 class SealError extends Error {
   override name = 'SealError';
 }
@@ -47,7 +47,7 @@ export class JsonSeal<Value> {
     return { sealed: Buffer.concat(parts).toString('base64'), pepper_version: this.current };
   }
 
-  /** Returns null if the pepper is missing or the data is corrupt. */
+  /** Returns null if the pepper is missing, or the data is corrupt or belongs to another owner. */
   open(row: Sealed, ownerId: string, name: string): Value | null {
     try {
       return this.openOrThrow(row, ownerId, name);

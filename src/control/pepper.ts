@@ -100,7 +100,7 @@ export function findPeppers(sources: PepperSources): Peppers | null {
   throw new PepperError(`SOLWAY_PEPPER_FILE names ${file}, which does not exist`);
 }
 
-/** Creates a pepper that only its owner can read. Concurrent processes all use the pepper that was created first. */
+/** Creates a pepper file that only its owner can read. Concurrent processes all use the pepper created first. */
 export function createPepper(dataDir: string): Peppers {
   const file = pepperFile(dataDir);
   makeFolder(dataDir, 0o700);

@@ -8,7 +8,7 @@ export const accountLimits = {
   /** Time from the last use until a session expires, in milliseconds. The expiry is extended at most daily. */
   sessionMs: 7 * DAY_MS,
   invitationMs: 7 * DAY_MS,
-  /** Failed attempts per account. Pauses are short: attackers must not lock a user out. See sign-in-attempts.ts. */
+  /** Limits for failed attempts per account. Short pauses avoid locking out the user. See sign-in-attempts.ts. */
   accountAttempts: {
     freeAttempts: 5,
     firstPauseMs: SECOND_MS,
@@ -16,7 +16,7 @@ export const accountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
-  /** Failed attempts per client address (IPv6: per /64), across all accounts. */
+  /** Limits for failed attempts per client address (IPv6: per /64), across all accounts. */
   addressAttempts: {
     freeAttempts: 20,
     firstPauseMs: SECOND_MS,
@@ -24,10 +24,10 @@ export const accountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
-  /** Concurrent and queued password hashes. Each hash takes 16 MiB and about 0.1 s of CPU. */
+  /** Maximum concurrent and queued password hashes. Each hash takes 16 MiB and about 0.1 s of CPU. */
   hashesMax: 2,
   hashesWaitingMax: 64,
-  /** Limits per customer. */
+  /** Maximum members, open invitations and active tokens per customer. */
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,

@@ -185,7 +185,7 @@ export class AuthGuard {
   }
 
   async #findAccount(route: SignInRoute, request: Request, body: JsonObject): Promise<string | null> {
-    // Counts only valid addresses as accounts: attackers could otherwise invent any number of names.
+    // Counts only valid email addresses as accounts: attackers could otherwise invent any number of names.
     if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
     if (route.attempts !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });

@@ -22,7 +22,7 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** Needs no check for revocation: revoked invitations are deleted. */
+/** Does not check for revocation, because revoked invitations are deleted. */
 export const openInvitations = (db: Kysely<Schema>, now: number) =>
   db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
 

@@ -10,7 +10,7 @@ type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 
 
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
-/** Selects an audit actor and the tokens that it issued, directly or through other tokens. */
+/** Selects an audit actor and all tokens that the actor issued, directly or through other tokens. */
 const lineageOf = (db: Kysely<Schema>, actor: string) =>
   db
     .withRecursive('lineage(actor)', (recursive) =>

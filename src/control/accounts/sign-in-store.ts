@@ -83,7 +83,7 @@ type Builder = ExpressionBuilder<Tables, string>;
 const SESSIONS = 'auth_session';
 const DIGEST = 'sha256:';
 
-/** Stored form of a session token. Digests are left unchanged, because the session list identifies sessions by them. */
+/** Stored form of a session token. Leaves digests unchanged, because the session list identifies sessions by digest. */
 export const tokenDigest = (token: string): string =>
   token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
 

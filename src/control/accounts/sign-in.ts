@@ -71,7 +71,7 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  /** Failures from a shared address do not block valid tokens: with 187 random bits, tokens cannot be guessed. */
+  /** Failures from a shared address do not block valid tokens, because tokens of 187 random bits cannot be guessed. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());

@@ -15,7 +15,7 @@ export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined,
   throw invalidFields(message, { cursor: 'is invalid' });
 }
 
-/** False for values that the database cannot compare. */
+/** False for ids of another type and ids that the database cannot compare. */
 function isOf(id: unknown, type: keyof Ids): boolean {
   return type === 'number' ? Number.isSafeInteger(id) : typeof id === 'string' && !id.includes('\0');
 }

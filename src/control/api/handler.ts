@@ -9,7 +9,7 @@ export type ApiCaller = Readonly<
   | { kind: 'local'; name: string }
 >;
 
-/** Identifies the caller for limits, in the same way on all routes. */
+/** Returns a key that identifies the caller for limits across all routes. */
 export function concurrencyKeyOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user ${caller.userId}`;
   if (caller.kind === 'token') return `token ${caller.tokenId}`;
@@ -32,7 +32,7 @@ export type ApiContext = Readonly<{
 }>;
 
 /**
- * For formats other than JSON, yields texts without a final line break. With `events`, each text becomes an event.
+ * For formats other than JSON, yields pieces of text without a final line break. For `events`, each becomes an event.
  * @throws ApiError for client errors; any other error is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (

@@ -20,7 +20,7 @@ export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
-  /** Milliseconds that a query may take before the server is probed, and timeout of the probe. */
+  /** Milliseconds that a query may take before the server is probed; also the timeout of the probe. */
   hangsAfterMs: number;
 }>;
 
@@ -217,7 +217,7 @@ function integerFromText(text: string): number {
   return value;
 }
 
-/** Parses 64-bit integers as numbers, as SQLite does, instead of as strings. */
+/** Parses 64-bit integers as numbers instead of strings, like SQLite. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary'

@@ -8,7 +8,7 @@ import type { RequestTables } from './tables/requests.ts';
 import type { UsageCounters, UsageTables } from './tables/usage.ts';
 
 /**
- * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, bytes are hex text, and integers
+ * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, digests are hex text, and integers
  * are below 2^53.
  */
 export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
@@ -37,7 +37,7 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
   };
 }
 
-/** Stores `PlanLimits` of gateway/auth/key-record.ts. */
+/** Stores `PlanLimits` from gateway/auth/key-record.ts. */
 export interface PlanTable {
   id: string;
   name: string;
@@ -53,7 +53,7 @@ export interface PlanTable {
   grpc_cuckoo_max_bytes: number;
   /** 0: no quota. */
   monthly_credits: number;
-  /** 0: calls beyond the quota are reported, not rejected. */
+  /** 0: reaching the quota only sends notifications; calls are not rejected. */
   quota_is_hard: number;
   /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;

@@ -46,7 +46,7 @@ export function isStoreUnavailable(error: unknown): boolean {
 const POSTGRES_PERMANENT = /^(22|23|54)/;
 const SQLITE_PERMANENT = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
-/** True if the database rejected a row's content. Sources: PostgreSQL, Appendix A; SQLite result codes. */
+/** True if the database rejected a row because of its content. Sources: PostgreSQL, Appendix A; SQLite result codes. */
 export function isPermanentError(error: unknown): boolean {
   if (error instanceof SqliteDatabase.SqliteError) return SQLITE_PERMANENT.test(error.code);
   if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');

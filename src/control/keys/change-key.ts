@@ -194,8 +194,8 @@ export function checkOverlap(overlapMs: number): void {
 }
 
 /**
- * Creates a new key in the family of an active key, and lets the old key expire after `overlapMs`. The new key inherits
- * all settings, including the expiry, so that a rotation never extends a grant.
+ * Creates a new key in the family of an active key, and lets the old key expire after at most `overlapMs`. The new key
+ * inherits all settings, including the expiry, so that a rotation never extends a grant.
  * @throws KeyOperationError
  */
 export function rotateKey(

@@ -76,7 +76,7 @@ async function generateUnused(trx: Transaction<Schema>, product: Product) {
 type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
   RuleColumns & { family_id: string | null };
 
-/** `input` may be another key's row: columns outside `NewRow` are replaced. */
+/** `input` may be another key's row: all columns outside `NewRow` are overwritten. */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,

@@ -111,7 +111,7 @@ export const keysChangedAfter = (
       .execute(),
   );
 
-/** Keys whose plan or customer changed after `version`, without revoked and long-expired keys. */
+/** Keys whose plan or customer changed after `version`, except revoked and long-expired keys. */
 export const keysOfPlansChangedAfter = (
   store: Source,
   version: number,

@@ -35,7 +35,7 @@ export async function countKeys(db: Kysely<Schema>, now: number, customerId?: st
 const counts = new WeakMap<Store, Readonly<{ count: number; version: number }>>();
 
 /**
- * True if the limit is certainly not reached. Each new key advances the change counter, so the counter's growth since
+ * True if the limit cannot have been reached. Each new key advances the change counter, so the counter's growth since
  * the last count bounds the number of new keys. This avoids counting a million rows while the counter is locked.
  */
 function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean {

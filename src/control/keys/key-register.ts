@@ -21,7 +21,7 @@ function visibleState(row: KeyTable, now: number): KeyView['state'] {
   return isActive && hasExpired(row, now) ? 'expired' : row.state;
 }
 
-/** Splits a comma-separated list. Returns null, for unrestricted, if the text is empty. */
+/** Splits a comma-separated list. Returns null for an empty text, which means unrestricted. */
 export const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
 
 function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {

@@ -41,7 +41,7 @@ export class LastUsedWriter {
       const batch = uses.slice(from, from + batchKeys);
       await writeLastUsed(store, batch);
       source.markSaved(batch);
-      // SQLite runs synchronously; yield to the event loop.
+      // Yields to the event loop between batches, because SQLite runs synchronously.
       await setImmediate();
     }
     source.evictIdle(Date.now());

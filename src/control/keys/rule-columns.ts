@@ -63,7 +63,7 @@ const callable: Readonly<Record<Product, readonly string[]>> = {
 
 /**
  * Default allow-list of public keys: light reads, a wallet's token balances, and subscriptions that web pages use.
- * Excludes submissions, airdrops, program scans and endpoints that handle secrets.
+ * Excludes submissions, airdrops, program scans and all REST endpoints, some of which handle secrets.
  */
 const browserMethods: readonly string[] = [
   ...Object.entries(knownMethods)

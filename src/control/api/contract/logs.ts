@@ -5,7 +5,7 @@ import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStat
 
 /** A step of a request. Times are milliseconds since the start of the request. */
 const step = z.object({
-  /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
+  /** `authenticate`, `limit`, `queue`, `upstream`, or what served the call: `cache`, `shared`, `heads`, `store`. */
   name: z.string(),
   node: z.string().nullable(),
   startMs: z.number(),
@@ -69,7 +69,7 @@ const connection = z.object({
   address: z.string(),
   since: time,
   subscriptions: count,
-  /** Up to ten subscriptions, each with its target, or for gRPC the number of filters of each kind. */
+  /** Up to ten subscriptions with their targets; for gRPC, the number of filters of each kind. */
   about: z.array(z.string()),
   messagesPerSecond: z.number(),
   bytesPerSecond: z.number(),
@@ -102,7 +102,7 @@ const submission = z.object({
       err: z.string().nullable(),
     })
     .nullable(),
-  /** Current on-chain status; null: not found. */
+  /** Current on-chain status; null: not found, or the lookup failed. */
   status: z
     .object({
       slot: z.string(),

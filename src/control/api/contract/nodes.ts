@@ -14,14 +14,14 @@ const connectionSettings = {
   ws: address.nullable().optional(),
   grpc: address.nullable().optional(),
   headers: z.record(z.string().max(128), z.string().max(8_192)).optional(),
-  /** Other options of [[upstream]] under the same names, e.g. `requests_per_second`. */
+  /** Other options of the configuration table [[upstream]], under the same names, e.g. `requests_per_second`. */
   options: z.record(z.string().max(64), z.unknown()).optional(),
 };
 const force = z.boolean().default(false);
 
 const finding = z.object({ severity: z.enum(['error', 'warning']), finding: z.string(), remedy: z.string() });
 
-/** Result of a probe; null: unknown. */
+/** Result of a probe. Unknown values are null. */
 const nodeReport = z.object({
   reachable: z.boolean(),
   latencyMs: z.number().nullable(),
@@ -34,7 +34,7 @@ const nodeReport = z.object({
 });
 export type NodeReportJson = z.infer<typeof nodeReport>;
 
-/** An added node, without addresses, headers and other credentials. */
+/** An added node. Omits addresses and headers, because they may contain credentials. */
 export const addedNodeView = z.object({
   name: z.string(),
   network,

@@ -19,7 +19,7 @@ import {
   withMade,
 } from './values.ts';
 
-/** A node as seen by one gateway, without URL and secrets. */
+/** A node as seen by one gateway, without its URL and secrets. */
 const nodeView = z.object({
   gateway: z.string(),
   name: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MemberRole } from '../../accounts/roles.ts';
 
-/** A role allows members with at least this role. The operator may call every route. */
+/** A member role is the minimum role required. Operators may call every route. */
 type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
 
 export const mediaTypes = {
@@ -14,7 +14,7 @@ export type RouteFormat = keyof typeof mediaTypes;
 
 export type Route = Readonly<{
   access: RouteAccess;
-  /** Name of the path parameter with a user id. That user needs only membership, not the role in `access`. */
+  /** Path parameter that contains a user id. That user needs only to be a member, not to have the role in `access`. */
   self?: string;
   summary: string;
   /** Fields arrive as text; the schema converts them. */

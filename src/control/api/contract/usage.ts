@@ -43,7 +43,7 @@ const quota = z.object({
   periodTo: time,
   /** Projected credits for the whole month; null: too little history. */
   projected: count.nullable(),
-  /** Projected time at which the quota is used up; null: not this month. */
+  /** Projected time at which the quota is used up; null: not this month, or too little history. */
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;

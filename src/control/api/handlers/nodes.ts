@@ -107,7 +107,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
   });
 }
 
-/** The embedded ledger's chain and another chain must not be mixed. */
+/** Nodes of a real network must not be mixed with the embedded ledger, which is another chain. */
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
@@ -150,7 +150,7 @@ const toAcceptedNodeJson = (
     ...created,
   },
   report,
-  // All settings apply without a restart.
+  // Always empty, because all settings apply without a restart.
   notes: [],
 });
 

@@ -40,7 +40,7 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   return { fromMs, toMs };
 }
 
-/** Steps are coarser for long ranges and where finer data was deleted. @throws ApiError 422 for an invalid range */
+/** Uses coarser steps for long ranges and where finer data was deleted. @throws ApiError 422 for an invalid range */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);
@@ -96,7 +96,7 @@ export const usageQueryOf = async (
   filter: await filterOf(store, customerId, query),
 });
 
-/** Uses the id as the name of keys without a name. */
+/** Returns the names of keys by id. If a key has no name, its id is used. */
 export async function keyNames({ db }: Store, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const keys = await db.selectFrom('api_key').select(['id', 'name']).where('id', 'in', ids).execute();

@@ -136,7 +136,7 @@ const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** Characters that require quotes around a field. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 
-/** A CSV line without its line break. */
+/** Returns a CSV line without a line break. */
 export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
 
 function fieldOf(field: string | number): string {
@@ -166,7 +166,7 @@ async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string>
   }
 }
 
-/** Streams the export, with bounded memory. */
+/** Streams the export, so that memory use stays bounded. */
 export const usageCsv =
   ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
   async ({ path: { customer }, query }) =>

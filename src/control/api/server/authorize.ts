@@ -54,7 +54,7 @@ function checkRole(name: ContractName, path: Path, caller: ApiCaller, role: Memb
 }
 
 /**
- * Returns `operator` for operators, otherwise the caller's role in the route's customer; null if the route has none.
+ * Returns `operator` for operators, else the caller's role in the route's customer; null for routes without a customer.
  * @throws ApiError 401 if not signed in, 403 if not allowed, 404 if the customer is unknown or not the caller's.
  */
 export async function authorize(

@@ -5,13 +5,13 @@ import { ApiError } from '../api-error.ts';
 export const controlApiOptions = {
   bodyMaxBytes: 256 * 1_024,
   bodyTimeoutMs: 5_000,
-  /** Concurrent requests. In addition, the same number of request bodies may be arriving. */
+  /** Maximum concurrent requests. The same limit applies separately to request bodies being received. */
   requestsMax: 500,
-  /** Limit per subnet (IPv4 address or IPv6 /64), for requests and for bodies. */
+  /** Maximum per subnet (IPv4 address or IPv6 /64), separately for requests and bodies. */
   siteRequestsMax: 100,
-  /** Concurrent long-lived responses, such as live tails. */
+  /** Maximum concurrent streamed responses, such as live tails and exports. */
   streamsMax: 100,
-  /** Streams per user or token. As many again, in addition to `streamsMax`, are reserved for operators. */
+  /** Maximum streams per user or token. The same number, on top of `streamsMax`, is reserved for operators. */
   callerStreamsMax: 10,
   /** Interval between keep-alive comments in a live tail. */
   heartbeatMs: 15_000,

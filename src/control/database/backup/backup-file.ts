@@ -43,7 +43,7 @@ function lineOf(part: BackupPart): string {
 }
 
 /**
- * Writes a backup that only its owner can read. The file stays empty until the backup is complete and durable.
+ * Writes a backup file that only its owner can read. The file stays empty until the backup is complete and durable.
  * @throws BackupError if the file exists
  */
 export async function writeBackupFile(

@@ -79,7 +79,7 @@ export interface AccountTables {
 export interface CustomerTable {
   id: string;
   name: string;
-  /** Plan of the customer's quota, and default plan of its keys. */
+  /** The customer's plan, which is also the default plan of its keys. */
   plan_id: string;
   state: CustomerState;
   created_at: number;

@@ -8,7 +8,7 @@ export interface NodeTables {
 export interface UpstreamNodeTable {
   name: string;
   network: Network;
-  /** Encrypted `NodeSettings` of control/nodes/added-nodes.ts. */
+  /** Encrypted `NodeSettings` from control/nodes/added-nodes.ts. */
   sealed: string;
   pepper_version: number;
   has_ws: number;

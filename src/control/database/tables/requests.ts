@@ -68,7 +68,7 @@ export interface SubmissionTable {
   /** JSON array of attempts, each with node, time, milliseconds and outcome. */
   attempts: string;
   rebroadcasts: number;
-  /** JSON array of rebroadcast results by node and outcome: count, and time and milliseconds of the last result. */
+  /** JSON array of rebroadcast results by node and outcome, each with a count and the time and duration of the last. */
   again: string | null;
   /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;

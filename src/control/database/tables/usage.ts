@@ -35,7 +35,7 @@ export interface UsageTables {
     violations: number;
     example: string | null;
   };
-  /** Highest totals seen for the minutes of an hour, to detect decreases. */
+  /** Highest totals that each process run has reached in an hour, to detect decreases. */
   usage_seen: {
     hour: number;
     epoch: string;
@@ -52,7 +52,7 @@ export interface UsageCounters {
   credits: number;
   /** Messages sent by subscriptions and streams. Their bytes are included in bytes_out. */
   messages: number;
-  /** Histogram of base/histogram.ts as comma-separated `bucket:count` pairs in ascending order. */
+  /** Histogram from base/histogram.ts as comma-separated `bucket:count` pairs in ascending order. */
   latency: string;
 }
 
@@ -82,7 +82,7 @@ interface UsageSumTable extends UsageCounters {
 
 /** Totals across methods and keys, for summaries and quotas. */
 export interface UsageTotalTable extends UsageSumTable {
-  /** Plan of the keys at the time of the call. */
+  /** Plan of the key at the time of the call. */
   plan_id: string;
 }
 
