@@ -43,7 +43,7 @@ async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
   throw new PepperError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
 }
 
-/** Without its pepper, a wallet cannot be decrypted or recreated. */
+/** Throws if the pepper of any wallet is missing, because the wallet could be neither decrypted nor recreated. */
 async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
@@ -63,7 +63,7 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
 
 /** Opens or creates the peppers and checks them against the store. @throws PepperError */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
-  // Reads proofs before peppers: a pepper is created before its proof, so the pepper of every proof read exists.
+  // Reads proofs before peppers: a pepper is created before its proof, so every proof read already has a pepper.
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {

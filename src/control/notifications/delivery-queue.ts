@@ -65,7 +65,7 @@ export async function recordAttempt(
   });
 }
 
-/** Allows one test per target and interval, whether or not the test succeeds. */
+/** Returns whether a test may be sent: one per target and interval, whether or not it succeeds. */
 export async function claimTest(
   { db }: Store,
   targetId: string,

@@ -51,7 +51,7 @@ export class LogTails {
     signal.throwIfAborted();
     const limits = this.#limitsFor(customerId, follower);
     this.#acquire(limits);
-    // The client may disconnect before the iterator is first read.
+    // Not in the generator, which never runs if the client disconnects before the first read.
     signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }

@@ -141,7 +141,7 @@ function maxOnConflict(): Record<string, RawBuilder<never>> {
   return Object.fromEntries([...counterColumns, 'latency'].map((column) => [column, pick(column)]));
 }
 
-/** Compiled SQL by dialect and row count, because compiling takes as long as executing. */
+/** Caches compiled SQL by dialect and row count, because compiling takes as long as executing. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
 /** Relies on the column order of `tableRow`. */
