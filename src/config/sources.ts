@@ -134,7 +134,7 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
 const FILE_BYTES_MAX = 1024 * 1024;
 const DEFAULT_FILE = 'solway.toml';
 
-/** For developers and tests only: if it is "allow", the file may set fixed limits under `[internal.<section>]`. */
+/** For developers and tests only: the value "allow" lets the file set fixed limits under `[internal.<section>]`. */
 export const INTERNAL_LIMITS_VARIABLE = 'SOLWAY_INTERNAL_LIMITS';
 
 /** Merged values before validation. Options are named as in the file. */

@@ -65,7 +65,7 @@ export async function recordAttempt(
   });
 }
 
-/** Returns whether a test may be sent: one per target and interval, whether or not it succeeds. */
+/** Claims a test of a target: at most one per interval, successful or not. @returns false if it is too early. */
 export async function claimTest(
   { db }: Store,
   targetId: string,

@@ -64,7 +64,7 @@ export async function readMarks(db: Kysely<Schema>, kind: MarkKind, bucket: numb
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
-/** Locks the marks, so that concurrent writers wait, and returns whether they are unchanged. */
+/** Locks the marks, so that concurrent writers wait. Returns true if there are marks and none has changed. */
 export async function lockIfUnchanged(trx: Transaction<Schema>, seen: MarkSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
   await trx
