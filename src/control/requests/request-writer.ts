@@ -22,7 +22,7 @@ export const requestWriterOptions = {
   flushIntervalMs: 1_000,
   /** Rows per statement: few, because SQLite blocks the event loop during a statement. */
   batchRows: 25,
-  /** Maximum pending entries of each kind; beyond it, the oldest are dropped. */
+  /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
   onState: (() => undefined) as OnState,

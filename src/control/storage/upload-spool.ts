@@ -172,7 +172,7 @@ async function* untilAborted(
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
-  /** Failure to write, as opposed to a failure of the source. */
+  /** Write failure, as opposed to a failure of the source. */
   failure: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;
