@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Terminal, UsageError } from './command.ts';
 
-/** Name of the operating system user, for the audit log. */
+/** Name of the operating system user, or else the uid, for the audit log. */
 export function getAuditActor(): string {
   try {
     return userInfo().username;

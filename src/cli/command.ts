@@ -9,7 +9,7 @@ export type Terminal = Readonly<{
 
 export type Command = Readonly<{
   help: string;
-  /** Command-line option for each field of the control API. */
+  /** Command-line option for each field of the control API, to name it in errors. */
   optionNames?: Readonly<Record<string, string>>;
   /** @returns the exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;

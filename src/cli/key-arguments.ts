@@ -2,7 +2,7 @@ import { UsageError } from './command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Unix milliseconds of a date (UTC), a time (local without an offset), or `now` plus a duration. @throws UsageError */
+/** Parses a date (UTC), a time (local by default) or a duration from `now` to Unix milliseconds. @throws UsageError */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([mhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
@@ -19,7 +19,7 @@ export function parseHours(text: string): number {
 
 const INPUT_MAX_BYTES = 65_536;
 
-/** Reads standard input, which keeps a secret out of the shell history. @throws UsageError */
+/** Reads a secret from standard input, to keep it out of the shell history. @throws UsageError */
 export async function readSecret(input: AsyncIterable<Buffer | string>): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -45,7 +45,7 @@ export type RuleValues = Readonly<{
   'never-back'?: string;
 }>;
 
-/** Given instead of values: removes the rule. */
+/** Option value that removes the rule. */
 const ANY = 'any';
 
 /** Merges repeated and comma-separated values. null: `any`, which removes the rule. */

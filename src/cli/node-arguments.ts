@@ -12,9 +12,9 @@ export type NodeValues = Readonly<{
   pipelining?: string;
 }>;
 
-/** Given instead of a number: no limit. */
+/** Option value for no limit. */
 const NONE = 'none';
-/** Given instead of an address: the node has no such feed. */
+/** Option value for a node without this feed. */
 const OFF = 'off';
 
 /** Numeric options, with their names in the configuration file. */

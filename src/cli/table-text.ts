@@ -1,4 +1,4 @@
-/** Formats an aligned table for a terminal. @param table - header and rows, all of equal length. */
+/** Formats an aligned table for a terminal. @param table - header and rows, each with the same number of cells. */
 export function tableText(table: readonly (readonly string[])[]): string {
   const [head = []] = table;
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));

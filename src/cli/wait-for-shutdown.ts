@@ -1,4 +1,4 @@
-/** Resolves on SIGTERM, SIGINT, or when the parent closes its channel. A second signal exits at once. */
+/** Resolves on SIGTERM or SIGINT, or when the parent closes its channel. A later signal ends the process at once. */
 export function waitForShutdown(): Promise<string> {
   return new Promise((resolve) => {
     const onShutdown = (reason: string) => {

@@ -40,7 +40,7 @@ export type Configuration = Readonly<
   }
 >;
 
-/** Scheme, user part and host before an explicit port. */
+/** Matches a URL up to an explicit port. Groups: everything before the colon, and the port. */
 const EXPLICIT_PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^:/?#]*)):(\d{1,5})(?=[/?#]|$)/i;
 const PORT_MAX = 65_535;
 

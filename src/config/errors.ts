@@ -7,7 +7,7 @@ const DISPLAY_LENGTH_MAX = 60;
 export function showUrl(text: string): string {
   const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
   if (match === null) return '[redacted]';
-  // The first part of an unescaped password looks like the host.
+  // With an unescaped "/", "?" or "#" in the password, everything before it looks like the host.
   if (match[3]?.includes('@')) return `${match[1]}[redacted]`;
   const rest = match[3] === '' || match[3] === '/' ? match[3] : '/[redacted]';
   return `${match[1]}${match[2]}${rest}`.slice(0, 200);
@@ -40,7 +40,7 @@ export function describeProblem({ source, field, message }: Problem): string {
   return [source, field, message].filter((part) => part !== '').join(': ');
 }
 
-/** Lists every problem of a configuration. Contains no secrets. */
+/** Invalid configuration. Lists all problems found, without secrets. */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[];
 

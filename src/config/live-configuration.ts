@@ -6,7 +6,7 @@ import { isTable, type Table } from './table.ts';
 
 /**
  * The configuration in effect. A module that reads an option from its section at each use sees reloads; a module that
- * copies the option at startup keeps the old value (`reload` in the schema).
+ * copies it at startup keeps the old value. In the schema, `reload` marks options whose changes a reload applies.
  */
 export class LiveConfiguration {
   #current: Configuration;

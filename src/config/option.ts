@@ -53,7 +53,7 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** A table `[name]`: options for operators, and limits of modules. Only tests override limits that have no option. */
+/** A table `[name]`: options for operators, and limits of modules. Only [internal] can set limits without an option. */
 export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
@@ -87,7 +87,7 @@ export type EntryValues<Entries> = {
   readonly [Key in keyof Entries & string as CamelCase<Key>]: EntryValue<Entries[Key]>;
 };
 
-/** @param fallback - default; null: not set. */
+/** @param fallback - the default value; null: none. */
 export const option = <Value, Fallback extends Value | null>(
   kind: z.ZodType<Value>,
   fallback: Fallback,

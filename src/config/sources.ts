@@ -27,7 +27,7 @@ export type ConfigurationArguments = Readonly<{
   flags?: Readonly<Record<string, string | true>>;
   /** If not empty, replaces the nodes in the file. */
   upstreams: readonly UpstreamArguments[];
-  /** Ignores nodes and senders. For commands that call none, whose environment may lack their secrets. */
+  /** Ignores nodes and senders, for commands that do not call them and whose environment may lack their secrets. */
   ignoresNodes?: boolean;
 }>;
 
@@ -134,7 +134,7 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
 const FILE_BYTES_MAX = 1024 * 1024;
 const DEFAULT_FILE = 'solway.toml';
 
-/** For developers and tests only. If set to "allow", the file may set fixed limits under `[internal.<section>]`. */
+/** For developers and tests only: the value "allow" lets the file set fixed limits under `[internal.<section>]`. */
 export const INTERNAL_LIMITS_VARIABLE = 'SOLWAY_INTERNAL_LIMITS';
 
 /** Merged values before validation. Options are named as in the file. */
@@ -198,7 +198,7 @@ function put(raw: Table, field: string, value: unknown, names: SourceNames, sour
   const last = path.pop()!;
   let table = raw;
   for (const name of path) {
-    // Anything but a table is a mistake in the file, and validation reports it.
+    // Any other value is a mistake in the file, which validation reports.
     if (!isTable(table[name] ?? {})) return;
     table[name] = { ...(table[name] as Table | undefined) };
     table = table[name] as Table;

@@ -123,7 +123,7 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 
 /**
  * A URL with one of the given schemes. It may hold a key, so errors show only its scheme and host.
- * @param kind - noun with article, such as `an http(s) URL`. @param allowed - other valid texts.
+ * @param kind - noun with article, such as `an http(s) URL`. @param allowed - other values to accept.
  */
 export function url(
   schemes: readonly string[],
@@ -269,7 +269,7 @@ function distance(left: string, right: string): number {
 
 const COMPARED_LENGTH_MAX = 64;
 
-/** The candidate that a mistyped name most likely means; null when none is close. */
+/** The candidate that a mistyped name most likely means; null if none is close. */
 export function nearestName(wrong: string, candidates: readonly string[]): string | null {
   const typed = wrong.slice(0, COMPARED_LENGTH_MAX).toLowerCase().replaceAll('-', '_');
   const ranked = candidates
@@ -287,7 +287,7 @@ function unknownName(name: string, names: readonly string[], dotted: readonly st
     : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-/** @param dotted - options of sections, to suggest for a name that is written outside its section. */
+/** @param dotted - dotted names of options, to suggest for a name that is written outside its section. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   dotted: readonly string[] = [],
@@ -301,7 +301,7 @@ export const strictTable = <Shape extends z.core.$ZodLooseShape>(
         : `${showValue(issue.input)} is not a table`,
   });
 
-/** The type has camelCase names, as after `camelNames`; validation itself keeps the names of the file. */
+/** The type has camelCase names, which `camelNames` produces; validation itself keeps the names of the file. */
 export const table = <Table extends Rows>(rows: Table): z.ZodType<ValuesOf<Table>> =>
   strictTable(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]))).describe(
     'table',

@@ -19,7 +19,7 @@ const REMEDY =
   'Give every machine that uses this database the same pepper: copy the file "pepper" from the data folder ' +
   'of the first machine, or set SOLWAY_PEPPER.';
 
-/** Detects a wrong pepper, which would cause every key to be silently rejected. */
+/** Detects a wrong pepper, with which every key would be silently rejected. */
 function checkProofs(peppers: Peppers, proofs: Proofs): void {
   for (const [version, proof] of proofs) {
     const secret = peppers.secrets.get(version);
@@ -43,7 +43,7 @@ async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
   throw new PepperError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
 }
 
-/** Without its pepper, a wallet cannot be decrypted or recreated. */
+/** Throws if the pepper of any wallet is missing, because the wallet could be neither decrypted nor recreated. */
 async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
@@ -63,7 +63,7 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
 
 /** Opens or creates the peppers and checks them against the store. @throws PepperError */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
-  // Reads proofs first. Peppers are created before their proofs, so every proof found here already has its pepper.
+  // Reads proofs before peppers: a pepper is created before its proof, so every proof read already has a pepper.
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {

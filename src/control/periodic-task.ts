@@ -23,7 +23,7 @@ export class PeriodicTask {
     return this.#running;
   }
 
-  /** Starts a new run after the current run, which may have started too early to see recent changes. */
+  /** Waits for the current run, which may have started too early to see recent changes, then starts a new run. */
   async rerun(): Promise<void> {
     await this.#running;
     await this.run();

@@ -15,7 +15,7 @@ export function processOwnedName(id: string): string {
 
 export const releaseId = (id: string): boolean => ownIds.delete(id);
 
-/** Returns null for other names. `owner` is `me` (this process), `another` running process on this machine, or null. */
+/** Parses a name from `processOwnedName`; null for other names. `owner`: null if no process on this machine owns it. */
 export function parseOwnedName(
   name: string,
 ): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {

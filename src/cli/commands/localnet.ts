@@ -82,7 +82,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options with several values, which node:util does not support, and the names of their values. */
+/** Options that take several values, which node:util cannot parse, with the names of the values. */
 const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],

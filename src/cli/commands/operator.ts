@@ -26,7 +26,7 @@ Examples:
   solway operator password anna@example.com
 `;
 
-/** Says which address the link uses. A link with a wrong port would send its token to another program. */
+/** Names the address in the link unless the operator set it: a wrong port would send the token to another program. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (

@@ -49,7 +49,7 @@ async function reloadHere(parsed: ParsedArguments, environment: Environment): Pr
   const dataDir = loadDataDir(given, environment);
   const reloaded = await reloadLocally(dataDir, getAuditActor());
   if (reloaded !== null) return reloaded;
-  // The data folder may be inaccessible, for example in a container. Then the service is reached by its URL.
+  // If the data folder is inaccessible, for example in a container, the service is reached by its URL.
   if (environment.SOLWAY_TOKEN)
     return reloadRemotely(
       dashboardUrl(loadConfiguration(given, environment)),

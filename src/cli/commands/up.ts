@@ -48,11 +48,11 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
-/** Any wallet works; this is the address of the System program. */
+/** Command that reads a balance. Any wallet works; this is the address of the System program. */
 const restCall = (url: string, key: string): string =>
   `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
 
-/** Creates a transaction on the embedded ledger, which otherwise has none. Any address works. */
+/** Command that creates a transaction on the embedded ledger, which otherwise has none. Any address works. */
 const airdrop = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
 
@@ -106,7 +106,7 @@ function shredStageUsage({ grpcUrl, hasShredStage }: Service, secret: string): s
   ];
 }
 
-/** How to create a transaction for the streams of the embedded ledger. */
+/** Explains how to create a transaction: until then, transaction streams of the embedded ledger stay silent. */
 function exampleTransaction(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';
@@ -171,7 +171,7 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
-/** Detects `npm start --port 9000`, which gives the option to npm instead of the program. */
+/** Rejects `npm start --port 9000`: npm takes the option, and the program never receives it. */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
   const takenOption = Object.keys(configurationOptions).find(

@@ -145,7 +145,7 @@ async function act(
   return withUpstreamCommands({ configuration, environment, actor: getAuditActor() }, work);
 }
 
-/** Command-line option for each field. Node options have the same field names as in the configuration. */
+/** Command-line option for each API field. Fields of node options are named as in the configuration file. */
 const optionNames = {
   ...{ name: 'NAME', network: '--network', url: '--url', ws: '--ws', grpc: '--grpc', headers: '--header' },
   ...{ requests_per_second: '--requests-per-second', requests_burst: '--requests-burst' },

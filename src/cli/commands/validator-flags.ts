@@ -1,6 +1,6 @@
 import { UsageError } from '../command.ts';
 
-/** Handling of solana-test-validator options that localnet does not implement. */
+/** How to handle a solana-test-validator option that localnet does not implement. */
 type FlagRule = Readonly<{
   values: 0 | 1;
   /** `ignored`: callers see no difference; `unsupported`: the command fails. */

@@ -45,7 +45,7 @@ type NodeFeedOptions = Readonly<{
 /** Short, because changes must take effect on every gateway within two seconds. */
 const POLL_INTERVAL_MS = 500;
 
-/** Polls the store for nodes added through any gateway. */
+/** Polls the store for nodes that any gateway added, changed or removed. */
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
   #appliedVersions = '';

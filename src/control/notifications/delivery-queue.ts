@@ -65,7 +65,7 @@ export async function recordAttempt(
   });
 }
 
-/** Allows one test per target and interval, whether or not the test succeeds. */
+/** Claims a test of a target: at most one per interval, successful or not. @returns false if it is too early. */
 export async function claimTest(
   { db }: Store,
   targetId: string,

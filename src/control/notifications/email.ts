@@ -99,7 +99,7 @@ const NAMES_MAX = 30_000;
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;
   readonly #now: () => number;
-  /** Send times in the last hour, earliest first, by customer, sender and recipient. */
+  /** Send times in the last hour, earliest first; one entry per customer, per sender and per recipient. */
   readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
 
   constructor(limits: MailRateLimits, now: () => number) {

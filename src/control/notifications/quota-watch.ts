@@ -13,7 +13,7 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /**
- * Returns a function that checks changed accounts, claims reached thresholds, queues a notification for each, and
+ * Returns a function that claims the thresholds reached by changed accounts, queues a notification for each, and
  * resolves to the number claimed. A threshold is claimed by only one gateway. If a call rejects, the next call retries.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {

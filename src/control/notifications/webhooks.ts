@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { JsonSeal } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** Sends webhooks to public internet addresses only. */
+/** Sends webhooks only to public internet addresses and to allowed networks. */
 export interface WebhookSender {
   /** Why the URL is not allowed, as the end of a sentence that starts with "the URL"; null if it is allowed. */
   rejectionReason(url: string): string | null;

@@ -104,7 +104,7 @@ export const heartbeatOptions = {
 export type HeartbeatOptions = Readonly<typeof heartbeatOptions>;
 
 const MINUTE_MS = 60_000;
-/** The last hour is displayed; the rest allows for clock differences. */
+/** Longer than the displayed hour, to allow for clock differences. */
 const LAGGED_RETENTION_MS = 120 * MINUTE_MS;
 /** Rows per statement: few enough that SQLite blocks for only a few milliseconds. */
 const BATCH_ROWS = 25;

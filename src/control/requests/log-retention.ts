@@ -140,7 +140,7 @@ const LEASE_MS = 180_000;
 
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
-/** Deletes expired and excess log rows, oldest first. Only one gateway prunes at a time. */
+/** Deletes expired and excess rows of logs and submissions, oldest first. Only one gateway prunes at a time. */
 export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;

@@ -7,11 +7,11 @@ import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from 
 
 export const tailLimits = {
   tailsMax: 50,
-  /** Per customer; tails opened by the operator do not count. */
+  /** Per customer; tails opened by operators do not count. */
   customerTailsMax: 10,
   /** Per user or token. */
   followerTailsMax: 5,
-  /** Tails reserved for the operator; at most half of `tailsMax`. */
+  /** Tails reserved for operators; at most half of `tailsMax`. */
   operatorTailsReserved: 10,
   pollIntervalMs: 500,
   /** Maximum rows per poll; if there are more, the newest are read. */
@@ -51,7 +51,7 @@ export class LogTails {
     signal.throwIfAborted();
     const limits = this.#limitsFor(customerId, follower);
     this.#acquire(limits);
-    // The client may disconnect before the iterator is first read.
+    // Not in the generator, which never runs if the client disconnects before the first read.
     signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }

@@ -8,7 +8,7 @@ import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 
-/** Defaults for fields that gateways with an older version do not report. */
+/** Defaults for fields that gateways running an older version do not report. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;

@@ -20,9 +20,9 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Rows per statement, during which SQLite blocks the event loop. */
+  /** Rows per statement: few, because SQLite blocks the event loop during a statement. */
   batchRows: 25,
-  /** Maximum pending entries of each kind; beyond it, the oldest are dropped. */
+  /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
   onState: (() => undefined) as OnState,

@@ -5,7 +5,7 @@ import type { DeriveKey } from './key-derivation.ts';
 
 /**
  * A secret key encrypted with a password, in the format that clients decrypt: a NaCl secretbox, with a key derived by
- * PBKDF2, that contains the 64 bytes as base58 text. Source: rest-api.md §5.
+ * PBKDF2, that contains the 64-byte secret key as base58 text. Source: rest-api.md §5.
  */
 export type Envelope = Readonly<{
   /** The secretbox in base58. */

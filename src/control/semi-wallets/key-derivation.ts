@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/** Wrong passwords are counted per wallet and remembered for longer than the longest pause. */
+/** Wallet limits. Wrong passwords are counted per wallet and remembered for longer than the longest pause. */
 export const semiWalletLimits = {
   /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
   iterations: 600_000,

@@ -67,7 +67,7 @@ export async function replaceWallet(
   });
 }
 
-/** Re-encrypts wallets sealed with another pepper, without passwords. Undecryptable rows are left for later repair. */
+/** Reseals wallets sealed with another pepper; needs no passwords. Undecryptable rows are left for later repair. */
 export async function resealWallets({ db }: Store, seal: JsonSeal<Envelope>): Promise<void> {
   const query = selectRows(db, 'semi_wallet', {})
     .where('pepper_version', '!=', seal.current)

@@ -81,7 +81,7 @@ export const quotaReaderLimits = {
   lateMinutes: 5,
   /** Interval between full recounts, which include usage written even later. */
   recountIntervalMs: 600_000,
-  /** Delay before the first recount, which includes rows of an earlier run, recovered shortly after startup. */
+  /** Delay before the first recount, which includes rows of an earlier run that are recovered after startup. */
   firstRecountMs: 10_000,
 };
 
@@ -115,7 +115,7 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Loads the usage from before this run. Rejects on failure, because the remaining quota would be unknown. */
+  /** Loads the usage of the month so far. Rejects on failure, because the remaining quota would be unknown. */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;

@@ -40,7 +40,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     /** `redis://` or `rediss://`; may contain a password. */
     url: string;
     prefix: string;
-    /** Maximum bytes of unacknowledged writes; above it, new values are not stored. */
+    /** Maximum bytes of unacknowledged writes; above this, new values are not stored. */
     pendingMaxBytes: number;
     onState?: OnState;
   }>;

@@ -8,7 +8,7 @@ import {
 } from './limit-store.ts';
 import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
-/** Server time in Unix milliseconds, because gateway clocks may differ. All Redis keys expire. */
+/** Server time in Unix milliseconds, because gateway clocks may differ. All keys that these scripts write expire. */
 const NOW = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -267,7 +267,7 @@ type SharedLimitsOptions = SharingLimits &
     onState?: OnState;
   }>;
 
-/** How often unchanged connection counts are reported within `presenceMs`. */
+/** How many times unchanged counts are reported within `presenceMs`. */
 const REFRESHES_PER_PRESENCE = 3;
 
 /**

@@ -8,7 +8,7 @@ import type { SpooledFile } from './upload-spool.ts';
 
 const CID_LENGTH = 59;
 
-/** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node. */
+/** `<cid>.<index>.<root>`: leaf number `index` of the file `root`; `<cid>.node.<root>`: a node of that file. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
 
 /** Ample: a node with 1,024 links takes about 50 KiB. */

@@ -9,7 +9,7 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Maximum streaming uploads, and as many buffered uploads; each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
+  /** Maximum streaming uploads; the same for buffered uploads. Each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
@@ -62,7 +62,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64})
 
 const NAME_MAX_CHARACTERS = 255;
 
-/** Characters that could disguise a name or form a path: control, format, line separator, surrogate, slash. */
+/** Unsafe in names and paths: control and format characters, line and paragraph separators, surrogates, slashes. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
 
 /** Falls back to a generic type, because any other text could be unsafe in a header. */

@@ -18,7 +18,7 @@ export const pinningServiceLimits = {
   pollIntervalMs: 15_000,
   /** Maximum polls per pin. */
   pollsMax: 480,
-  /** Maximum repeated requests for a failed pin. */
+  /** How many times a failed pin is requested again. */
   retriesMax: 3,
   /** Maximum pins being polled; further pins are created but not polled. */
   watchedMax: 1_000,

@@ -9,7 +9,7 @@ import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts'
 
 const STORAGE_FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Converts an error from the file system. */
+/** Converts a file system error to a Failure. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
@@ -71,7 +71,7 @@ export type SpooledFile = Readonly<{
 
 /** Temporary files of incoming uploads, in one folder per process. */
 export class UploadSpool {
-  /** Whether no other process used the parent folder at startup; if so, any unfinished work is orphaned. */
+  /** Whether no other process used the parent folder at startup. If true, unfinished work found there is orphaned. */
   readonly isAlone: boolean;
   readonly #id: string;
   readonly #folder: string;
@@ -172,7 +172,7 @@ async function* untilAborted(
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
-  /** Failure to write, as opposed to a failure of the source. */
+  /** Write failure, as opposed to a failure of the source. */
   failure: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;

@@ -48,7 +48,7 @@ type RowKind = 'total' | 'detail';
 /** A part of an axis and its source: rolled-up rows of a step or, if `isRaw`, minutes of individual processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
-/** Kinds of mark that make a bucket, and each coarser bucket that contains it, stale. */
+/** Marks of these kinds make their bucket stale, and also each coarser bucket that contains it. */
 const staleKinds: Readonly<Record<RowKind, readonly MarkKind[]>> = {
   total: ['minute', 'total_hour', 'total_day'],
   detail: ['hour', 'day'],
@@ -283,7 +283,7 @@ export async function readLatencyRows(
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */
 const bucketEndMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
 
-/** Percentile in milliseconds, at most 25 % too high. @param fraction - from 0 to 1. */
+/** Percentile in milliseconds; from 64 µs to 33.6 s, at most 25 % too high. @param fraction - from 0 to 1. */
 export function percentile(counts: ArrayLike<number>, fraction: number): number | null {
   const micros = quantile(counts, fraction);
   return micros === null ? null : Math.min(micros / 1_000, bucketEndMs(BUCKET_COUNT - 1));

@@ -130,7 +130,7 @@ function replaceTotals(
   });
 }
 
-/** Rebuilds the totals of a minute. @returns false if the minute changed in the meantime. */
+/** Rebuilds the totals of a minute. @returns false if the minute is not marked or changed in the meantime. */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
   const seen = await readMarks(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);

@@ -133,7 +133,7 @@ export class UsageJournal {
   }
 
   async #openFile(): Promise<FileHandle> {
-    // Another process mistook the file for an orphan and removed it.
+    // No link is left: another process mistook the file for an orphan and removed it.
     if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#closeFile();
     if (this.#file !== null) return this.#file;
     makeFolder(this.#folder, 0o700);

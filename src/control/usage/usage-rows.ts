@@ -64,7 +64,7 @@ export async function readMarks(db: Kysely<Schema>, kind: MarkKind, bucket: numb
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
-/** Locks the marks, so that concurrent writers wait, and returns whether they are unchanged. */
+/** Locks the marks, so that concurrent writers wait. Returns true if there are marks and none has changed. */
 export async function lockIfUnchanged(trx: Transaction<Schema>, seen: MarkSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
   await trx
@@ -141,7 +141,7 @@ function maxOnConflict(): Record<string, RawBuilder<never>> {
   return Object.fromEntries([...counterColumns, 'latency'].map((column) => [column, pick(column)]));
 }
 
-/** Compiled SQL by dialect and row count, because compiling takes as long as executing. */
+/** Caches compiled SQL by dialect and row count, because compiling takes as long as executing. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
 /** Relies on the column order of `tableRow`. */

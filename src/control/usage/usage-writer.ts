@@ -13,9 +13,9 @@ import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-row
 export const usageWriterOptions = {
   /** Interval between flushes. If the process is killed, at most this much usage is lost. */
   flushIntervalMs: 1_000,
-  /** Beyond this, the oldest rows are dropped and counted in `lostRows`. */
+  /** Above this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Rows per transaction, during which SQLite blocks the event loop. */
+  /** Rows per transaction: few, because SQLite blocks the event loop during a transaction. */
   batchRows: { sqlite: 100, postgres: 200 },
   /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,
