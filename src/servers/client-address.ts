@@ -102,7 +102,7 @@ const textOf = (value: string | string[] | undefined): string =>
 
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;
 
-/** Yields addresses from right to left, without ports and brackets; null for an empty hop. */
+/** Yields hops from right to left, without ports or brackets; null for an empty hop. */
 export function* hopsOf(forwarded: string): Generator<string | null, void> {
   let end = forwarded.length;
   for (let hops = 0; end > 0 && hops < HOPS_MAX; hops++) {

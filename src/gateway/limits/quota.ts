@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Usage never decreases. @param monthStart - start of the month of this usage; other months are ignored. */
+  /** Ignores lower values. @param monthStart - start of the month of this usage; other months are ignored. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;
