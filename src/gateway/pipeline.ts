@@ -190,7 +190,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     this.#responder.stream?.respondStream(new MeteredResponse(response, this), this.#limitStatus());
   }
 
-  /** @param bytes - result bytes passed on. @param failure - why the stream was aborted; null: completed. */
+  /** @param bytes - number of result bytes passed on. @param failure - why the stream was aborted; null: completed. */
   onStreamEnd(bytes: number, failure: Failure | null): void {
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
     this.#meter(null, failure, bytesOut, this.#credits);

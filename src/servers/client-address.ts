@@ -8,7 +8,7 @@ export type AddressHeaders = Readonly<{
   origin?: string | string[] | undefined;
 }>;
 
-/** Maximum number of hops to read, from the right. Longer proxy chains are loops or forged. */
+/** Maximum number of hops to read, from the right. Longer chains are loops or forgeries. */
 const HOPS_MAX = 32;
 /** Enough for scheme, host and port. Source: RFC 1035 §2.3.4 for the longest host name. */
 const ORIGIN_MAX_CHARS = 300;

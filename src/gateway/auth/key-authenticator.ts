@@ -291,7 +291,7 @@ function tagOf(credential: string): number {
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);
-  /** Way of the last eviction; each eviction advances it first. */
+  /** Way that was evicted last; advanced before each eviction. */
   #nextVictim = 0;
 
   find(credential: string): Found | null {
