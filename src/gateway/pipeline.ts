@@ -48,7 +48,7 @@ export type PipelineParts = Readonly<{
   sessions?: SessionMinSlots;
 }>;
 
-/** Processes JSON-RPC calls: authenticate, authorize, limit, route, forward, meter. */
+/** Processes JSON-RPC calls: authenticates, authorizes, limits, routes, forwards and meters them. */
 export class CallPipeline implements RequestHandler {
   readonly #parts: PipelineParts;
   readonly #wire: Wire;
@@ -118,7 +118,7 @@ export class CallPipeline implements RequestHandler {
 
   /**
    * Counts a malformed body or a notification against the rate limit, because parsing took time. Costs no credits.
-   * @returns the limits and, as `failure`, the fault or the reason for the rejection; null if there is neither.
+   * @returns the limits and `failure`: the fault or the reason for the rejection, or null if there is neither.
    */
   recordInvalidRequest(
     invalidRequest: InvalidRequest,
@@ -190,7 +190,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     this.#responder.stream?.respondStream(new MeteredResponse(response, this), this.#limitStatus());
   }
 
-  /** @param bytes - result bytes passed on. @param failure - why the stream was aborted; null: completed. */
+  /** @param bytes - number of result bytes passed on. @param failure - why the stream was aborted; null: completed. */
   onStreamEnd(bytes: number, failure: Failure | null): void {
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
     this.#meter(null, failure, bytesOut, this.#credits);

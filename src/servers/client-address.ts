@@ -8,7 +8,7 @@ export type AddressHeaders = Readonly<{
   origin?: string | string[] | undefined;
 }>;
 
-/** Maximum number of hops to read, from the right. Longer proxy chains are loops or forged. */
+/** Maximum number of hops to read, from the right. Longer chains are loops or forgeries. */
 const HOPS_MAX = 32;
 /** Enough for scheme, host and port. Source: RFC 1035 §2.3.4 for the longest host name. */
 const ORIGIN_MAX_CHARS = 300;
@@ -102,7 +102,7 @@ const textOf = (value: string | string[] | undefined): string =>
 
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;
 
-/** Yields addresses from right to left, without ports and brackets; null for an empty hop. */
+/** Yields hops from right to left, without ports or brackets; null for an empty hop. */
 export function* hopsOf(forwarded: string): Generator<string | null, void> {
   let end = forwarded.length;
   for (let hops = 0; end > 0 && hops < HOPS_MAX; hops++) {

@@ -23,7 +23,7 @@ export const secureContextOf = ({ cert, key }: TlsIdentity, minVersion: TlsVersi
 export type TlsEntryOptions = TlsIdentity &
   Readonly<{
     minVersion: TlsVersion;
-    /** The only ALPN protocol offered. Clients that do not use ALPN are accepted too. */
+    /** The only ALPN protocol offered. The handshake also accepts clients that do not use ALPN. */
     protocol: string;
     handshakeTimeoutMs: number;
   }>;

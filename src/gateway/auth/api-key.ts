@@ -4,9 +4,9 @@ import { type Product, products } from '../../protocol/product.ts';
 import type { KeyId } from './key-record.ts';
 
 /**
- * API key format (spaces added): svc_rpc_live_ 7hQ2mKpZ 3vYx… 2NEpo7. After the product prefix come, in base58, the id
- * (8 characters), secret (32) and checksum (6). The id is public and identifies the key in logs and tables. The secret
- * has 187 bits of entropy. The checksum (CRC-32 of the text before it) detects mistyped keys without a lookup.
+ * API key format (spaces added): svc_rpc_live_ 7hQ2mKpZ 3vYx… 2NEpo7. The product prefix is followed by the id
+ * (8 characters), secret (32) and checksum (6) in base58. The id is public and identifies the key in logs and tables.
+ * The secret has 187 bits of entropy. The checksum (CRC-32 of the text before it) detects typos without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ID_LENGTH = 8;
@@ -73,7 +73,7 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
   return { text, id: id as KeyId };
 }
 
-/** Takes the id from its position. Does not validate the text, which may not be a key. */
+/** Extracts the id by its position. Does not validate the text, which may not be a key. */
 export const uncheckedKeyId = (text: string): KeyId =>
   text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
 

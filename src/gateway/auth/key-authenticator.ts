@@ -61,7 +61,7 @@ export class KeyAuthenticator {
   readonly #now: () => number;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
-  /** Ids of keys not loaded because of the key limit. At most `keysMax` ids; beyond that, `#hasOverflowed` is set. */
+  /** Ids of keys not loaded because of the key limit. At most `keysMax` ids; above this, `#hasOverflowed` is set. */
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
@@ -179,7 +179,7 @@ export class KeyAuthenticator {
   }
 
   #hasCapacity(): boolean {
-    // After a key was dropped, do not scan: scanning all keys again for each new key would take too long.
+    // Once a key has been dropped, do not scan: scanning all keys for each new key would take too long.
     if (this.#entries.size >= this.#keysMax && this.#dropped.size === 0) this.#dropExpired();
     return this.#entries.size < this.#keysMax;
   }
@@ -233,7 +233,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Failure cause for a key that was once valid. Not being a guess, it does not count as a failed authentication. */
+/** Failure cause for a key that was once valid. It was not guessed, so it does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
@@ -291,7 +291,7 @@ function tagOf(credential: string): number {
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);
-  /** Way to evict next; advances with each eviction. */
+  /** Way that was evicted last; advanced before each eviction. */
   #nextVictim = 0;
 
   find(credential: string): Found | null {

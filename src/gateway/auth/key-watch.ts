@@ -11,7 +11,7 @@ export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
 type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 
-/** Called when the key is no longer valid or no longer allows this use. Must not throw. */
+/** Called when the key becomes invalid, runs out of credits or no longer allows this use. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
 
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;

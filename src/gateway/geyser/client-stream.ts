@@ -167,7 +167,7 @@ export class ClientStream implements GeyserStream {
   }
 }
 
-/** Number of filters of each kind, by protobuf field name, and of addresses: `accounts 2`, `addresses 5`. */
+/** Number of filters of each kind (by protobuf field name) and of addresses, such as `accounts 2`, `addresses 5`. */
 function describeRequest(request: StreamRequest): string[] {
   const filters = request as Partial<SubscribeRequest & SubscribeDeshredRequest>;
   const counts = {

@@ -22,7 +22,7 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
-/** Calls that the shred stage supports. All other calls need chain state, which the shred stage lacks. */
+/** Unary calls that the shred stage supports. The others need chain state, which the shred stage lacks. */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The key's product determines which stage serves them. */

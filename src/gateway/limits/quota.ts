@@ -103,7 +103,7 @@ export class QuotaLedger {
     return account !== null && isExhausted(account) ? this.#exceeded(account, nowMs) : null;
   }
 
-  /** @param reserved - credits reserved for the call, which are released. */
+  /** @param reserved - credits reserved for the call, to be released. */
   spend(key: QuotaKey, credits: number, nowMs: number, reserved = 0): void {
     if (credits <= 0 && reserved <= 0) return;
     const account = this.#accountFor(key, nowMs);
@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Usage never decreases. @param monthStart - start of the month of this usage; other months are ignored. */
+  /** Ignores lower values. @param monthStart - start of the month of this usage; other months are ignored. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;

@@ -64,7 +64,7 @@ type RateLimiterOptions = Readonly<{ familiesMax?: number; isShared?: boolean }>
 
 /**
  * Token buckets per key family: capacity `rpcBurst`, refilled at `rpcPerSecond`; an evicted bucket starts full again.
- * Gateways that share a limit each decide from their own bucket, which is corrected by the total of all gateways.
+ * Gateways that share a limit each decide from their own bucket, which is adjusted to the total across all gateways.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;

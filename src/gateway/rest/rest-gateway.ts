@@ -21,7 +21,7 @@ import type { PipelineParts } from '../pipeline.ts';
 import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
 
 export const restLimits = {
-  /** Per key family and endpoint group. Source: spec, "Limits". */
+  /** Per key family and endpoint group. Source: interface.md, "Limits". */
   requestsPerMinute: 600,
   /** Concurrent requests per key family. */
   keyInFlightMax: 100,
@@ -32,7 +32,7 @@ export const restLimits = {
   answerMaxBytes: 8 * 1024 * 1024,
   answersMaxBytes: 64 * 1024 * 1024,
   timeoutMs: 120_000,
-  /** Timeout of a request with an upload, which may be slow. */
+  /** Timeout for a request with an upload, which may be slow. */
   uploadTimeoutMs: 40 * 60_000,
   familiesMax: 100_000,
 };
@@ -48,7 +48,7 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/** Reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */
+/** Credits reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;

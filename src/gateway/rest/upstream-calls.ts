@@ -40,7 +40,7 @@ export class CallConcurrencyLimiter {
   }
 }
 
-/** Maximum bytes of one upstream response, and of all per REST request, because parsing blocks the event loop. */
+/** Maximum bytes per upstream response and, in total, per REST request, because parsing blocks the event loop. */
 type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
 /** The upstream calls of one REST request and their credits. */

@@ -10,7 +10,7 @@ export interface LiveConnection extends Backlog {
   readonly rpc: string | null;
   readonly key: Pick<KeyRecord, 'id' | 'customerId'>;
   readonly address: string;
-  /** Number of WebSocket subscriptions or of stream filters. */
+  /** Number of WebSocket subscriptions or stream filters. */
   readonly subscriptions: number;
   readonly messages: number;
   readonly bytes: number;

@@ -15,7 +15,7 @@ export const otlpOptions = {
 export type OtlpOptions = Readonly<typeof otlpOptions>;
 
 export type OtlpParts = Readonly<{
-  /** URL of the collector; without a path, `/v1/traces` is appended. */
+  /** URL of the collector; `/v1/traces` is appended if it has no path. */
   url: string;
   /** Request headers, which may hold secrets. */
   headers: Readonly<Record<string, string>>;

@@ -50,7 +50,7 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Totals of all requests not counted per key. Evicted counters are added, so that these totals never decrease. */
+  /** Totals of all requests not counted per key. Evicted counters are added, so that no counts are lost. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
   /** Replaced after an eviction, so that keys without a counter try again to get one. */

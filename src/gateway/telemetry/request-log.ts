@@ -10,7 +10,7 @@ import type { UsageStatus } from '../metering/usage-meter.ts';
 import { redactBody, redactText } from './redact-body.ts';
 
 export const requestLogOptions = {
-  /** Requests per second sampled with all steps. */
+  /** Number of requests to sample per second, with all their steps. */
   perSecond: 20,
   /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
@@ -18,7 +18,7 @@ export const requestLogOptions = {
   unsampledMax: 20,
   /** Latency at which a request counts as slow. */
   slowMs: 1_000,
-  /** Maximum number of entries waiting to be written; beyond it, the oldest are dropped. */
+  /** Maximum number of entries waiting to be written; above this, the oldest are dropped. */
   entriesMax: 5_000,
   /** Maximum bytes of parameters, and of results, to log for keys that allow it. */
   bodyMaxBytes: 2_048,

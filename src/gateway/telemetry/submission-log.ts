@@ -33,7 +33,7 @@ export type Submission = {
 export type SubmissionAttempt = Readonly<ReturnType<typeof submissionAttempt>>;
 
 export const submissionLogOptions = {
-  /** Maximum number of submissions waiting to be written; beyond it, the oldest are dropped. */
+  /** Maximum number of submissions waiting to be written; above this, the oldest are dropped. */
   entriesMax: 5_000,
   attemptsMax: 100,
 } as const;

@@ -49,7 +49,7 @@ export type WebSocketGatewayParts = PipelineParts &
     feed: Feed;
     /** Absent: connections are counted in this process only. */
     connectionLimit?: ConnectionLimit;
-    /** Returns a reason to end a connection although its key is valid. */
+    /** Returns why a connection must end although its key is valid; null: it may stay open. */
     rejection: UseRejection;
   }>;
 export type WebSocketGatewayOptions = Readonly<{

@@ -10,7 +10,7 @@ export const topicHubOptions = {
   topicsMax: 100_000,
   /** Maximum number of addresses in open topics; further topics with several addresses get OVERLOADED. */
   addressesMax: 1_000_000,
-  /** Maximum number of open topics without a subscriber; beyond it, the longest idle are closed. */
+  /** Maximum number of open topics without a subscriber; above this, the longest idle are closed. */
   idleMax: 1_000,
   /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
   graceMs: 5_000,

@@ -403,14 +403,14 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Moves handle and `close` listeners to a new socket. @param onRead - takes the byte count; returns false to pause. */
+/** Moves the handle and `close` listeners to a new socket. @param onRead - gets the byte count; false: pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };
   const options: object = { handle: internals._handle, allowHalfOpen: true, onread };
   internals._handle = null;
   const to = new Socket(options);
-  // The net.Server counts a connection until the socket that refers to it is destroyed.
+  // net.Server counts a connection until the socket that references the server is destroyed.
   const target = to as SocketInternals;
   target._server = internals._server ?? null;
   target.server = internals.server ?? null;

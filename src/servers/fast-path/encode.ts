@@ -123,7 +123,7 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
   return Buffer.from(text, 'latin1');
 }
 
-/** Writes responses with the same headers as node:http. Small responses take one write from a reused buffer. */
+/** Writes responses with the same headers as node:http. Small responses are sent in one write from a reused buffer. */
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
   readonly #prefixes = new Map<number, HeadPrefix>();

@@ -7,7 +7,7 @@ const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
 const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
-/** Addresses that may not reconnect for a while after they flooded the server. */
+/** Addresses that may not reconnect for a while after flooding the server. */
 export class AbuseBlocklist {
   readonly #blockMs: number;
   readonly #untilMs: Lru<string, number>;

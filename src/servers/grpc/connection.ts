@@ -144,12 +144,12 @@ export class Connection {
     this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  /** node:http2 counts resets too, but checks the count only after processing all the data received at once. */
+  /** node:http2 also counts resets, but checks the count only after processing all the data of one read. */
   #onCancel(): void {
     if (this.#cancels.add(1, performance.now())) this.#calm();
   }
 
-  /** Detects PING and SETTINGS floods, where every frame costs a reply. Clients that also receive data are exempt. */
+  /** Detects PING and SETTINGS floods, in which each frame needs a reply. Clients that also receive data are exempt. */
   #onControlFrame(): void {
     if (!this.#controlFrames.add(1, performance.now())) return;
     const { bytesWritten } = this.#socket;

@@ -22,7 +22,7 @@ export const grpcServerOptions = {
   /** Maximum number of open streams without a key (health, reflection). */
   keylessStreamsMax: 1_000,
   keylessStreamsPerConnectionMax: 8,
-  /** Maximum age of a stream without a key, which then ends with UNAVAILABLE. */
+  /** Maximum age of a stream without a key; older streams end with UNAVAILABLE. */
   keylessStreamMaxMs: 3_600_000,
   unaryInFlightMax: 5_000,
   headerListMaxBytes: 16 * 1024,
@@ -33,17 +33,17 @@ export const grpcServerOptions = {
   decompressionRatioMax: 16,
   /** Decompressed size that a request may have regardless of the ratio. */
   decompressedFreeBytes: 256 * 1024,
-  /** Maximum request bytes held across all calls; beyond it, calls get OVERLOADED. */
+  /** Maximum request bytes held across all calls; above this, calls get OVERLOADED. */
   requestsMaxBytes: 256 * MIB,
   requestsPerConnectionMaxBytes: 64 * MIB,
 
-  /** Maximum queue of a call, in messages and in bytes; beyond it, the call ends with LAGGING. */
+  /** Maximum queue size of a call, in messages and in bytes; above this, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Maximum bytes queued by all calls (each counts shared bytes). Beyond it, the largest queues get LAGGING. */
+  /** Maximum bytes queued by all calls; shared bytes count per call. Above this, the largest queues get LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
-  /** How long messages are collected for one write, since writes are most of the cost. 0: one event loop turn. */
+  /** How long to collect messages for one write, because writes cost the most. 0: one event loop turn. */
   flushDelayMs: 1,
 
   pingIntervalMs: 10_000,
@@ -59,7 +59,7 @@ export const grpcServerOptions = {
   endTimeoutMs: 10_000,
   /** Maximum tiny DATA frames, or PING and SETTINGS frames without other traffic; above this, the connection closes. */
   controlFramesPerSecondMax: 1_000,
-  /** Calls that a connection may cancel in a burst and per second; beyond these limits, the connection closes. */
+  /** Calls that a connection may cancel in a burst and per second; above these limits, the connection closes. */
   cancelsBurstMax: 200,
   cancelsPerSecondMax: 100,
   /** How long an address may not reconnect after a flood; 0: no block. */
@@ -73,7 +73,7 @@ export const grpcServerOptions = {
   /** Larger messages are not compressed, because compression is synchronous. */
   compressionMaxBytes: MIB,
 
-  /** Time between reporting unhealthy and closing the listener, for load balancers. */
+  /** Time between reporting unhealthy and closing the listener, so that load balancers can react. */
   drainNoticeMs: 0,
   /** Time for calls and queued messages to finish after the listener closes. */
   drainGraceMs: 10_000,

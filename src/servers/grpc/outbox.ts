@@ -15,7 +15,7 @@ export interface OutboxListener {
   onLagging(behind: StreamBacklog): void;
 }
 
-/** Larger messages are written without copying. */
+/** Larger messages are written without copying their tails. */
 const LARGE_BYTES = 16 * 1024;
 
 /** One write in progress and one ready to follow. All other messages stay in shared memory. */
@@ -35,7 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/** Bounded queue of a call. Holds messages by reference, as two parts that many queues share. */
+/** Bounded queue of a call. Holds each message by reference, in two parts that many queues share. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;

@@ -167,7 +167,7 @@ const ignore = (): void => {};
 /** In MB; a connection that uses more may not open further calls. Solway limits its own queues separately. */
 const SESSION_MEMORY_MB = 64;
 
-/** A call has about ten headers, and each header costs more than its bytes. */
+/** Headers are also limited in number, because each costs more than its bytes. A call has about ten. */
 const HEADER_PAIRS_MAX = 64;
 
 const http2Options = (options: GrpcServerOptions) => ({

@@ -55,7 +55,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Aborts when the connection closes. One signal per connection: one per request costs more than authentication. */
+/** Aborts when the connection closes. Its requests share one signal: one each would cost more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;
@@ -75,7 +75,7 @@ export function exemptFromTimeout(request: IncomingMessage): void {
 
 export const isExemptFromTimeout = (request: IncomingMessage): boolean => exemptRequests.has(request);
 
-/** Reading pauses if more requests than this are open. Until then, the socket reports when the client disconnects. */
+/** Reading pauses if more requests than this are open. A paused socket does not report that the client disconnected. */
 const WAITING_MAX = 16;
 
 export type StartRequest = (response: ServerResponse) => void;
@@ -117,7 +117,7 @@ export class OpenRequests {
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Reports, once each, requests that were started or queued before `before` (ms) and have incomplete bodies. */
+  /** Reports requests that were started or queued before `before` (ms) and have incomplete bodies, each only once. */
   cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;

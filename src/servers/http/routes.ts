@@ -67,7 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** For browsers only. Programs get the JSON failure, as does any path that has the first segment of an API path. */
+/** For browsers only. Programs get the JSON failure, as does any path whose first segment is that of an API path. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -101,7 +101,7 @@ export interface HttpUpgrade {
   readonly protocol: string;
   /** Takes over a connection or rejects it over HTTP. @param head - bytes received after the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /** Closes the connections that are still open after `graceMs`. @returns true if none were open. */
+  /** Closes the connections that are still open after `graceMs`. @returns true if there were none. */
   drain(graceMs: number): Promise<boolean>;
 }
 

@@ -150,7 +150,7 @@ export class HttpServer implements FallbackListener {
   }
 
   #enqueue(response: ServerResponse, start: StartRequest): void {
-    // The parser keeps reading while a rejection is being sent.
+    // The parser keeps reading while a rejection is being sent, so ignore any later requests.
     if (!isUntrusted(response.req.socket)) this.#openRequests.enqueue(response, start);
   }
 

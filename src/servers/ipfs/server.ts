@@ -154,7 +154,7 @@ class IpfsGateway {
     else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
   }
 
-  /** A slow or disconnected client, or a read error, closes the connection. */
+  /** Closes the connection if the client is too slow or disconnects, or if a read fails. */
   async #stream(response: ServerResponse, file: ReadableFile, { start, end }: Range): Promise<void> {
     try {
       await sendPaced(file.read(start, end), response, this.#options);

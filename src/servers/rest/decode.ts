@@ -6,7 +6,7 @@ import { credentialOf } from '../caller.ts';
 
 const PARAMETERS_MAX = 1_000;
 
-/** API key from `x-api-key`, else as for RPC calls, else from the parameter `api_key`. Source: rest-api.md §1. */
+/** Reads the key from `x-api-key`, else as for RPC calls, else from the parameter `api_key`. Source: rest-api.md §1. */
 export function restCredentialOf(request: IncomingMessage, query: string): string | null {
   const header = request.headers['x-api-key'];
   if (typeof header === 'string' && header !== '') return header;

@@ -131,7 +131,7 @@ class UploadReader {
 
   #attach(response: ServerResponse): void {
     this.#request.on('data', this.#onData).on('end', this.#onEnd);
-    // The client disconnected. Has no effect once the body has ended.
+    // A close before the end of the body means that the client disconnected; a later close has no effect.
     response.on('close', () => this.#end(new Failure('CLIENT_GONE')));
     this.#request.on('error', ignore);
   }

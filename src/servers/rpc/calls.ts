@@ -89,7 +89,7 @@ export class RpcCalls {
     );
   }
 
-  /** @param fault - null for a valid request, such as a notification. @param id - id of the response; null: none. */
+  /** @param fault - null for a valid request, such as a notification. @param id - response id; null: no response. */
   recordInvalidRequest(
     fault: Failure | null,
     bytesIn: number,
@@ -205,7 +205,7 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/** Returns the failure that all calls share, such as 401 or 429. It sets the HTTP status; null: the status is 200. */
+/** Returns the failure that all calls share, such as 401 or 429, to set the HTTP status; null: the status is 200. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;

@@ -8,9 +8,9 @@ export const rpcServerOptions = {
   /** Networks that a request may select. */
   served: (): readonly Network[] => ['mainnet-beta'],
   bodyMaxBytes: 1024 * 1024,
-  /** Maximum memory for the bodies of all requests; beyond it, requests get OVERLOADED. */
+  /** Maximum memory for the bodies of all requests; above this, requests get OVERLOADED. */
   bodiesMaxBytes: 256 * 1024 * 1024,
-  /** Maximum memory for unsent responses; beyond it, calls get OVERLOADED. */
+  /** Maximum memory for unsent responses; above this, calls get OVERLOADED. */
   responsesMaxBytes: 512 * 1024 * 1024,
   /** Maximum memory for the responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchResponsesMaxBytes: 128 * 1024 * 1024,

@@ -38,7 +38,7 @@ export type ConversationOptions = CallQueueOptions &
     envelope: EnvelopeLimits;
   }>;
 
-/** Response to one call; `pieces` is empty if there is none. */
+/** Reply to one call; `pieces` is empty if no response is sent. */
 type Reply = Readonly<{
   pieces: Buffer[];
   isCallResponse: boolean;

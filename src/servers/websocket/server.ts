@@ -78,7 +78,7 @@ export class WebSocketUpgrade implements HttpUpgrade {
     }
   }
 
-  /** Accepts one network only, because subscriptions use the nodes of one network. @throws Failure */
+  /** Accepts only the configured network, because all subscriptions use its nodes. @throws Failure */
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
     const session = this.#handler.connect(caller, 'rpc', network, onEnd);
