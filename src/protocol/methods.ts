@@ -163,5 +163,5 @@ export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
 
-/** Uses a Map, so that a method named `constructor` is unknown. */
+/** Uses a Map: in a plain object, a method named `constructor` would be found. */
 export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;

@@ -67,7 +67,7 @@ export type Outcome = Readonly<
 > &
   LimitStatus;
 
-/** `failure`: what is invalid, or why the request was not admitted; null if there is no response. */
+/** `failure`: what is invalid, or why the request was not admitted; null if neither applies. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
 /** Must not throw. May be called before `dispatch` returns. */

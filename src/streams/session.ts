@@ -21,7 +21,7 @@ export interface OpenSubscription {
 
 export type SubscribeOutcome = Readonly<
   | { opened: OpenSubscription; error: null }
-  /** RpcError: invalid parameters, or rejected by a node. */
+  /** RpcError: invalid parameters, or a rejection by a node. */
   | { opened: null; error: Failure | RpcError }
 >;
 
@@ -42,7 +42,7 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Rate-limits and meters input that is not a call; costs no credits. `idBytes` is null if there is no response.
+   * Rate-limits and meters input that is not a call. Such input costs no credits. `idBytes`: null without a response.
    * Returns the error to send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;

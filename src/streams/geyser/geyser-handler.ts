@@ -4,7 +4,7 @@ import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/g
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
-/** A stream of a hub, without key or plan limits. */
+/** A stream of a hub, without key checks or plan limits. */
 export interface OpenedStream {
   /** @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers. */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;

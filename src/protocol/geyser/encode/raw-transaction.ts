@@ -61,7 +61,7 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
-    // A view into the meta, which starts with the error.
+    // A view into the meta, whose first field is the error, if any.
     err: meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null,
     keys: { bytes: tail, offsets: offsets.keys },
     meta,
