@@ -79,7 +79,7 @@ export class FlushScheduler {
 }
 
 export type OutboxOptions = Readonly<{
-  /** Maximum queued bytes per socket, with FRAME_OVERHEAD_BYTES per frame; above this, the client counts as lagging. */
+  /** Maximum queued bytes per socket, including FRAME_OVERHEAD_BYTES per frame; above this, the client is lagging. */
   queueMaxBytes: number;
 }>;
 

@@ -68,7 +68,7 @@ export interface Session {
 
 export interface WebSocketHandler {
   /**
-   * Acquires a connection permit. `onEnd` is called once when the key becomes invalid or its rules exclude the caller.
+   * Acquires a connection permit. `onEnd` is called at most once, when the key becomes invalid or excludes the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

@@ -88,7 +88,7 @@ class FilterIndex {
   readonly transactions = new TransactionIndex(this.#owners);
   /** Filters that request only the status of a transaction. */
   readonly statuses = new TransactionIndex(this.#owners);
-  /** Members with filters of these kinds. */
+  /** Members that have filters of these kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();

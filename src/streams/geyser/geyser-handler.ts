@@ -63,8 +63,7 @@ export interface GeyserStream {
 
 export interface GeyserHandler {
   /**
-   * Checks the key and acquires a stream permit. `onEnd` is called at most once, when the key is no longer
-   * valid.
+   * Checks the key and acquires a stream permit. `onEnd` is called at most once, when the key is no longer valid.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, METHOD_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED,
    * CONNECTION_LIMIT.

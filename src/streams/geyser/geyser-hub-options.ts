@@ -1,10 +1,10 @@
 /** Times in milliseconds, sizes in bytes. */
 export const geyserHubOptions = {
-  /** How many slots behind the newest a replay may start; 0 disables replay. */
+  /** Maximum age of a replay's first slot, in slots behind the newest; 0 disables replay. */
   replaySlots: 150,
   /** Maximum memory for all stored slots. */
   replayMaxBytes: 512 * 1024 * 1024,
-  /** Number of slots behind the newest for which a slot may await its commitment; older slots are dropped. */
+  /** Maximum age of a slot that awaits its commitment, in slots behind the newest; older slots are dropped. */
   waitingSlotsMax: 512,
   /** Unread bytes above which a replay pauses. */
   replayAheadBytes: 1024 * 1024,

@@ -12,7 +12,7 @@ export interface FilterSet {
 /** Source of updates. Emits at least the updates that filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - where to start replaying, as far as available, updates that may not have been emitted for this
+   * @param fromSlot - first slot of the replay, which covers available updates that may not have been emitted for this
    * request. Updates that have been emitted are not repeated.
    * @param previous - filter set that the caller ends next; names used only there do not count toward the limit.
    * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
@@ -29,7 +29,7 @@ export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /** Updates of slots `from` to `to` (inclusive) are lost. If `kinds` has `slot`, they never become `processed`. */
+  /** Updates of slots `from` to `to` (inclusive) are lost. If `kinds` has `slot`, these slots are never `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

@@ -44,7 +44,7 @@ const updateMemoryBytes = (update: RawUpdate): number =>
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NO_LEVEL = -1;
-/** Maximum statuses stored per slot version, except commitments; seven statuses are usual. */
+/** Maximum statuses per slot version; seven are usual. Commitment statuses are stored even above this number. */
 const STATUSES_MAX = 64;
 
 export class SlotContent {
