@@ -61,7 +61,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.#take(8), true);
   }
 
-  /** True for any byte but 0. A format that allows only 0 and 1 must check `u8` itself. */
+  /** True for any byte but 0. Callers that allow only 0 and 1 must check `u8` themselves. */
   bool(): boolean {
     return this.u8() !== 0;
   }

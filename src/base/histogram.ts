@@ -1,6 +1,6 @@
 /**
  * Duration histogram with fixed buckets, so that histograms can be summed. The buckets: below 64 µs; four equal buckets
- * per power of two; 2^25 µs (33.6 s) and above. In between, quantiles are at most 25 % too high.
+ * per power of two; 2^25 µs (33.6 s) and above. Except in the first and last bucket, quantiles are up to 25 % too high.
  */
 const FIRST_POWER = 6;
 const LAST_POWER = 25;

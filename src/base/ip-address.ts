@@ -99,7 +99,7 @@ function wordsOf(text: string): Words {
   return [0, 2, 4, 6].map((at) => pair(groups[at], groups[at + 1])) as unknown as Words;
 }
 
-/** Parses 16-bit groups; a trailing dotted quad counts as two. */
+/** Parses 16-bit groups; a trailing dotted quad counts as two groups. */
 function groupsIn(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {
@@ -113,7 +113,7 @@ const pair = (high = 0, low = 0): number => ((high << 16) | low) >>> 0;
 
 const groupsOf = (words: Words): number[] => words.flatMap((word) => [word >>> 16, word & 0xffff]);
 
-/** Replaces the longest run of two or more zero groups with `::`; if runs are equally long, the first. */
+/** Replaces the longest run of two or more zero groups with `::`; among equally long runs, the first. */
 function compressed(groups: readonly number[]): string {
   let start = 0;
   let length = 1;

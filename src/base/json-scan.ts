@@ -212,7 +212,7 @@ export function isJson(bytes: Uint8Array, depth: number): boolean {
   return end !== MALFORMED && skipSpace(bytes, end) === bytes.length;
 }
 
-/** Decodes a scanned string. @param start - after the opening quote. @param end - offset of the closing quote. */
+/** Decodes a scanned string. @param start - offset of its first byte. @param end - offset of the closing quote. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

@@ -16,7 +16,7 @@ export class RawJson {
   }
 }
 
-/** Integers outside ±(2^53-1) with at most 40 characters are bigint; all other numbers are number. */
+/** Integers outside ±(2^53-1) with at most 40 characters become a bigint; all other numbers become a number. */
 export type JsonValue =
   | string
   | number
@@ -95,7 +95,7 @@ function parseMarked(text: string): JsonValue | undefined {
   }
 }
 
-/** Parses JSON without rounding integers. @throws SyntaxError */
+/** Parses JSON without rounding integers of up to 40 characters. @throws SyntaxError */
 export function parseJson(text: string): JsonValue {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text);
   return parseMarked(text) ?? JSON.parse(text, exactInteger);

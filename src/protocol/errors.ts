@@ -14,7 +14,7 @@ export type FailureRow = Readonly<{
   restText?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Usage counts this failure as `limited`, not by its owner. */
+  /** In usage statistics, this failure counts as `limited`, regardless of its owner. */
   limits?: true;
   rest?: true;
   /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
@@ -32,8 +32,8 @@ const row = (
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
 /**
- * Each server reads only its column. Our JSON-RPC codes are -32040 to -32099; Agave's -32001 to -32021 pass through.
- * Sources: spec/interface.md "Errors"; Agave's `custom_error.rs`.
+ * Each server reads only its protocol's columns. JSON-RPC codes: ours are -32040 to -32099; Agave's -32001 to -32021
+ * pass through. Sources: spec/interface.md "Errors"; Agave's `custom_error.rs`.
  */
 // biome-ignore format: a table is read by its columns
 export const failures = {

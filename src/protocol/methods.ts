@@ -7,9 +7,9 @@ import type { Commitment } from './commitment.ts';
 
 /**
  * Determines retries, hedging, coalescing and fan-out; cache lifetimes are in upstream/middleware/cache-policy.ts.
- * - `fixed`, `epoch`: constant on a network, or during an epoch.
+ * - `fixed`: constant on a network. `epoch`: constant during an epoch.
  * - `head`: current state, at any commitment.
- * - `pinned`: addressed by slot or signature; final below the finalized root.
+ * - `pinned`: addressed by slot or signature; the result is final below the finalized root.
  * - `growing`: history and lists that grow.
  * - `scan`: expensive for the node. `simulate`: neither shared nor hedged.
  * - `send`: a signed transaction, which may go to many nodes; idempotent by signature.
@@ -163,5 +163,5 @@ export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
 
-/** Uses a Map, so that a method named `constructor` is unknown. */
+/** Uses a Map: in a plain object, a method named `constructor` would be found. */
 export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;

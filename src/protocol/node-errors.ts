@@ -26,7 +26,7 @@ export type NodeErrorRow = Readonly<{
 /** `older`: this slot and all earlier slots. `newer`: for now, this slot and all later slots. */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
-/** Rank of errors such as an unsupported method or throttling. */
+/** Default rank, used for unsupported methods and throttling, for example. */
 const RANK_LEAST_INFORMATIVE = 5;
 
 const row = (

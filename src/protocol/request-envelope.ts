@@ -11,7 +11,7 @@ import { NULL_ID } from './response-envelope.ts';
  * - `id` is null, an unsigned 64-bit integer or a string; any other id invalidates the whole body (-32700).
  * - A call without `id` is a notification: it is not executed and gets no response.
  * - Without `jsonrpc`, the response is -32600 "Unsupported JSON-RPC protocol version" and omits `jsonrpc` as well.
- * - Any other object, including one with unknown or duplicate members, is -32600 "Invalid request".
+ * - Any other invalid object, such as one with unknown or duplicate members, is -32600 "Invalid request".
  * - A duplicate id, or a batch member that is not an object, invalidates the whole body (-32700).
  */
 
@@ -198,8 +198,8 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
 }
 
 /**
- * @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Either failure is the response
- * to the whole body, with id null.
+ * @throws Failure PARSE_ERROR for invalid JSON, UTF-8 or ids, or excessive depth; BATCH_TOO_LARGE. Either failure is
+ * the response to the whole body, with id null.
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');

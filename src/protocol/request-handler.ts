@@ -67,7 +67,7 @@ export type Outcome = Readonly<
 > &
   LimitStatus;
 
-/** `failure`: what is invalid, or why the request was not admitted; null if there is no response. */
+/** `failure`: what is invalid, or why the request was not admitted; null if neither applies. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
 /** Must not throw. May be called before `dispatch` returns. */
@@ -89,8 +89,8 @@ export type RequestHandler = Readonly<{
   /** Authenticates before the body is read, so that unauthenticated clients use no memory. Meters rejections. */
   admit: (caller: Caller, product: Product, network: Network | null) => AdmittedRequest | Failure;
   /**
-   * Never throws: failures are outcomes. Authenticates the call unless `admitted` is from the same turn, because a key
-   * may be revoked while the body arrives.
+   * Never throws: failures are outcomes. Authenticates the call if `admitted` is absent or from an earlier turn: the
+   * key may have been revoked while the body arrived.
    */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
   /** An invalid request counts toward the rate limit as one call and costs no credits. */

@@ -48,7 +48,7 @@ export class RequestTrace implements CallTrace {
     this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
-  /** All steps. `authenticatedAt`, `limitedAt`: null if that check was not passed. `failure`: null on success. */
+  /** All steps. `authenticatedAt`, `limitedAt`: when the check was passed, or null. `failure`: null on success. */
   stepsWith(
     authenticatedAt: number | null,
     limitedAt: number | null,

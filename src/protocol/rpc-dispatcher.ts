@@ -24,7 +24,7 @@ export function canceledBy<T>(
   return promise.finally(() => signal.removeEventListener('abort', cancel));
 }
 
-/** A JSON-RPC error is a response. @throws Failure if no node responded; CLIENT_GONE if the call was canceled. */
+/** A JSON-RPC error counts as a response. @throws Failure if no node responded; CLIENT_GONE if the call is canceled. */
 export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
   const pending = dispatcher.dispatch(call, { onResponse: resolve, onError: reject });

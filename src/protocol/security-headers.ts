@@ -38,7 +38,7 @@ export const securityHeaders = {
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'cross-origin',
   },
-  /** Control API with secrets: not cached, same-origin only. */
+  /** Control API, whose responses may contain secrets: not cached, same-origin only. */
   api: {
     ...baseHeaders,
     'cache-control': 'no-store',

@@ -12,7 +12,7 @@ export type SubscriptionRow = Readonly<{
   unsubscribe: string;
   notification: string;
   credits: number;
-  /** Whether notifications missed in an outage of the feed are sent later; shown in the reference. */
+  /** Whether notifications missed during a feed outage are sent later; shown in the reference. */
   gap: 'refilled' | 'lost';
 }>;
 

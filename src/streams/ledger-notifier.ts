@@ -29,7 +29,7 @@ const ledgerNotifierOptions = {
   intraSlot: false,
   /** Stores events even without subscribers, so that a new subscription gets slots that started before it. */
   retainUnsubscribed: false,
-  /** Called when a limit evicts a slot. Subscriptions with pending notifications from that slot fail. */
+  /** Called when a limit evicts a slot with pending notifications. Subscriptions at the `_failed` commitments fail. */
   onEvicted: (_slot: Slot, _failed: readonly Commitment[]): void => {},
 };
 

@@ -79,7 +79,7 @@ export class FlushScheduler {
 }
 
 export type OutboxOptions = Readonly<{
-  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above this, the client counts as lagging. */
+  /** Maximum queued bytes per socket, including FRAME_OVERHEAD_BYTES per frame; above this, the client is lagging. */
   queueMaxBytes: number;
 }>;
 
@@ -94,7 +94,7 @@ const EMPTY = Buffer.alloc(0);
 
 const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
-/** Responses may exceed the queue limit by this factor before the client is disconnected. */
+/** Responses may add this many times the queue limit to the backlog before the client is disconnected. */
 const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);

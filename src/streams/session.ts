@@ -21,7 +21,7 @@ export interface OpenSubscription {
 
 export type SubscribeOutcome = Readonly<
   | { opened: OpenSubscription; error: null }
-  /** RpcError: invalid parameters, or rejected by a node. */
+  /** RpcError: invalid parameters, or a rejection by a node. */
   | { opened: null; error: Failure | RpcError }
 >;
 
@@ -42,7 +42,7 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Rate-limits and meters input that is not a call; costs no credits. `idBytes` is null if there is no response.
+   * Rate-limits and meters input that is not a call. Such input costs no credits. `idBytes`: null without a response.
    * Returns the error to send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
@@ -68,7 +68,7 @@ export interface Session {
 
 export interface WebSocketHandler {
   /**
-   * Acquires a connection permit. `onEnd` is called once when the key becomes invalid or its rules exclude the caller.
+   * Acquires a connection permit. `onEnd` is called at most once, when the key becomes invalid or excludes the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

@@ -23,7 +23,7 @@ export class Lru<Key, Value> {
   #oldest: Entry<Key, Value> | null = null;
   #cursor: Iterator<Entry<Key, Value>> | null = null;
 
-  /** @param near - number of newest entries whose order is not maintained; use 0 if the map might never be full. */
+  /** @param near - number of newest entries whose order is not maintained; use 0 with `deleteOldest`. */
   constructor(
     entriesMax: number,
     near: number = Math.floor(entriesMax / 4),
@@ -75,7 +75,7 @@ export class Lru<Key, Value> {
     return oldest.value;
   }
 
-  /** Iterates over the entries, which does not count as use. @returns null at the end of each round, or if empty. */
+  /** Visits the entries in turn without counting as use. @returns null at the end of each round, or if empty. */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();
     const { value, done } = this.#cursor.next();

@@ -1,6 +1,6 @@
 import { Lru } from './lru.ts';
 
-/** A value that states its weight, such as its size in bytes. The weight must not change. */
+/** A value with a weight, such as its size in bytes. The weight must not change. */
 export type Weighted = Readonly<{ weight: number }>;
 
 /** LRU map bounded by the number and the total weight of its entries. */

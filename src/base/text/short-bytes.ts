@@ -1,6 +1,6 @@
 /** Loops over short byte ranges, for which a native call costs more than the loop. */
 
-/** Above this length a native copy is cheaper. */
+/** Above this length, a native copy is cheaper. */
 const LOOP_MAX_BYTES = 24;
 
 /** Whether `bytes` contains `text` at `start`. @param end - the comparison does not read beyond this offset. */

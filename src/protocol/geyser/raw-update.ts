@@ -67,7 +67,7 @@ export type RawSlot = Raw &
 
 /**
  * Order within a slot: created bank; transactions, accounts and entries; block meta; `processed`. The source sends
- * the complete slot before `processed`, and no update twice.
+ * the complete slot before `processed` and never repeats an update.
  */
 export type RawUpdate = RawAccount | RawTransaction | RawEntry | RawBlockMeta | RawSlot;
 

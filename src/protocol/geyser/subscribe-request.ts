@@ -21,7 +21,7 @@ const accountsFilter = messageCodec({
   owner: [3, addresses('owner')],
   filters: [4, dataFilters],
   nonemptyTxnSignature: [5, flag],
-  /** Alternative to `account`: an account matches if its address is in either. */
+  /** Alternative to `account`: an account matches if its address is in one of the two. */
   cuckooAccounts: [6, cuckooFilter],
 });
 export type AccountsFilter = MessageOf<typeof accountsFilter>;
@@ -38,7 +38,7 @@ const transactionsFilter = messageCodec({
   signature: [5, signature],
   accountRequired: [6, addresses('account_required')],
   cuckooAccountInclude: [7, cuckooFilter],
-  /** Also match the owners of token accounts: of all token accounts, or only of those whose balance changed. */
+  /** Also match token account owners: all owners, or only those of accounts whose balance changed. */
   tokenAccounts: [30, tokenAccounts],
 });
 export type TransactionsFilter = MessageOf<typeof transactionsFilter>;

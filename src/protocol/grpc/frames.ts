@@ -65,7 +65,7 @@ export class GrpcFrames {
     this.#sizes = sizes;
   }
 
-  /** Whether the next message is complete and compressed, so that `next` is slow. @throws InvalidGrpc */
+  /** Whether the next message is complete and compressed, which makes `next` slow. @throws InvalidGrpc */
   get isCompressedReady(): boolean {
     return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }

@@ -27,7 +27,7 @@ export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
 ];
 
-/** Numbers of the fields in which a descriptor contains named descriptors. Source: protobuf, descriptor.proto. */
+/** Field numbers under which a descriptor contains other named descriptors. Source: protobuf, descriptor.proto. */
 type Nested = Readonly<{ [field: number]: Nested }>;
 const MESSAGE: Nested = { 3: {}, 4: {} };
 const ENUM: Nested = {};
@@ -67,7 +67,7 @@ function readFile(descriptor: Uint8Array): ProtoFile {
 
 let registry: Registry | null = null;
 
-/** Loads the files compiled by `npm run proto` on first use. */
+/** On first use, loads the files that `npm run proto` compiled. */
 function loadRegistry(): Registry {
   if (registry !== null) return registry;
   const files: ProtoFile[] = [];

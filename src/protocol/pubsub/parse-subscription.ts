@@ -114,7 +114,7 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
-/** Uses only `commitment`, `encoding` and `filters`. Unlike elsewhere, filters are verified before the address. */
+/** Uses only `commitment`, `encoding` and `filters`. Unlike other methods, verifies filters before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
@@ -234,7 +234,7 @@ function readTransactionFilter(value: JsonValue): ReadTransactionFilter {
     : { dialect: 'whirligig', unverified: readNested(filter, accounts) };
 }
 
-/** The flat dialect has no default version for details that contain messages. */
+/** The flat dialect has no default for the maximum version, which `full` and `accounts` require. */
 function requireMaxVersion(view: TransactionView): void {
   if (view.maxVersion !== undefined || view.details === 'signatures' || view.details === 'none') return;
   throw invalidParams(
@@ -278,7 +278,7 @@ export const parseSubscription = <Kind extends SubscriptionKind>(
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** More than any subscription id needs, even with whitespace around it. */
+/** Enough for any subscription id and some whitespace around it. */
 const PARAMS_MAX_BYTES = 100;
 
 /** @returns the subscription id, a u64. */

@@ -27,14 +27,14 @@ export function binaryEncoding(encoding: TransactionEncoding | null): BinaryEnco
 export const readMaxVersion = (config: JsonObject): number | null =>
   optionalMember(config, 'maxSupportedTransactionVersion', readU8);
 
-/** Old clients send only the name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
+/** Old clients send a bare encoding name instead of a config. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
 export function readEncodingConfig<T>(value: JsonValue | undefined, read: (config: JsonObject) => T): T {
   try {
     if (value === undefined || value === null) return read({});
     if (typeof value === 'string') return read({ encoding: readEncoding(value) });
     if (typeof value === 'object' && !Array.isArray(value)) return read(value);
   } catch (fault) {
-    // For an untagged enum, serde reports the same error no matter how its variants failed.
+    // For an untagged enum, serde reports the same error no matter why its variants failed.
     if (!(fault instanceof RpcError)) throw fault;
   }
   throw serdeFault('data did not match any variant of untagged enum RpcEncodingConfigWrapper');

@@ -106,7 +106,7 @@ const SLOTS_COUNTED = 256;
 const NO_FILTERS = (): void => {};
 
 /**
- * Sends updates of the shred stage to streams of three methods: `Subscribe` (transactions without meta),
+ * Sends shred-stage updates to streams of three methods: `Subscribe` (transactions without meta),
  * `SubscribeDeshred` (transactions with loaded addresses and shred indexes) and `SubscribeEntries` (batches of
  * entries). There is no replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */

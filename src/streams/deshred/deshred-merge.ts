@@ -40,7 +40,7 @@ export class DeshredMerge implements DeshredListener {
     else this.duplicates++;
   }
 
-  /** Transactions of one batch, in order. Repetitions within a batch are not removed: no valid block has any. */
+  /** Handles a batch's transactions, in order. Does not remove repetitions within a batch: no valid block has any. */
   onTransactions(batch: readonly DeshredTransaction[]): void {
     const isNew = batch.map(
       ({ slot, signature }) => !this.#slotState(slot).signatures.has(bytesKey(signature)),

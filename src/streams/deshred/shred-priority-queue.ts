@@ -18,7 +18,7 @@ export type ShredPriorityOptions = Readonly<typeof shredPriorityOptions> &
 
 /**
  * Gives the shred stage priority over the standard stage. After a pause, shreds and updates for the same transactions
- * may become readable at once; updates then wait until the tick's shreds have been read.
+ * may become readable at once; updates then wait until the queued shreds have been read.
  */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;

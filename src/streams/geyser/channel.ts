@@ -20,7 +20,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/** Indexes each filter once: by address, equality conditions or owner. All others are checked against every account. */
+/** Indexes a filter by address, equality conditions or owner. All other filters are checked against every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();
@@ -88,7 +88,7 @@ class FilterIndex {
   readonly transactions = new TransactionIndex(this.#owners);
   /** Filters that request only the status of a transaction. */
   readonly statuses = new TransactionIndex(this.#owners);
-  /** Members with filters of these kinds. */
+  /** Members that have filters of these kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();
@@ -115,7 +115,7 @@ class FilterIndex {
 
 export interface Member {
   replace(filters: Filters): void;
-  /** Only pending block messages are still sent afterwards. Idempotent. */
+  /** Afterwards, only pending blocks and the messages queued behind them are still sent. Idempotent. */
   close(): void;
 }
 

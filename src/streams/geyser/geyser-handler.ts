@@ -4,7 +4,7 @@ import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/g
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
-/** A stream of a hub, without key or plan limits. */
+/** A stream of a hub, without key checks or plan limits. */
 export interface OpenedStream {
   /** @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers. */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
@@ -63,8 +63,7 @@ export interface GeyserStream {
 
 export interface GeyserHandler {
   /**
-   * Checks the key and acquires a stream permit. `onEnd` is called at most once, when the key is no longer
-   * valid.
+   * Checks the key and acquires a stream permit. `onEnd` is called at most once, when the key is no longer valid.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, METHOD_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED,
    * CONNECTION_LIMIT.

@@ -1,10 +1,10 @@
 /** Times in milliseconds, sizes in bytes. */
 export const geyserHubOptions = {
-  /** How many slots behind the newest a replay may start; 0 disables replay. */
+  /** Maximum age of a replay's first slot, in slots behind the newest; 0 disables replay. */
   replaySlots: 150,
   /** Maximum memory for all stored slots. */
   replayMaxBytes: 512 * 1024 * 1024,
-  /** How far behind the newest slot a slot may still wait for its commitment; older slots are dropped. */
+  /** Maximum age of a slot that awaits its commitment, in slots behind the newest; older slots are dropped. */
   waitingSlotsMax: 512,
   /** Unread bytes above which a replay pauses. */
   replayAheadBytes: 1024 * 1024,
@@ -16,7 +16,7 @@ export const geyserHubOptions = {
   replayReadyTimeoutMs: 60_000,
   /** Time spent on blocks per event loop turn; the first message is always sent. */
   blocksTimeSliceMs: 5,
-  /** Maximum incomplete blocks per stream; one more ends the stream. */
+  /** Maximum pending blocks per stream; one more ends the stream. */
   blocksWaitingMax: 64,
   /** Maximum messages queued behind blocks per stream; one more ends the stream. */
   behindBlocksMaxMessages: 250_000,

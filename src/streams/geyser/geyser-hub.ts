@@ -166,7 +166,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#prune();
   }
 
-  /** Emits every level up to the new one, including skipped levels. */
+  /** Emits every level up to the new level, including skipped levels. */
   #raise(content: SlotContent, level: Level, cause: RawSlot): void {
     for (let next = content.level + 1; next <= level; next++) {
       const at = next as Level;

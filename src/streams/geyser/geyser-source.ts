@@ -12,8 +12,8 @@ export interface FilterSet {
 /** Source of updates. Emits at least the updates that filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - first slot, as far as available, from which to replay updates that may not have been emitted for
-   * this request. Updates that have been emitted are not repeated.
+   * @param fromSlot - first slot of the replay, which covers available updates that may not have been emitted for this
+   * request. Updates that have been emitted are not repeated.
    * @param previous - filter set that the caller ends next; names used only there do not count toward the limit.
    * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
    */
@@ -24,12 +24,12 @@ export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/** `source`: updates may repeat or contradict earlier ones. `chain`: slots may go back, or belong to another chain. */
+/** `source`: updates may repeat or contradict earlier ones. `chain`: slots may go back or belong to another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /** Updates of slots `from` to `to` (inclusive) are lost. If `kinds` has `slot`, no such slot becomes `processed`. */
+  /** Updates of slots `from` to `to` (inclusive) are lost. If `kinds` has `slot`, these slots are never `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

@@ -69,7 +69,7 @@ export class HubStream implements OpenedStream {
       this.#attach(filters);
       return;
     }
-    // The whole replay restarts.
+    // Drops pending blocks, because a new replay starts.
     this.#options.blocks.drop(this.#options.sink);
     const timeout = AbortSignal.timeout(this.#options.limits.replayReadyTimeoutMs);
     await unlessAborted(filterSet.ready, timeout).catch(() => {

@@ -24,7 +24,7 @@ export class CreatedAt {
   }
 }
 
-/** Maximum slots tracked above the root; above this number, the oldest is evicted. */
+/** Maximum slots tracked above the root; above this number, the oldest slot is evicted. */
 const SLOTS_MAX = 1_024;
 
 /** `entriesCount` is passed separately, because a block does not contain it. */

@@ -69,7 +69,7 @@ type ReplayOptions = Readonly<{
   onLagged: (slots: bigint) => void;
 }>;
 
-/** Only commitment statuses, as in the plugin: a created bank makes reconnecting clients emit the slot again. */
+/** Only commitment statuses, as in the plugin: `createdBank` would make reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);
@@ -126,7 +126,7 @@ export class Replay implements ReplayTask {
     return content !== undefined;
   }
 
-  /** Whether to wait, because the client must read first or a block is incomplete. */
+  /** Whether to wait, because the client must read first or a block is pending. */
   #hasEnough(): boolean {
     const { sink, blocks, limits } = this.#options;
     return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.hasPendingBlock(sink);
@@ -162,7 +162,7 @@ export class Replay implements ReplayTask {
         this.#emitSlot(content);
         continue;
       }
-      // The creation of the bank precedes the content.
+      // Statuses come first: the creation of the bank precedes the content.
       for (const status of content.statuses.slice(emittedCount ?? 0)) channel.emit(status);
       if (emittedCount === undefined && level === 0)
         for (const update of content.content) channel.emit(update);

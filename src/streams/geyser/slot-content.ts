@@ -44,7 +44,7 @@ const updateMemoryBytes = (update: RawUpdate): number =>
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NO_LEVEL = -1;
-/** Maximum statuses stored per slot version; seven are usual. */
+/** Maximum statuses per slot version; seven are usual. Commitment statuses are stored even above this number. */
 const STATUSES_MAX = 64;
 
 export class SlotContent {
@@ -122,7 +122,7 @@ export class SlotContent {
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/** Writes arrive in order, because accounts are locked, unless write versions from one stream show otherwise. */
+/** Relies on the order of arrival, because accounts are locked, unless write versions of one stream contradict it. */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

@@ -4,7 +4,7 @@ import { type Level, SlotContent } from './slot-content.ts';
 
 type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' | 'waitingSlotsMax'>;
 
-/** Capacity for slots ahead of the newest, as a multiple of `waitingSlotsMax`. */
+/** Capacity beyond `replaySlots`, as a multiple of `waitingSlotsMax`. */
 const AHEAD_SHARE = 2;
 
 export class SlotStore {
@@ -20,7 +20,7 @@ export class SlotStore {
     return this.#slots.get(slot) ?? null;
   }
 
-  /** @returns null for a finished slot, or if there is no capacity. */
+  /** @returns null if the slot is too old or if there is no capacity. */
   getOrCreate(slot: Slot): SlotContent | null {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
@@ -85,7 +85,7 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** If full, evicts the incomplete slot farthest ahead, which may be implausible. */
+  /** If full, evicts the unprocessed slot farthest ahead of `slot`, which may be implausible. */
   #hasCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
     if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;

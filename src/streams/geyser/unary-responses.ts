@@ -32,7 +32,7 @@ export class ChainView {
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
   readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
 
-  /** Adds a block, which replaces one from an earlier version of the slot. Ignores blocks without a height. */
+  /** Adds a block, which replaces any block from an earlier version of the slot. Ignores blocks without a height. */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
     this.#remove(this.#blocks.get(slot));

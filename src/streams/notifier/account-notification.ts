@@ -62,7 +62,7 @@ export class AccountNotification {
     this.#lookup = lookup;
   }
 
-  /** `{context, value: account}`, with the empty account if it was closed. */
+  /** `{context, value: account}`, with the empty account if the account was closed. */
   result(encoding: AccountEncoding): Buffer {
     const existing = this.#results.get(encoding);
     if (existing !== undefined) return existing;

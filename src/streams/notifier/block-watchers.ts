@@ -87,7 +87,7 @@ export class BlockWatchers {
     }
   }
 
-  /** Reports an unavailable block. Does not notify watchers of mentions, since the block may contain none. */
+  /** Reports an unavailable block, but not to watchers of mentions: the block may not mention their address. */
   notifyMissing(slot: Slot): void {
     for (const { listener } of this.#all)
       listener.onNotification(blockUpdate(slot, null, 'BlockStoreError'), false);

@@ -35,7 +35,7 @@ export class PendingSlot {
     this.#isFrozen = true;
   }
 
-  /** If the start of a slot is not reported, its end is not reported either. */
+  /** A slot whose start was not reported counts as complete: its end is not reported either. */
   get isComplete(): boolean {
     return this.#isFrozen || !this.#isCreated;
   }
@@ -46,7 +46,7 @@ export class PendingSlot {
 }
 
 export const pendingSlotsOptions = {
-  /** Maximum slots between creation and root; above this number, the oldest is evicted and reported. */
+  /** Maximum slots between creation and root; above this number, the oldest slot is evicted and reported. */
   slotsMax: 512,
   /** Maximum accounts and transactions in all slots; above this number, the oldest slot is evicted and reported. */
   entriesMax: 1_000_000,
@@ -93,7 +93,7 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /** In ascending order. A confirmed slot is never abandoned, so a root also reaches all confirmed slots below it. */
+  /** In ascending order. A confirmed slot is never abandoned, so a root also finalizes all confirmed slots below it. */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;

@@ -70,7 +70,7 @@ const changed = (balances: Balances, others: Balances): TokenBalance[] =>
       !others?.some((other) => other.accountIndex === accountIndex && other.amount === amount),
   );
 
-/** Owners of a transaction's token accounts, or of those with a changed balance. */
+/** Owners of all token accounts of a transaction, or only of those whose balance changed. */
 function tokenOwners(
   { preTokenBalances, postTokenBalances }: TransactionMeta,
   mode: TokenAccountMode,

@@ -38,7 +38,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
 /** The counts cover the whole block, even if only parts are selected. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
-  // Approximate size; exact for a complete block.
+  // Approximate size, for the length prefix and the initial capacity.
   let bytes = block.meta.message.length + COUNTS_BYTES;
   for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
   for (const { info } of selection.accounts) bytes += fieldBytes(ACCOUNTS, info.length);

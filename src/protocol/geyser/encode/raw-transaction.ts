@@ -5,7 +5,7 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Typical size of a transaction with meta: most have a length prefix of two bytes. */
+/** Typical size of a transaction with meta: most transactions have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
 /** Shared by all calls, which are synchronous. */
@@ -61,7 +61,7 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
-    // A view into the meta, which starts with the error.
+    // A view into the meta, whose first field is the error, if any.
     err: meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null,
     keys: { bytes: tail, offsets: offsets.keys },
     meta,

@@ -10,7 +10,7 @@ import type { ProtobufWriter } from '../protobuf-writer.ts';
 import type { FieldCodec } from './message-codec.ts';
 import type { RequestFaults } from './request-faults.ts';
 
-/** One condition of a filter; all of them must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
+/** One of a filter's conditions, which must all match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
 type AccountsDataFilter = Readonly<
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
   | { kind: 'dataSize'; bytes: bigint }

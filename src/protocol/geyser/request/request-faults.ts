@@ -66,7 +66,7 @@ export class RequestFaults implements FieldCount {
   }
 }
 
-/** Kinds of items that are limited, named as in errors. */
+/** Kinds of limited items, named as in error messages. */
 type Counted = 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
 export type RequestBounds = Readonly<{ filtersMax: number; pubkeysMax: number; slicesMax: number }>;

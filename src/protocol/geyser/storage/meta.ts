@@ -64,7 +64,7 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-/** Among lists, only inner instructions and logs can be null. Source: agave storage-proto/src/convert.rs. */
+/** Of the lists, only inner instructions and logs can be null. Source: agave storage-proto/src/convert.rs. */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
   while (reader.next()) {

@@ -131,9 +131,9 @@ export type BlockReader = Readonly<{
 }>;
 
 /**
- * Sends blocks. Each selection of their parts takes megabytes. Works for one time slice per event loop turn,
- * sending one message at a time to each waiting stream in turn. A message is encoded once for all streams that are
- * ready for it, and is not cached. A pending block delays only the messages behind it on the same stream.
+ * Sends blocks for one time slice per event loop turn, one message at a time, round-robin over the waiting streams. A
+ * message is encoded once for all streams that are ready for it. It is not cached, because each selection of block
+ * parts takes megabytes. A pending block delays only the messages behind it on the same stream.
  */
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;

@@ -136,9 +136,9 @@ const ANY_OWNER = 0;
  *     #byOwner  shapes of filters, by required owner; #anyOwner: shapes of filters without an owner
  *     #chains   filters, by the hash of owner and key
  *
- * For each shape of its owner, an account has one key, and is compared only with the filters that have this key. The
- * cost grows with the number of shapes, which follow from program layouts, not with the number of filters. Shapes
- * that reach beyond the account's data are skipped.
+ * For each shape of its owner, an account has one key and is compared only with the filters that have this key. The
+ * cost grows with the number of shapes, which program layouts determine, not with the number of filters. Shapes that
+ * reach beyond the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();

@@ -98,7 +98,7 @@ export class Matches {
   }
 }
 
-/** Receives a member's messages, for as long as the member's filters stay the same. */
+/** Receives a member's messages for as long as the member's filters stay the same. */
 export class Listener {
   readonly sink: GeyserSink;
   /** Null for all account data. */

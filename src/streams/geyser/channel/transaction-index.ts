@@ -33,8 +33,8 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * Indexes filters by signature, by a required key or by included keys. All others are checked against every transaction
- * whose status they accept. Filters that count token account owners as keys are also indexed by owner.
+ * Indexes filters by signature, by a required key or by included keys. All other filters are checked against every
+ * transaction whose status they accept. Filters that count token account owners as keys are also indexed by owner.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;

@@ -66,7 +66,7 @@ export class TransactionRule {
     );
   }
 
-  /** Fails early if more keys are required than the transaction has. */
+  /** Fails early if the filter requires more keys than the transaction has. */
   #hasRequired(keys: RawKeys, more: RawKeys): boolean {
     if (this.required.length > keys.offsets.length + more.offsets.length) return false;
     for (const address of this.required) {
