@@ -36,18 +36,20 @@ export function upstreamTable({ nodes, added }: Listed): string {
   return tableText([HEAD, ...rows]);
 }
 
+export const APPLIED = 'Every gateway applies this within two seconds.';
+
 function reportLines({ report, notes }: AcceptedNode): string[] {
   const summary =
     report === null
       ? 'The node was not checked.'
       : `The node responds: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
-        `${report.latencyMs === null ? '' : `, ${Math.round(report.latencyMs)} ms`}.`;
+        `${report.latencyMs === null ? '' : `, latency ${Math.round(report.latencyMs)} ms`}.`;
   const findings = (report?.findings ?? []).map(({ finding, remedy }) => `${finding} ${remedy}`);
   return [summary, ...findings, ...notes];
 }
 
 export function acceptedNodeText(verb: 'Added' | 'Changed', accepted: AcceptedNode): string {
   const { name, network } = accepted.node;
-  const first = `${verb} ${name} (${network}). Every gateway applies this within two seconds.`;
+  const first = `${verb} ${name} (${network}). ${APPLIED}`;
   return `${[first, ...reportLines(accepted)].join('\n')}\n`;
 }

@@ -20,7 +20,10 @@ type Check = (value: unknown) => boolean;
 const custom = <Value>(check: Check, description: string, error: string | ((shown: string) => string)) =>
   z
     .custom<Value>(check, {
-      error: typeof error === 'string' ? error : ({ input }) => error(showValue(input)),
+      error:
+        typeof error === 'string'
+          ? error
+          : ({ input }) => (input === undefined ? 'is missing' : error(showValue(input))),
     })
     .describe(description);
 

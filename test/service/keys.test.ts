@@ -131,7 +131,7 @@ describe('with an operator token, on another machine', () => {
     const none = {
       code: 1,
       out: '',
-      err: 'solway: There is no such key. See the list of keys for the ids.\n',
+      err: 'solway: This customer has no such key. List the keys for their ids, or name another customer.\n',
     };
     expect(await remote('revoke', '11111111')).toEqual(none);
     expect(await remote('create', '--name', 'x', '--cidr', '192.0.2.0/33')).toMatchObject({

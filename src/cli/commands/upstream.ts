@@ -8,7 +8,7 @@ import { configurationArguments } from '../../config/sources.ts';
 import { type Action, actionCommand, type Invocation, type Report } from '../action-command.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type NodeValues, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
-import { acceptedNodeText, upstreamTable } from '../upstream-text.ts';
+import { APPLIED, acceptedNodeText, upstreamTable } from '../upstream-text.ts';
 
 const help = `Usage: solway upstream <action> [options]
 
@@ -107,7 +107,7 @@ const actions = {
     options: ['network'],
     async run({ commands, node, values: { network } }) {
       await commands.uncordon(node, network);
-      return done(`${node} is back in service.`);
+      return done(`${node} is back in service. ${APPLIED}`);
     },
   },
   drain: {
@@ -115,7 +115,9 @@ const actions = {
     options: ['network', 'reason', 'force'],
     async run({ commands, node, values: { network, reason = '', force = false } }) {
       await commands.drain(node, network, reason, force);
-      return done(`Drained ${node}. It gets no calls, and its streams move. Run uncordon to put it back.`);
+      return done(
+        `Draining ${node}: it gets no new calls, and its streams move. ${APPLIED} uncordon ends this.`,
+      );
     },
   },
   remove: {
@@ -123,7 +125,7 @@ const actions = {
     options: ['force'],
     async run({ commands, node, values: { force = false } }) {
       await commands.remove(node, force);
-      return done(`Removed ${node}.`);
+      return done(`Removed ${node}. ${APPLIED}`);
     },
   },
 } satisfies Record<string, Action<Job>>;

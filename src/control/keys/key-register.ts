@@ -101,7 +101,10 @@ export async function requireKey(
 }
 
 function rejectMissing(): never {
-  throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
+  throw new KeyOperationError(
+    'not-found',
+    'This customer has no such key. List the keys for their ids, or name another customer.',
+  );
 }
 
 export function auditEntry(

@@ -28,7 +28,7 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
       return error(
-        `It answers with HTTP status ${outcome.status}.`,
+        `The node answers with HTTP status ${outcome.status}.`,
         STATUS_REMEDY[outcome.status] ?? 'Check the URL, and contact the operator of the node.',
       );
     case 'transport':
@@ -43,8 +43,8 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
         : error(
             'Connection failed.',
             tls
-              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
-              : 'Check host and port of the URL, and that the node runs.',
+              ? 'Check the host and port of the URL, that the node is running, and its certificate. Without TLS, write http://.'
+              : 'Check the host and port of the URL, and that the node is running.',
           );
     default:
       return error('The response is not JSON-RPC.', 'Check that the URL is the RPC port.');

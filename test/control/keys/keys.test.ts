@@ -390,7 +390,7 @@ describeOnSqlite('rotation', ({ open }) => {
     expect(await refusal()).toContain('it is disabled. Enable it first.');
     await revokeKey(register, key.id);
     expect(await refusal()).toContain('it is revoked. Create a new key.');
-    await expect(rotateKey(register, '11111111')).rejects.toThrow('There is no such key');
+    await expect(rotateKey(register, '11111111')).rejects.toThrow('This customer has no such key');
   });
 });
 

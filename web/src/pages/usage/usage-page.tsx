@@ -49,7 +49,7 @@ export function UsagePage() {
             note={
               data.streamCredits > 0
                 ? `Credits per request. Streams and notifications cost ${data.streamCredits} ${data.streamCredits === 1 ? 'credit' : 'credits'} per 0.1 MB.`
-                : 'Credits per request. Streams and notifications are free.'
+                : 'Credits per request. Opening a stream counts as a request; its messages are free.'
             }
           >
             <Prices prices={data.prices} />
