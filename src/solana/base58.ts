@@ -222,7 +222,7 @@ function decodeLong(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** Accepts up to 13,985 characters (2 ms); time grows faster than length. @returns null if invalid or too long. */
+/** Accepts up to 13,985 characters (2 ms); time grows faster than linearly. @returns null if invalid or too long. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length <= SHORT_MAX_DIGITS) {
     let zeros = 0;

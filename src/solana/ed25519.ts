@@ -25,8 +25,8 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 }
 
 /**
- * Encodings of small-order points, with the sign bit cleared. A signature by such a key can be valid for many messages,
- * so Solana rejects these points (`verify_strict`). OpenSSL 3.5 does too, but Node may link another version.
+ * Encodings of small-order points, with the sign bit cleared. A signature made with such a key can be valid for many
+ * messages, so Solana rejects these points (`verify_strict`). OpenSSL 3.5 does too, but Node may link another version.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -47,7 +47,7 @@ function isSmallOrder(point: Uint8Array): boolean {
   return SMALL_ORDER.has(cleared.toString('hex'));
 }
 
-/** Applies Solana's strict rules: canonical encoding, no small-order points. @returns false for wrong lengths. */
+/** Applies Solana's strict rules: canonical encoding, no small-order points. Wrong lengths are invalid. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;

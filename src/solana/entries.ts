@@ -112,7 +112,7 @@ export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
   let level = signatures.map((signature) => sha256(LEAF_PREFIX, signature));
   while (level.length > 1) {
     const below = level;
-    // The last node of an odd level is paired with itself.
+    // In a level with an odd number of nodes, the last node is paired with itself.
     level = below.flatMap((left, index) =>
       index % 2 === 0 ? [sha256(NODE_PREFIX, left, below[index + 1] ?? left)] : [],
     );

@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Each bump is off the curve with probability 1/2, so one address in 16 million is missed. */
+/** Each bump's hash is off the curve with probability 1/2, so one address in 16 million is missed. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {

@@ -107,7 +107,7 @@ const layouts = {
 const versions = Object.keys(layouts) as VoteState['version'][];
 const layoutOf = (version: VoteState['version']) => layouts[version].layout as unknown as Codec<object>;
 
-/** @returns null if the account is uninitialized or its version is too old. */
+/** @returns null if the data is invalid, or the account is uninitialized or of an unsupported version. */
 export const decodeVoteState = (data: Uint8Array): VoteState | null =>
   decodedOrNull(() => {
     const reader = new ByteReader(data);

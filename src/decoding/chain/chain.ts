@@ -115,7 +115,7 @@ function readAccountAt(item: JsonValue): AccountAt {
   return { address: stringOf(pubkey, 'pubkey') as Address, account: readAccount(account) };
 }
 
-/** Chain that reads each account and each token account list once per request. */
+/** Chain that reads each account and each token account list at most once per request. */
 export class MemoizedChain extends Chain {
   readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
   readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();

@@ -24,7 +24,7 @@ export type OnChainNft = Readonly<{
   /** Hundredths of a percent. */
   royaltyBasisPoints: number;
   owner: Address | null;
-  /** null if there is none or if it is unknown. */
+  /** null if absent or unknown. */
   updateAuthority: Address | null;
   creators: readonly Creator[];
   collection: Readonly<{ address: Address; verified: boolean; name?: string; family?: string }> | null;

@@ -82,7 +82,7 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-/** Limits only the size of the response: reading a domain is cheap, at 0.1 ms and a hundredth of a call. */
+/** Limits only the size of the response: reading a domain is cheap (0.1 ms and a hundredth of a call). */
 export const snsLimits = { domainsMax: 10_000 };
 
 /** Number of addresses (about 0.1 ms each) to derive before yielding to the event loop. */

@@ -57,7 +57,7 @@ function imageIn(document: JsonValue | undefined): string {
 
 /**
  * Takes names from the token list, else from metadata, else uses the unknown-token name. Off-chain JSON is read only
- * for images that the list lacks; if unavailable, the image stays empty.
+ * for images that the list lacks; if the JSON is unavailable, the image stays empty.
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,

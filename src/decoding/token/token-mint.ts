@@ -30,7 +30,7 @@ export type TokenMint = Readonly<{
   isNft: boolean;
 }>;
 
-/** A mint is an NFT if its supply is one, or zero and unable to grow. The authority of an edition cannot mint. */
+/** A mint without decimals is an NFT if its supply is 1, or 0 and cannot grow. An edition's authority cannot mint. */
 function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
   const isOne = supply === 1n || (supply === 0n && (mintAuthority === null || mayBeEdition));

@@ -41,7 +41,7 @@ export async function tokensOfWallet(
 
 export type TokenBalance = Readonly<{
   balance: number;
-  /** Associated token account if it is funded or no account is; else the account with the largest amount. */
+  /** Associated token account if it is funded or no account is funded; else the account with the largest amount. */
   account: Address;
   isFrozen: boolean;
   name: TokenName;

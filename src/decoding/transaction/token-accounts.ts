@@ -32,7 +32,7 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
   return balances;
 }
 
-/** Token accounts that an instruction creates, or whose tokens it moves if it also names the mint. */
+/** Token accounts that an instruction creates, or uses in a transfer, mint or burn that names the mint. */
 function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
@@ -73,7 +73,7 @@ function collectDecimals(
   return byMint;
 }
 
-/** Reads balances, and instructions too: accounts both created and closed in the transaction have no balance. */
+/** Reads balances and also instructions, because accounts created and closed in the transaction have no balance. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
@@ -109,7 +109,7 @@ const multiUnitMints = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Addre
   return new Set(inNumbers.map(({ mint }) => mint));
 });
 
-/** True for one unit of an indivisible mint if no account holds more than one. Source: rest-api.md §3.2, point 3. */
+/** True for one unit of an indivisible mint if no account holds more. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !multiUnitMints(transaction).has(mint);
 

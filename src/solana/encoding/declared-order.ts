@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import { isMembers } from '../parsed/wire-order.ts';
 
-/** Member order of Agave's structs, as in notifications; null: keep the order. Enum variants share one merged order. */
+/** Member order of Agave's structs, as in notifications; null keeps the given order. Enum variants share one order. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>
@@ -12,12 +12,12 @@ export const accountOrder = orderOf('lamports data owner executable rentEpoch sp
   data: orderOf('program parsed space'),
 });
 
-/** `UiCompiledInstruction`, `ParsedInstruction` and `UiPartiallyDecodedInstruction`. */
+/** Merged from `UiCompiledInstruction`, `ParsedInstruction` and `UiPartiallyDecodedInstruction`. */
 const instructions = orderOf('program programId programIdIndex parsed accounts data stackHeight');
 
 const accountKeys = orderOf('pubkey writable signer source');
 
-/** `UiTransaction` with `UiRawMessage` or `UiParsedMessage`, and `UiAccountsList`. */
+/** Merged from `UiTransaction`, with its `UiRawMessage` or `UiParsedMessage`, and `UiAccountsList`. */
 const transaction = orderOf('signatures message accountKeys', {
   message: orderOf('header accountKeys recentBlockhash instructions addressTableLookups', {
     header: orderOf('numRequiredSignatures numReadonlySignedAccounts numReadonlyUnsignedAccounts'),

@@ -39,7 +39,7 @@ export function mintTokenAmount(
   return { amount: String(amount), decimals: mint.decimals, uiAmount, uiAmountString: text ?? '' };
 }
 
-/** Like block storage, drops a `uiAmount` close to 0. */
+/** Like Agave's block storage, makes `uiAmount` null if it is at most `f64::EPSILON`. */
 export function storedTokenAmount(amount: bigint, decimals: number): WritableJson {
   const significant = uiAmount(amount, decimals);
   return shown(amount, decimals, significant !== null && significant > Number.EPSILON ? significant : null);

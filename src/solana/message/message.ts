@@ -78,7 +78,7 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
 /** Bit that is set in the first byte of versioned messages. */
 export const VERSION_PREFIX = 0x80;
 
-/** The message is the part that Agave writes after "failed to deserialize …: ". */
+/** The error message is the text that Agave writes after "failed to deserialize …: ". */
 class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }

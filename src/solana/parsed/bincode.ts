@@ -13,7 +13,7 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** Reads a u64. A length beyond 2^53 is rounded, but it exceeds any data anyway. */
+/** Reads a u64 length. Rounding above 2^53 is harmless, because no data is that long. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
 export const readText = (data: ByteReader): string => utf8(data.bytes(readLength(data)));

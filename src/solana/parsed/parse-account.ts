@@ -51,7 +51,7 @@ function parseStake(data: Uint8Array): AccountParts | null {
   return { type: state.type, info: { meta: stakeMeta(state.meta), stake: shown } };
 }
 
-/** Program code: complete, or as much as has been written. */
+/** Program code, which is incomplete while a buffer is being written. */
 const dataAfterHeader = (data: ByteReader) => [
   Buffer.from(data.bytes(data.remaining)).toString('base64'),
   'base64',

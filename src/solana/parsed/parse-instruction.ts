@@ -29,7 +29,7 @@ export type ParsedInstruction = {
   readonly stackHeight: number | null;
 };
 
-/** null if there are no keys or an index is out of range. */
+/** null if the instruction has no accounts or an index is out of range. */
 function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Address[] | null {
   const given: Address[] = [];
   for (const index of instruction.accounts) {

@@ -10,7 +10,7 @@ import {
 const LEAF_PREFIX = Buffer.from('\0SOLANA_MERKLE_SHREDS_LEAF', 'latin1');
 const NODE_PREFIX = Buffer.from('\x01SOLANA_MERKLE_SHREDS_NODE', 'latin1');
 
-/** Hash inputs that start with the prefix, so that one hash call suffices. */
+/** Buffers for hash inputs. Each starts with its prefix, so that one hash call suffices. */
 const leafInput = Buffer.alloc(LEAF_PREFIX.length + SHRED_PACKET_MAX_BYTES);
 leafInput.set(LEAF_PREFIX);
 const nodeInput = Buffer.alloc(NODE_PREFIX.length + 2 * PROOF_ENTRY_BYTES);
@@ -49,7 +49,7 @@ export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | nu
   return node;
 }
 
-/** Levels from the leaves to the root. The last node of an odd level is paired with itself. */
+/** Levels from the leaves to the root. If a level has an odd number of nodes, the last is paired with itself. */
 type MerkleTree = readonly (readonly Uint8Array[])[];
 
 /** @param leaves - at least one. */

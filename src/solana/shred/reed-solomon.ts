@@ -91,7 +91,7 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
 
 /** Size of GF(2^8), and therefore the maximum number of data and code shreds in a set. */
 const SHARDS_MAX = 256;
-/** Number of cached shapes. Leaders currently use only one. */
+/** Number of cached shapes. Leaders currently use a single shape. */
 const SHAPES_MAX = 16;
 const PATTERNS_MAX = 64;
 /** Number of outputs computed together; a table entry holds one byte of each. */
@@ -124,7 +124,7 @@ export class ReedSolomon {
     applyMatrix(rows, data, into);
   }
 
-  /** @param shards - data, then code shreds, of equal length. @returns null if fewer than `numData` are present. */
+  /** @param shards - data shreds, then code shreds, of equal length. @returns null if fewer than `numData` exist. */
   recoverData(shards: readonly (Uint8Array | null)[]): Uint8Array[] | null {
     const missing: number[] = [];
     for (let i = 0; i < this.numData; i++) if (shards[i] == null) missing.push(i);

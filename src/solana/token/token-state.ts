@@ -15,7 +15,7 @@ const kinds = {
 } as const;
 
 /**
- * True for plain state, and for extended state with zero padding and the right type byte. False for a multisig's size.
+ * True for plain state, and for extended state with zero padding and the right type byte. Never for a multisig.
  * Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
 function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {

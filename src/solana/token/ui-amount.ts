@@ -10,7 +10,7 @@ const ONE_IN_BASIS_POINTS = 10_000;
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
-/** Multiplies by squaring, like num_traits: from 10^23 on, rounding depends on the order of multiplication. */
+/** Squares repeatedly, like num_traits: from 10^23 on, rounding depends on the order of multiplication. */
 function powerOfTen(n: number): number {
   if (n === 0) return 1;
   let base = 10;

@@ -28,7 +28,7 @@ export type CachePolicy = Readonly<{
   /** null if the method has no options object, or none at a fixed index. */
   config: ConfigKind | null;
   pin: Pin | null;
-  /** Option without which the result changes over time. */
+  /** Name of the option without which the result changes over time. */
   requiredOption: string | null;
   /** The result may be a list with null for absent items. */
   mayContainNulls: boolean;
@@ -132,7 +132,7 @@ const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
 
 type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
 
-/** Whether the result reports an absence, which may change at any moment. */
+/** Whether requested data is absent from the result; absent data may appear at any moment. */
 export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   if (result.length <= NULL.length) return result.equals(NULL);
   const { length } = result;
@@ -159,7 +159,7 @@ export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): S
   }
 }
 
-/** null counts as absent: the node then chooses a value, which changes over time. */
+/** An option set to null counts as absent: the node then chooses a value, which changes over time. */
 const hasOption = (params: string, name: string): boolean =>
   params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
 

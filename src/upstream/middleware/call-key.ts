@@ -29,7 +29,7 @@ export const callKeyLimits = {
 
 export type CallKeyLimits = Readonly<typeof callKeyLimits>;
 
-/** Memory of a key besides its texts. */
+/** Bytes that a key takes in addition to its strings. */
 const KEY_BYTES = 480;
 const NO_SLOT = slot(0n);
 
@@ -64,14 +64,14 @@ export function certainCommitment({ row, params }: Call): Commitment | null {
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
-/** Remembered fingerprints, a power of 2. */
+/** Number of remembered fingerprints; must be a power of 2. */
 const SEEN_SIZE = 65_536;
-/** A call counts as repeated if an equal one came within this time. */
+/** A call counts as repeated if an equal call arrived at most this long ago. */
 const REPEATED_WITHIN_MS = 1_000;
-/** Odd, and secret: otherwise, a client could send calls whose fingerprints equal those of another client's. */
+/** Odd. Secret, so that a client cannot craft calls with the same fingerprints as another client's calls. */
 const MULTIPLIER = (randomInt(2 ** 29) * 8 + 5) | 0;
 
-/** Hash of network, method and params, 32 bits. Different calls may have equal fingerprints. */
+/** 32-bit hash of the network name's length, the method and the params. Different calls may have the same hash. */
 export function fingerprintOf({ network, method, params }: Call, multiplier: number): number {
   let hash = network.length;
   for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), multiplier);
@@ -86,7 +86,7 @@ export function isSameCall(a: Call, b: Call): boolean {
   return a.params === null || b.params === null ? a.params === b.params : a.params.equals(b.params);
 }
 
-/** Copied, because the params are a view of the request body, and outside of Node.js's pool, which a view keeps alive. */
+/** Copies the params, so that the cache keeps neither the request body nor Node.js's shared buffer pool alive. */
 function copyOf({ network, method, row, params }: Call): Call {
   if (params === null) return { network, method, row, params };
   const own = Buffer.allocUnsafeSlow(params.length);
@@ -99,8 +99,8 @@ type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 type CallKeyOptions = Partial<CallKeyLimits> & Readonly<{ multiplier?: number; now?: () => number }>;
 
 /**
- * Most calls are never repeated: their bytes are only hashed. A key is built when a response may be reused. Each Call
- * object is dispatched once.
+ * Most calls are never repeated, so their bytes are only hashed. A key is built only when a response may be reused.
+ * Assumes that each Call object is dispatched only once.
  */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
@@ -109,7 +109,7 @@ export class CallKeys {
   readonly #cached: WeightedLru<number, CachedKey>;
   readonly #seen = new Int32Array(SEEN_SIZE);
   readonly #seenAt = new Float64Array(SEEN_SIZE).fill(Number.NEGATIVE_INFINITY);
-  /** Values of the last call: each middleware reads the same call in the same tick. */
+  /** The fields below describe the last call, which every middleware reads in the same tick. */
   #lastCall: Call | null = null;
   #fingerprint = 0;
   /** undefined: not looked up yet. */
@@ -137,7 +137,7 @@ export class CallKeys {
     return this.#fingerprint;
   }
 
-  /** Whether an equal call came within the last second. A hash collision gives true, too. */
+  /** Whether an equal call arrived within the last second. A hash collision also returns true. */
   isRepeated(call: Call): boolean {
     if (call !== this.#lastCall) this.#read(call);
     this.#isRepeated ??= this.#findRepetition();

@@ -13,7 +13,7 @@ export type CanonicalParams = Readonly<{
   commitment: Commitment | null;
   /** 0 if absent. */
   minContextSlot: Slot;
-  /** The options object is the last param, or absent. */
+  /** Whether the options object is the last param or absent. */
   isPlain: boolean;
 }>;
 
@@ -157,7 +157,7 @@ function slotOptionsOf(config: readonly Member[]): SlotOptions {
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/** @param latin1 - `params` as latin1 text. @returns null if params are invalid, too deep or repeat a member name. */
+/** @param latin1 - `params` as latin1 text. @returns null if invalid, nested too deeply or with duplicate names. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

@@ -190,7 +190,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onResponse(response);
   }
 
-  /** Retries at once if minContextSlot can be added, else after a backoff. */
+  /** Retries at once if the method accepts minContextSlot and the last attempt lacked it; else after a backoff. */
   #retry(last: RpcResponse): void {
     this.#pending = null;
     const { configIndex } = this.#requirements;
@@ -223,7 +223,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 }
 
-/** Syncs a session's minimum slots with other processes, before a call and before its response. */
+/** Syncs a session's minimum slots with other processes, before a call and before its response is delivered. */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
   readonly #call: Call;

@@ -21,7 +21,7 @@ import type { ResponseCounts } from './response-counts.ts';
 export interface ResponseStore {
   /** @param callback - called at most once, with null if absent or unavailable. Must not throw. */
   get(key: string, callback: (body: Buffer | null) => void): void;
-  /** Best effort; does not change the bytes. */
+  /** Best effort. Must not modify `body`. */
   set(key: string, body: Buffer, ttlMs: number): void;
 }
 

@@ -24,7 +24,7 @@ export type StartedCall = Readonly<{
   slot: Slot | null;
 }>;
 
-/** Called once per coalesced call. Must not throw. */
+/** Receives each upstream response once, however many callers share it. Must not throw. */
 export interface CoalescedListener {
   /** null: the response is not passed to `onResponse`. */
   keyFor(call: Call): CallKey | null;
@@ -130,7 +130,7 @@ class InFlightCall implements StartedCall, ResponseHandler, PendingCall, StreamH
     if (this.#isSettled) return;
     this.#end();
     const { listener } = this.#calls;
-    // A call with joiners is worth caching even if it was the first of its kind.
+    // A response that callers share is worth caching even if the call had not been repeated when it started.
     const key = this.key ?? (this.#others === null ? null : listener?.keyFor(this.call));
     if (key != null) listener?.onResponse(this, key, response);
     this.#first?.onResponse(response);
@@ -179,7 +179,7 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly listener: CoalescedListener | null;
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
-  /** By fingerprint. Of two different calls with equal fingerprints, only the later one can be joined. */
+  /** Keyed by fingerprint. Of two different calls with equal fingerprints, only the later call can be joined. */
   readonly inFlight = new Map<number, InFlightCall>();
   waiting = 0;
 
@@ -216,7 +216,7 @@ export class RequestCoalescer implements RpcDispatcher {
 
   #mayJoin({ call: first, startedAt }: InFlightCall, call: Call, now: number): boolean {
     if (this.waiting >= this.#limits.waitingMax || now - startedAt > this.#limits.joinMaxMs) return false;
-    // Without a slot in the response, a session cannot tell that it is too old.
+    // If the response reports no slot, a session cannot tell whether the response is too old.
     const isUncertain = call.minSlot != null && call.minSlot !== first.minSlot && !reportsSlot(call.row);
     return !isUncertain && isSameCall(first, call);
   }

@@ -67,7 +67,7 @@ type CacheEntry = Readonly<{
   weight: number;
   expiresAt: number;
   observedSlot: Slot | null;
-  /** Newest slot known when the response was valid; null if the response is valid until it expires. */
+  /** The response is stale once a newer slot is observed; null: the response is valid until it expires. */
   slot: Slot | null;
 }>;
 
@@ -124,7 +124,7 @@ export class MemoryCache implements CoalescedListener {
     return this.#entries.evictions;
   }
 
-  /** null: never cached; or a response for this slot that nobody requested before, which would expire unused. */
+  /** null if responses are never cached, or are cached for one slot only and the call was not repeated. */
   keyFor(call: Call): CallKey | null {
     const { ttl } = policiesByRow.get(call.row)!;
     if (ttl === 'never' || (ttl === 'slot' && !this.#keys.isRepeated(call))) return null;
@@ -189,7 +189,7 @@ function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commi
 /** If the root moves back by more than this, the network is on another chain. Lagging nodes differ by less. */
 const SAME_CHAIN_SLOTS = 500n;
 
-/** Finalized root per network, from polls: reading it starts them. */
+/** Finalized root of each network, as reported by polls. Reading a root keeps its polls running. */
 export class FinalizedRoots {
   readonly #slots: SlotTracker;
   readonly #onChainReset: (network: Network) => void;

@@ -26,7 +26,7 @@ export type SlotCacheOptions = Readonly<{
 
 export const SLOT_CACHE_FRESH_MS = 500;
 
-/** After a slot was returned to a caller, no lower slot is returned for this long. */
+/** After a slot is returned to a caller, the cache returns no lower slot for this long. */
 const OBSERVED_TTL_MS = 10_000;
 /** Maximum age of a node's getHealth response. */
 const HEALTHY_TTL_MS = 5_000;
@@ -41,8 +41,8 @@ type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the last
- * 10 s. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state, never with a lower slot than in the last 10 s.
+ * Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -52,7 +52,7 @@ export class SlotCache implements RpcDispatcher {
   readonly #freshMs: number;
   readonly #now: () => number;
   readonly #observed = new Map<Network, Map<Commitment, ObservedHead>>();
-  /** Time of the last healthy response not followed by an unhealthy one. */
+  /** Time of the last getHealth response; absent unless the node was healthy. */
   readonly #healthyAt = new Map<Network, number>();
 
   constructor(next: RpcDispatcher, { slots, keys, counts, freshMs, now }: SlotCacheOptions) {

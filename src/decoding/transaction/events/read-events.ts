@@ -131,7 +131,7 @@ export function programLogLines(
 }
 
 export const eventLimits = {
-  /** Base64 characters per line, above the 10,000 log bytes that Agave's `LOG_MESSAGES_BYTES_LIMIT` allows. */
+  /** Maximum base64 characters per line, above the 10,000 log bytes that Agave's `LOG_MESSAGES_BYTES_LIMIT` allows. */
   lineMax: 16_384,
 };
 

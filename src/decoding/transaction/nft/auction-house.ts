@@ -158,7 +158,7 @@ const read = anchorReader({
   auctioneer_execute_sale: executeSale(11, false),
   auctioneer_execute_partial_sale: executeSale(11, true),
   withdraw_from_treasury: withdrawFromTreasury,
-  // Receipts only repeat their offer.
+  // A receipt only repeats the offer or the sale.
   'print_listing_receipt cancel_listing_receipt print_bid_receipt cancel_bid_receipt': ignored,
   print_purchase_receipt: ignored,
 });

@@ -156,7 +156,7 @@ function nonceV1({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-/** In V2, the nonce also follows an optional asset data hash and optional flags. */
+/** In V2, an optional asset data hash and optional flags also precede the nonce. */
 function nonceV2({ args }: TreeCall): bigint {
   args.skipBytes(3 * HASH_BYTES);
   if (args.bool()) args.skipBytes(HASH_BYTES);

@@ -14,20 +14,20 @@ const isFulfilled = fulfilledBy(['execute_sale_v2']);
 
 const sell = layout({ wallet: 0, tokenAccount: 1, marketplace: 4, state: 6, nft_address: 8 }, (call) => {
   const { at, transaction } = call;
-  // Bumps of trade state, free trade state and program signer.
+  // Skip the bumps of trade state, free trade state and program signer.
   const terms = readTerms(call, 3);
   const amount = priced(currencyOfOffer(call, at.nft_address, terms), terms.price, transaction);
   return nftAction('NFT_LIST', { ...at, seller: at.wallet, ...amount });
 });
 
 const buy = layout({ bidder: 0, treasuryMint: 3, marketplace: 8, nft_address: 11 }, (call) =>
-  // Bumps of trade state and escrow.
+  // Skip the bumps of trade state and escrow.
   nftAction('NFT_BID', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 2) }),
 );
 
 const executeSale = layout(
   { buyer: 0, seller: 1, nft_address: 3, treasuryMint: 5, marketplace: 10 },
-  // Bumps of escrow, free trade state and program signer, then the buyer's price, which is the price paid.
+  // Skip the bumps of escrow, free trade state and program signer. The buyer's price, which is paid, follows.
   (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 3) }),
 );
 
@@ -37,7 +37,7 @@ const buyEdition = layout(
   (call) => {
     const { at, transaction } = call;
     if (transaction.err === null && !mintedNfts(transaction).has(at.nft_address)) return null;
-    // Bump and print number.
+    // Skip the bump and the print number.
     return nftAction('NFT_SALE', { ...at, ...statedPrice(call, currencyOf(at.treasuryMint), 1 + 8) });
   },
 );

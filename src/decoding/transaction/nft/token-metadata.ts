@@ -95,7 +95,7 @@ export const mintedNfts = oncePerTransaction((transaction) =>
   transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
 );
 
-/** The token program executes the burn or transfer, and its own parser reports it. */
+/** True if the token program executes the burn or transfer, because the token parser then reports it. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,

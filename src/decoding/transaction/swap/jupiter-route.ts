@@ -54,7 +54,7 @@ function readStep(value: WritableJson, at: number): RouteStep[] {
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }
 
-/** Matches calls to steps: by position if the counts agree, else the program's last call before the step's event. */
+/** Matches calls to steps by position if the counts agree, else by the program's last call before the step's event. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
   const calls = [...view.calls(span)].filter((at) => !isSupportInstruction(view.instruction(at)));
   if (calls.length === steps.length) return calls;

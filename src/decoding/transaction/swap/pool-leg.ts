@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** Before events reported the fee, it was 1/100. */
+/** For events without fees: the fee was then 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {

@@ -19,7 +19,7 @@ export const isSupportInstruction = (instruction: ExecutedInstruction): boolean 
 const DEPTH_MAX = 16;
 
 function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
-  // If a node does not report depths, support instructions count as called by the last other inner instruction.
+  // If depths are not reported, support instructions count as called by the last inner non-support instruction.
   let served = false;
   const depths = instructions.map((instruction) => {
     if (instruction.caller === null) {

@@ -96,7 +96,7 @@ const stakeTypes: Types = {
   newLockup: membersReader('unixTimestamp i64?, epoch u64?, custodian pubkey?'),
 };
 
-/** The clock sysvar marks the old layout, whose config account may be missing: the program no longer reads it. */
+/** The clock sysvar marks the old layout. The program no longer reads its config account, which may be missing. */
 const delegate: Variant = (_, given) => {
   const accounts = ['stakeAccount', 'voteAccount'];
   const old = [...accounts, 'clockSysvar', 'stakeHistorySysvar'];

@@ -15,7 +15,7 @@ const own: Types = {
   },
 };
 
-/** Instruction data starts with the first 8 bytes of the SHA-256 of a name. Names are in the order of `rows`. */
+/** Data starts with the first 8 bytes of the SHA-256 of `interface:name`. Names are in the order of `rows`. */
 const discriminants: Readonly<Record<string, readonly string[]>> = {
   spl_token_metadata_interface: [
     ...['initialize_account', 'updating_field', 'remove_key_ix', 'update_the_authority', 'emitter'],
