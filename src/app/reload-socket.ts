@@ -29,7 +29,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, reload
   }
 }
 
-/** Whether a process listens on the socket: a killed process leaves the socket file behind. */
+/** Whether a process listens on the socket. The file alone proves nothing: a killed process leaves it behind. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {

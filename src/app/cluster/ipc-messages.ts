@@ -84,7 +84,7 @@ export const workerMethods = {
   },
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * Makes a worker drain and exit. Not a signal: on Ctrl+C, the terminal signals the whole process group, and a
+   * Makes a worker drain and exit. Not sent as a signal: on Ctrl+C, the terminal signals the whole process group, and a
    * second signal would stop the worker without draining.
    */
   stop: { request: empty, response: empty },
