@@ -56,7 +56,7 @@ export type Confirmation = Readonly<{
 
 export interface Confirmations {
   /**
-   * Waits until the commitment is reached. Rejects only on abort, with its reason if a Failure, else CLIENT_GONE.
+   * Waits for the commitment. Rejects only on abort: with the signal's reason if it is a Failure, else CLIENT_GONE.
    * @param transaction.blockhash - null if the transaction does not expire by block height, as with a durable nonce.
    * @param transaction.lastValidBlockHeight - block height after which blockhash expiry is checked; null: it is not.
    */

@@ -20,7 +20,7 @@ const isLimitCommand = (value: unknown): value is LimitCommand =>
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
-/** A custom check: a Zod schema would copy thousands of values ten times a second. */
+/** Uses a custom check, because a Zod schema would copy thousands of values ten times a second. */
 const limitCommands = z.custom<readonly LimitCommand[]>(
   (value) => Array.isArray(value) && value.every(isLimitCommand),
 );
