@@ -39,7 +39,7 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Sets the socket's permissions through the umask: with a chmod after `listen`, other users could connect in between. */
+/** Sets the socket's permissions through the umask: with a chmod after `listen`, others could connect in between. */
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', reject);
