@@ -44,7 +44,7 @@ export async function prepareStore(
   }
 }
 
-/** Creates one key per product at the first start with a database. Later starts create none. */
+/** Creates one key per product if the store has no keys. */
 export const createFirstStartKeys = (
   { store, peppers }: PreparedStore,
   { keys: { keysMax } }: Configuration,

@@ -6,7 +6,7 @@ import { CallMeter } from '../gateway/metering/call-meter.ts';
 import type { Access } from './access.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
-/** Each key has one rate limit, one quota and one usage count across all listeners. */
+/** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
 export function buildAdmissionServices({ keys }: Configuration, access: Access, telemetry: Telemetry) {
   const { requestLog, counters, connections, submissions } = telemetry;
   const failedAuthLimiter = new FailedAuthLimiter({

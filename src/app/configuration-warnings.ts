@@ -8,7 +8,7 @@ const knownVariables = [
   INTERNAL_LIMITS_VARIABLE,
 ];
 
-/** Variables for the code samples in the documentation, which may run on the same machine. */
+/** Variables that the documentation's code samples use. Samples may run on the same machine as the service. */
 const clientVariables = [
   ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
   ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],

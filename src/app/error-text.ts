@@ -45,7 +45,7 @@ const remedies: Readonly<Record<string, string>> = {
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
-  // All addresses of the host failed; the first error is enough.
+  // Connecting to every address of the host failed; the first error is enough.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return '';
 }
@@ -77,7 +77,7 @@ const operatorErrors = [
 /** Whether the error means that the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // The reference was an argument: a bad reference in the configuration becomes a ConfigurationError.
+  // The bad reference was in an argument: in the configuration, it would be a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // NODE_NOT_FIT: the node failed its check, but the arguments are valid.
@@ -121,7 +121,7 @@ export function ledgerErrorText(error: unknown): string {
   return permissionProblem(error) ?? cleanMessage(error);
 }
 
-/** Error text for operators. Solway's own errors contain a remedy; for system errors, the error code selects it. */
+/** Error text for operators. Solway's own errors contain a remedy; known system errors get one by error code. */
 export function errorText(error: unknown): string {
   if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;

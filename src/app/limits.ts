@@ -65,7 +65,7 @@ export async function openLimits(
   const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
-    /** Limits requests per minute to each REST endpoint group. */
+    /** Limits each key's requests per minute to each REST endpoint group. */
     restWindows: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import { errorText } from './error-text.ts';
 
-/** Logs a failure, or the recovery when called with null. */
+/** Returns a function that logs the error as a failure, or the recovery if the error is null. */
 export const logStateChange =
   (log: Logger, failureText: string, recoveryText: string, textOf = errorText) =>
   (error: unknown): void => {

@@ -29,7 +29,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, reload
   }
 }
 
-/** Whether a process listens on the socket: a killed process leaves the socket file behind. */
+/** Whether a process listens on the socket. The file alone proves nothing: a killed process leaves it behind. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
@@ -39,7 +39,7 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Sets permissions through the umask: with a chmod after `listen`, other users could connect in between. */
+/** Sets the socket's permissions through the umask: with a chmod after `listen`, others could connect in between. */
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', reject);

@@ -138,7 +138,7 @@ export class Reload {
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
-  /** Replaces the live configuration. If a listener rejects it, undoes the change in the store. */
+  /** Replaces the live configuration. If a configuration listener rejects it, undoes the change in the store. */
   async #replace(changes: Changes, by: ReloadActor): Promise<void> {
     const { live, log } = this.#parts;
     const before = live.current;

@@ -76,7 +76,7 @@ export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1
 const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
   `${scheme}://${callableHost(address)}:${port}`;
 
-/** Checks the ports before anything slow starts. @throws ListenError */
+/** Checks that the ports are free, before anything slow starts. @throws ListenError */
 export async function checkPorts(configuration: Configuration): Promise<void> {
   await checkPortFree(httpListenAddress(configuration));
   if (configuration.grpc.enabled) await checkPortFree(grpcListenAddress(configuration));
@@ -84,7 +84,7 @@ export async function checkPorts(configuration: Configuration): Promise<void> {
 
 type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 
-/** Adds a function to `stops` that drains all open listeners at once. */
+/** Opens the listeners. Adds a function to `stops` that drains all open listeners concurrently. */
 async function openServers(
   { http, grpc, endWaits }: Servers,
   configuration: Configuration,
@@ -103,7 +103,7 @@ async function openServers(
   return { url, grpcUrl: urlOf(grpcAddress, grpc.tlsListener === null ? 'http' : 'https') };
 }
 
-/** Services that exist only once, even with several workers. Workers get them from the primary. */
+/** Opens the services that exist only once, even with several workers. A worker gets them from the primary. */
 async function sharedServicesOf(
   { workerContext, program, log }: ServiceOptions,
   configuration: Configuration,

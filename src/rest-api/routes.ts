@@ -33,7 +33,7 @@ function rawFields({ from }: Endpoint, { query, body }: RestInput): RawFields {
   return from === 'either' ? { ...queryFields(query), ...bodyFields(body) } : {};
 }
 
-/** Formats the path of a validation issue, as in `token_addresses[3]`. */
+/** Formats the path of a validation issue, such as `token_addresses[3]`. */
 function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path.map(String);
   return `${first ?? 'body'}${rest.map((part) => `[${part}]`).join('')}`;

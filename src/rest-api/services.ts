@@ -8,7 +8,7 @@ import type { Address } from '../solana/address.ts';
 import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 
-/** Dependencies of endpoints other than the chain, injected by the composition root. */
+/** Dependencies of endpoints, except the chain. The composition root injects them. */
 
 export interface OffChain extends NftOffChain {
   /** Drops the cached document, so that the next `read` fetches the document again. */
@@ -58,7 +58,7 @@ export interface Confirmations {
   /**
    * Waits for the commitment. Rejects only on abort: with the signal's reason if it is a Failure, else CLIENT_GONE.
    * @param transaction.blockhash - null if the transaction does not expire by block height, as with a durable nonce.
-   * @param transaction.lastValidBlockHeight - block height after which the blockhash may have expired and is checked.
+   * @param transaction.lastValidBlockHeight - block height after which blockhash expiry is checked; null: it is not.
    */
   wait(
     transaction: Readonly<{

@@ -20,7 +20,7 @@ const isLimitCommand = (value: unknown): value is LimitCommand =>
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
-/** A custom check: a Zod schema would copy thousands of values ten times a second. */
+/** Uses a custom check, because a Zod schema would copy thousands of values ten times a second. */
 const limitCommands = z.custom<readonly LimitCommand[]>(
   (value) => Array.isArray(value) && value.every(isLimitCommand),
 );
@@ -84,7 +84,7 @@ export const workerMethods = {
   },
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * Makes a worker drain and exit. Not a signal: on Ctrl+C, the terminal signals the whole process group, and a
+   * Makes a worker drain and exit. Not sent as a signal: on Ctrl+C, the terminal signals the whole process group, and a
    * second signal would stop the worker without draining.
    */
   stop: { request: empty, response: empty },

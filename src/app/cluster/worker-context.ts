@@ -25,7 +25,7 @@ export type WorkerContext = Readonly<{
   openShreds(log: Logger): Shreds | null;
   limits: LimitStore;
   sharedQuota: SharedStorageQuota;
-  /** Registers `own`, which renders this worker's metrics. @returns a function that reads the page of all workers. */
+  /** Registers `own`, which renders this worker's metrics. @returns a function that reads the joined metrics. */
   joinMetrics(own: () => string): () => Promise<string>;
   /** @throws ConfigurationError, IpcError */
   reload(by: ReloadActor): Promise<ReloadResult>;

@@ -108,7 +108,7 @@ export class WorkerProcesses {
     return address;
   }
 
-  /** Sends a request to all ready workers. @returns the responses that arrived in time. */
+  /** Sends a request to all ready workers. @returns the responses that arrived in time, by worker. */
   async requestAll<Kind extends keyof Out & string>(
     method: Kind,
     value: RequestOf<Out, Kind>,

@@ -115,7 +115,7 @@ function workerContextOf(
       },
       start: async () => {},
       execute(steps) {
-        // Sends only these members, because others cannot be serialized.
+        // Sends only these members: a command may also have a callback, which cannot be serialized.
         const sent = steps.map(({ name, keys, values }) => ({ name, keys, values }));
         return channel.request('limits', sent, commandTimeoutMs);
       },

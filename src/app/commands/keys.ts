@@ -140,7 +140,7 @@ export async function withKeyCommands<Result>(
   return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
 }
 
-/** Key commands for a remote service. Defaults to the token's customer. @throws ApiError, ApiUnreachableError */
+/** Remote key commands, by default for the token's first customer. @throws ApiError, ApiUnreachableError */
 export async function remoteKeyCommands({
   url,
   token,

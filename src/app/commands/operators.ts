@@ -54,7 +54,7 @@ async function findDashboardAddress(
 }
 
 /**
- * Creates the setup link at the first start; null if an operator or an unused link exists.
+ * Creates the setup link at the first start. Returns null if an operator or an unused link exists.
  * @param url - base URL of the service, used unless accounts.public_url is set.
  */
 export async function firstOperatorLink(

@@ -30,7 +30,7 @@ const requiredCalls = [
   },
 ] as const;
 
-/** Skips an unreachable node, which another check reports. */
+/** Ignores calls without a response, because another check reports unreachable nodes. */
 async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   const log = createLogger('silent', () => {});
   const limits = { attemptTimeoutMs: timeoutMs, timeoutMs };

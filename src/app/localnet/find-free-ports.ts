@@ -6,7 +6,7 @@ type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 const TRIES_MAX = 25;
 /**
  * Ports below the ephemeral range (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ports to
- * listeners on port 0. With enough connections, the port after such a listener's is therefore always in use.
+ * listeners on port 0. With many connections, the port after such a listener's port is thus always in use.
  */
 const QUIET_PORTS = { from: 10_000, below: 32_000 };
 
@@ -15,7 +15,7 @@ const isRetryable = (error: unknown): boolean => {
   return code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT';
 };
 
-/** Opens two listeners on consecutive free ports. @throws the error of the last attempt, with both closed. */
+/** Opens two listeners on consecutive free ports. @throws the last error; neither listener stays open. */
 export async function openOnFreePorts<First extends Listener, Second>(
   openFirst: (port: number) => Promise<First>,
   openSecond: (port: number) => Promise<Second>,

@@ -6,9 +6,9 @@ import type { Configuration } from '../../config/configuration.ts';
 import { ledgerDir } from '../process/data-dir.ts';
 import { RestartBackoff } from '../process/restart-backoff.ts';
 
-/** Maximum time for opening the ledger. */
+/** Maximum time for the ledger to become ready. */
 const READY_TIMEOUT_MS = 60_000;
-/** Maximum time for flushing and closing. */
+/** Maximum time for the ledger to flush and close. */
 const STOP_TIMEOUT_MS = 10_000;
 /** Delay after a failed restart. */
 const RETRY_DELAY_MS = 5_000;

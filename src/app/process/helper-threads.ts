@@ -17,7 +17,7 @@ export const raiseInliningLimit = (): void => setFlagsFromString(`${INLINING_FLA
 const HELPER = 'V8Worker';
 const TASKS = '/proc/self/task';
 
-/** In a parallel scavenge, the main thread waits for helper threads. Such short work is faster without helpers. */
+/** In a parallel scavenge, the main thread waits for helper threads. A short scavenge is faster without them. */
 const SCAVENGE_FLAG = '--no-parallel-scavenge';
 /** The default increment of `nice`. */
 const STEP = constants.priority.PRIORITY_BELOW_NORMAL;

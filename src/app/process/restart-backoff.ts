@@ -4,7 +4,7 @@ const DELAY_MAX_MS = 5_000;
 /** Uptime after which the delay is reset to its minimum. */
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Delay before restarting a process; doubles with each unexpected exit. */
+/** Delay before restarting a process; doubles with each unexpected exit, up to the maximum. */
 export class RestartBackoff {
   #recentExits = 0;
 

@@ -30,7 +30,7 @@ export type ControlOptions = Readonly<{
   configuration: Configuration;
   store: Store;
   peppers: Peppers;
-  /** Not imported here: the endpoint registry would double the startup time of CLI commands, which pass []. */
+  /** Passed in, not imported: the endpoint registry would double the startup time of CLI commands, which pass []. */
   endpoints: ApiServices['endpoints'];
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;

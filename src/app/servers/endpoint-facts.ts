@@ -26,7 +26,7 @@ function exampleOf({ fields, from }: Endpoint): string {
   return new URLSearchParams(values as Record<string, string>).toString();
 }
 
-/** REST endpoints for the playground. A request costs the credits of all its calls, at least one. */
+/** REST endpoints for the playground. `credits` is the minimum: a request costs the credits of all its calls. */
 export const endpointFacts: readonly EndpointInfo[] = endpoints.map((endpoint) => ({
   name: endpoint.name,
   path: endpoint.paths[0],

@@ -23,7 +23,7 @@ function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | 
       `${publicUrl}/reset-password#token=${token}`,
       'If it was not you, ignore this message. Your password is unchanged.\n',
     ].join('\n\n');
-    // Not awaited: the response time would reveal whether the account exists.
+    // Not awaited: otherwise, the response time would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Reset your Solway password', text, isUrgent: true }).catch(() => {
       // The error is not logged: it may contain the email address.
       log.warn('Failed to send a password reset mail');

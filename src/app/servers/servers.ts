@@ -124,7 +124,7 @@ function findTlsListeners(
   return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
 }
 
-/** Builds the listeners without opening them. @param streams - null for no gRPC listener. */
+/** Builds the listeners without opening them. @param streams - null: no gRPC listener. */
 export function buildServers(
   configuration: Configuration,
   access: Access,

@@ -32,7 +32,7 @@ export function openLogFile(file: string): number {
   }
 }
 
-/** Writes lines to the file. If a write fails, prints one notice and then writes to standard error. */
+/** Writes lines to the file. After a failed write, prints one notice and writes to standard error instead. */
 function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   const stream = createWriteStream(file, { fd: openLogFile(file) });
   let broken = false;
@@ -55,7 +55,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/** @param forPerson - true if a person reads the output: `auto` means `warn` on a terminal. @throws LogFileError */
+/** @param forPerson - whether a person reads the output; if so, `auto` is `warn` on a terminal. @throws LogFileError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

@@ -25,7 +25,7 @@ export type MetricSources = ServerFacts &
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
-/** Published name of the listener label. */
+/** Name of the listener label in the published metrics. */
 const LISTENER_LABEL = 'door';
 
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();

@@ -110,7 +110,7 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-/** Log message for each counter of dropped entries. */
+/** Log messages for counters of dropped entries, by counter name. */
 const lossMessages = {
   log_entries: 'Requests dropped from the request log: the database is too slow',
   refused_entries: 'Requests dropped from the request log: the database rejected them',
@@ -185,7 +185,7 @@ export function openTelemetry(
       stopLossWatch = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
-    /** Writes queued entries. Must be called before the store closes. */
+    /** Writes queued entries and stops. Must be called before the store closes. */
     stop: () =>
       stopEach([
         async () => {

@@ -20,7 +20,7 @@ type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 /** Called after each change, with the nodes that feed subscriptions and streams. */
 type Follower = (nodes: readonly NodeConfig[]) => void;
 
-/** Facts about a node that may be published; its addresses may not. */
+/** Facts about a node that may be published, unlike its addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
@@ -37,7 +37,7 @@ type ActiveNodesOptions = Readonly<{
   log: Logger;
 }>;
 
-/** All nodes of the service. Each change is passed to the pool and the feeds at once. */
+/** All nodes of the service. Passes each change to the pool and the feeds immediately. */
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];

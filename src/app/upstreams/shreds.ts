@@ -23,7 +23,7 @@ export type Shreds = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Whether shreds are received over UDP. @param isDevelopment - whether the embedded ledger sends shreds. */
+/** Whether shreds are received over UDP. @param isDevelopment - if true, the embedded ledger sends shreds. */
 export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
   shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
@@ -47,7 +47,7 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
-/** Queues calls until the dispatcher is set. The stage opens first: the embedded ledger needs its address. */
+/** Holds calls until the dispatcher is set. The stage opens earlier: the embedded ledger needs the stage's address. */
 class DeferredDispatcher implements RpcDispatcher {
   readonly #dispatcher = Promise.withResolvers<RpcDispatcher>();
 

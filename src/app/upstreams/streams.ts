@@ -15,7 +15,7 @@ function hubOptions({ replay }: Configuration): GeyserHubOptions {
   return { ...limits, replaySlots, replayMaxBytes, version: geyserVersion() };
 }
 
-/** Also sends updates to the shred stage, which needs lookup table writes and slot progress. */
+/** Passes updates to the hub and to any shred stage, which needs lookup table writes and slot progress. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
   const { stage } = shreds;
@@ -39,7 +39,7 @@ export function openStreams(
   const hub = new GeyserHub(hubOptions(configuration));
   const source = createGeyserSource({ yellowstone, reader, feed, options, log }, listenerOf(hub, shreds));
   hub.setSource(source);
-  // Only with Geyser: the PubSub fallback would read every block.
+  // Subscribes only with Geyser: the PubSub fallback would read every block.
   const subscribeStandard = (): FilterSet | null =>
     source.isGeyser && shreds?.standardFilters ? source.subscribe(shreds.standardFilters, null) : null;
   let subscription = subscribeStandard();

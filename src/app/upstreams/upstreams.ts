@@ -60,7 +60,7 @@ export function openUpstreams(
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
-  /** Nodes for gRPC streams, which also use the Geyser of the embedded ledger. */
+  /** Nodes for gRPC streams, which also use the Geyser server of the embedded ledger. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
   const sourceOptions = sourceOptionsOf(configuration, isDevelopment);

@@ -4,7 +4,7 @@ import { chainFailures, endpoint } from '../endpoint.ts';
 import { assertAtMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
-/** v1 of `nft/read_all`, which returns a list. Source: rest-api.md §2.23. */
+/** Version 1 of `nft/read_all`: returns a list without pages. Source: rest-api.md §2.23. */
 export const readAllV1 = endpoint('GET nft/read_all_v1', {
   paths: ['/sol/v1/nft/read_all'],
   summary: 'List the NFTs of a wallet',

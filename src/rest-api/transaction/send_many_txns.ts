@@ -72,7 +72,7 @@ async function sendAll(
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/** Block height after which even the newest blockhash may have expired. null: expiry is not checked. */
+/** @returns the block height after which even the newest blockhash may have expired; null: expiry is not checked. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],
@@ -102,7 +102,7 @@ function errorOf(failure: Failure, data?: JsonValue): NodeError {
   return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
 }
 
-/** Reports an unconfirmed transaction instead of failing if the request times out. */
+/** If the request times out, reports the transaction as unconfirmed instead of failing. */
 function toUnconfirmed(thrown: unknown): Confirmation {
   if (!(thrown instanceof Failure) || thrown.code !== 'UPSTREAM_TIMEOUT') throw thrown;
   return { status: null, err: null, failure: new Failure('TRANSACTION_UNCONFIRMED') };

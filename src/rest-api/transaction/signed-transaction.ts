@@ -17,7 +17,7 @@ const TEXT_MAX = 5_464;
 export type SignedTransaction = Readonly<{
   text: string;
   signature: Signature;
-  /** null for a durable nonce, and for transaction versions that store the blockhash elsewhere. */
+  /** null for a durable nonce, and for transactions that cannot be decoded, such as version 1. */
   blockhash: Blockhash | null;
 }>;
 
@@ -50,9 +50,9 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
   typeof facts?.network === 'string' && facts.outcome !== 'unknown';
 
 /**
- * Runs preflight at `processed`, where blockhashes of every commitment are known.
- * @throws NodeRejection TRANSACTION_REFUSED if the node rejects the transaction. If a node may have received it,
- * the error's `facts` include `outcome: 'unknown'` and the signature.
+ * Sends the transaction with preflight at `processed`, where blockhashes of every commitment are known.
+ * @throws NodeRejection TRANSACTION_REFUSED if the node rejects the transaction; otherwise another Failure, whose
+ * `facts` include `outcome: 'unknown'` and the signature if a node may have received the transaction.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

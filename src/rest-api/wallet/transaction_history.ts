@@ -5,7 +5,7 @@ import { address, network } from '../fields.ts';
 import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
 
-/** Source: rest-api.md §2.23, and `transactionHistory` of the official client. */
+/** Source: rest-api.md §2.23, and `transactionHistory` in the official client. */
 export const transactionHistory = endpoint('GET wallet/transaction_history', {
   summary: 'List jsonParsed transactions of a wallet, newest first',
   description: 'For older clients; `transaction/history` has the parsed form.',
