@@ -115,9 +115,7 @@ const actions = {
     options: ['network', 'reason', 'force'],
     async run({ commands, node, values: { network, reason = '', force = false } }) {
       await commands.drain(node, network, reason, force);
-      return done(
-        `Draining ${node}: it gets no new calls, and its streams move. ${APPLIED} uncordon ends this.`,
-      );
+      return done(`Draining ${node}: no new calls, and its streams move. ${APPLIED} Undo with uncordon.`);
     },
   },
   remove: {

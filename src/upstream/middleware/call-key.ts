@@ -98,10 +98,7 @@ type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 
 type CallKeyOptions = Partial<CallKeyLimits> & Readonly<{ multiplier?: number; now?: () => number }>;
 
-/**
- * Most calls are never repeated, so their bytes are only hashed. A key is built only when a response may be reused.
- * Assumes that each Call object is dispatched only once.
- */
+/** Most calls are never repeated and only hashed; a key is built when a response may be reused. Takes each Call once. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   readonly #multiplier: number;

@@ -199,7 +199,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
       this.#end(last);
       return;
     }
-    if (configIndex !== null && !this.#hasMinContextSlot) {
+    if (configIndex !== null && !this.#hasMinContextSlot && this.#attempts === 1) {
       this.send(true);
       return;
     }
