@@ -1,6 +1,6 @@
 /**
- * Validating scanner for JSON bytes. Locates values without parsing them, so that forwarded values keep their
- * bytes. Accepts what `JSON.parse` accepts, up to a nesting depth. The caller must reject invalid UTF-8 first.
+ * Validating scanner for JSON bytes. Locates values without parsing them, so that they can be forwarded byte
+ * for byte. Accepts what `JSON.parse` accepts, up to a depth limit. The caller must reject invalid UTF-8 first.
  * `skip…` and `scan…` functions take an offset and return the offset after the scanned text, or `MALFORMED`.
  */
 

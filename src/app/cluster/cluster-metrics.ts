@@ -2,7 +2,7 @@ import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
-/** Maximum time for a worker to return its metrics. After that, the joined page omits the worker. */
+/** Maximum time for a worker to return its metrics. After that, the combined metrics omit the worker. */
 const PAGE_TIMEOUT_MS = 2_000;
 
 export class ClusterMetrics {

@@ -104,7 +104,7 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult
   return identified;
 }
 
-/** Result for a text without keys, which needs no lookup; null if the text contains keys. */
+/** Result for text without keys, which needs no lookup; null if the text contains keys. */
 export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };

@@ -82,7 +82,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 }
 
 /**
- * Changes rules, name or expiry of a family's unrevoked, unexpired keys. Never extends a key that is being rotated out.
+ * Changes the rules, name or expiry of a family's unrevoked, unexpired keys. Never extends a key that is being rotated out.
  * @throws KeyOperationError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
@@ -162,7 +162,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   });
 }
 
-/** Shortens the overlap of a rotation to end at `expiresAt`, by default now. @throws KeyOperationError */
+/** Ends the overlap of a rotation early, at `expiresAt` (default: now). @throws KeyOperationError */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')

@@ -43,7 +43,7 @@ function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean
   return version >= lastCount.version && lastCount.count + version - lastCount.version < keysMax;
 }
 
-/** @param version - number of the change that creates the key. @throws KeyOperationError limit */
+/** @param version - number of the change that creates the key. @throws KeyOperationError with reason `limit`. */
 export async function assertKeyQuota(
   trx: Transaction<Schema>,
   register: KeyRegister,

@@ -24,7 +24,7 @@ export type ScannerKey = Readonly<{
   pem: string;
 }>;
 
-/** A DER signature of two 32-byte numbers has at most 72 bytes, which are 96 characters in base64. */
+/** A DER-encoded P-256 signature is at most 72 bytes, or 96 characters in base64. */
 const SIGNATURE_LENGTH_MAX = 128;
 
 /** Returns null unless the text is a P-256 public key. */

@@ -93,7 +93,7 @@ export class RestGateway implements RestHandler {
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  /** The endpoint names the network later, so each upstream call checks the key's network rule. */
+  /** The network is not yet known, so each upstream call checks the key's network rule. */
   #admit(request: RestRequest, context: RequestContext): KeyRecord {
     const { admission } = this.#parts;
     const { group, name } = request.route;

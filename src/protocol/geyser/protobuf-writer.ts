@@ -41,7 +41,7 @@ export class ProtobufWriter {
     return this.#varint64(value);
   }
 
-  /** Also writes enums, and counts up to 2^53 - 1 in 64-bit fields. */
+  /** Also used for enums and for 64-bit counts up to 2^53 - 1. */
   uint32(field: number, value: number): this {
     this.#tag(field, VARINT);
     return this.#varint(value);

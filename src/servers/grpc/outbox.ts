@@ -79,7 +79,7 @@ export class Outbox {
     return this.#queuedBytes;
   }
 
-  /** Queues a message in two parts, which must not be modified afterwards. @param names - encoded filters. */
+  /** Queues a message in two parts, which must not be modified afterwards. @param names - encoded filter names. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = FRAME_HEADER_BYTES + names.length + tail.length;

@@ -4,7 +4,7 @@ import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
 const shredPriorityOptions = {
-  /** If a tick reads this many shreds, more may be queued: libuv reads 32 packets at a time, including duplicates. */
+  /** At this many shreds per tick, more may be queued: libuv reads up to 32 packets, some of them duplicates. */
   shredsPerTick: 8,
   /** Maximum delay of the standard stage. */
   waitMaxMs: 100,

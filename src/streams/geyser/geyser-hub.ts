@@ -186,7 +186,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
-  /** Emits the content before the status. At `processed`, the content was already emitted on arrival. */
+  /** Emits the content, which must precede the status. At `processed`, all but the block was emitted on arrival. */
   #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
     const channel = this.#channels[level];
     if (channel.size === 0) return;

@@ -105,7 +105,7 @@ export class SlotContent {
     this.level = NO_LEVEL;
   }
 
-  /** Contains only the last write of each account. */
+  /** All content, but only the last write of each account. */
   finalContent(): readonly RawContent[] {
     this.#finalContent ??= lastWrites(this.#content);
     return this.#finalContent;

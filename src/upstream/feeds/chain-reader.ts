@@ -180,7 +180,7 @@ export class ChainReader {
     }
   }
 
-  /** Like `slots`, but does not wait for a node that has caught up. */
+  /** Like `slots`, but does not wait for a node to catch up. */
   async availableSlots(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
     const inFlightRead = this.#inFlight.get(key) ?? this.#getBlocks(from, to, commitment);

@@ -12,7 +12,7 @@ import { webUrl } from './target.ts';
 
 export const postLimits = {
   connectTimeoutMs: 3_000,
-  /** Per attempt of a DNS query; each query is attempted at most twice. */
+  /** Per DNS query attempt; each query is tried at most twice. */
   resolveTimeoutMs: 2_000,
   /** In characters. */
   urlMaxLength: 2_048,

@@ -7,7 +7,7 @@ export const offChainLimits = {
   /** Attempts per exchange when connections break. */
   triesMax: 2,
   connectTimeoutMs: 2_000,
-  /** Per attempt of a DNS query; each query is attempted at most twice. */
+  /** Per DNS query attempt; each query is tried at most twice. */
   resolveTimeoutMs: 1_000,
   /** How long a connection may be idle before it is closed. */
   idleTimeoutMs: 4_000,

@@ -254,7 +254,7 @@ export class Deshredder {
     while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
-  /** The farthest slot of the leader with the most open slots: far-future slots displace only slots of their leader. */
+  /** The farthest slot of the leader with the most open slots: a leader's far-future slots displace only its own. */
   #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));

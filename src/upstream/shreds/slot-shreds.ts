@@ -156,7 +156,7 @@ export class SlotShreds {
   }
 
   /**
-   * The incomplete batch of the last added shred, if the last shred of its run is not full. `last` is the expected end
+   * The open batch of the most recent shred, if its run ends in a shred that is not full. `last` is the expected end
    * of the batch: leaders pad the rest of a set with empty shreds, and only the last of these ends the batch. Returns
    * each batch only once. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
    */

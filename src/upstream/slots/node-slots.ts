@@ -76,7 +76,7 @@ export class NodeSlots {
     this.movedAt = now;
   }
 
-  /** Whether the slot is higher than the node can have reached since its last report. */
+  /** Whether the slot is higher than the node could have reached since its last report. */
   #isJump(slot: Slot, now: number): boolean {
     if (this.processed === null) return false;
     const { lagMaxSlots, slotsPerSecondMax } = this.#limits;
