@@ -26,7 +26,7 @@ describe.skipIf(postgresPrograms === null)(
       const place = await way.listen();
       // Disables the other timeouts.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
-      store = await openDatabase({ url: place, ...never, hangsAfterMs: 150, connectionsMax: 2 });
+      store = await openDatabase({ url: place, ...never, hangsAfterMs: 500, connectionsMax: 2 });
     });
     afterAll(async () => {
       way.frozen = false;
@@ -36,7 +36,7 @@ describe.skipIf(postgresPrograms === null)(
     });
 
     it('is waited for while it answers other queries', async () => {
-      const { rows } = await sql<{ done: string }>`select pg_sleep(0.6), 'yes' as done`.execute(store.db);
+      const { rows } = await sql<{ done: string }>`select pg_sleep(1.2), 'yes' as done`.execute(store.db);
       expect(rows[0]?.done).toBe('yes');
     });
 
