@@ -29,7 +29,7 @@ const sources = ['src', 'packages/localnet/src', 'packaging', 'bin'].flatMap((fo
     .map((name) => `${folder}/${name}`),
 );
 
-const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /\w/.test(word)).length;
 
 describe('links in the documentation', () => {
   it('lead to existing files', () => {
@@ -69,8 +69,8 @@ describe('the size of the documentation', () => {
     expect(wordsIn(read(page))).toBeLessThanOrEqual(max);
   });
 
-  it('is at most 30,000 words, without what the configuration schema generates', () => {
-    const counted = pages.filter((page) => /^docs\/|^README/.test(page) && page !== CONFIGURATION);
+  it('is at most 30,000 words', () => {
+    const counted = pages.filter((page) => /^docs\/|^README/.test(page) && existsSync(join(root, page)));
     expect(wordsIn(counted.map(read).join('\n'))).toBeLessThanOrEqual(30_000);
   });
 

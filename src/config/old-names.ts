@@ -2,7 +2,8 @@ import { snakeCase } from './option.ts';
 import { entries } from './schema.ts';
 import { isTable, type Table } from './table.ts';
 
-const renamed: Readonly<Record<string, string>> = {
+/** Old to new names. Exported for the test. */
+export const renamed: Readonly<Record<string, string>> = {
   'server.answers_max_bytes': 'server.responses_max_bytes',
   'server.raw_door': 'server.fast_path',
   'upstream_pool.answer_max_bytes': 'upstream_pool.response_max_bytes',

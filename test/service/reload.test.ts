@@ -5,6 +5,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { createRpcClient } from './rpc-client.ts';
+import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const SECRET = 'a-provider-key-that-nobody-reads';
@@ -61,6 +62,9 @@ it('a running service reloads its configuration on SIGHUP and by command, and ne
   configure(`${nodeTable('second', second)}${nodeTable('first', first)}[log]\nlevel = "debug"\n`);
   service.process.kill('SIGHUP');
   await waitForPoll(first);
+  configure(nodeTable('first', first));
+  // Without a token, through the socket in the data folder.
+  expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({ code: 0, err: '' });
   expect(service.output()).not.toContain(SECRET);
 });
 

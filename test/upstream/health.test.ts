@@ -74,6 +74,15 @@ describe('node that answers polls but fails calls', () => {
     expect(pool.status()[0]!.reason).toBeNull();
   });
 
+  it('is re-admitted by polls without traffic, and ejected again by one failed call', async () => {
+    const { pool, mocks, states, send } = await stageBroken({ recoveryProbeRatio: 0 });
+    await until(() => states()[0] === 'healthy');
+    expect(pool.status()[0]!.copies).toBe(0);
+    const before = mocks[0]!.count('getBalance');
+    while (mocks[0]!.count('getBalance') === before) expect(await send()).toBe('2');
+    expect(states()[0]).toBe('failing');
+  });
+
   it('receives no mirrored scans or writes', async () => {
     const { sendMany, counts } = await stageBroken({ recoveryProbeRatio: 1, readmitPollsMin: 10_000 });
     for (const method of ['getProgramAccounts', 'simulateTransaction', 'sendTransaction', 'getAsset']) {

@@ -25,9 +25,6 @@ export type MetricSources = ServerFacts &
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
-/** Name of the listener label in the published metrics. */
-const LISTENER_LABEL = 'door';
-
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();
 
 function processMetrics(text: MetricsText, delay: ReturnType<typeof monitorEventLoopDelay>): void {
@@ -127,7 +124,7 @@ export class Metrics {
     const refusedHelp = 'Connections refused: the address has too many, or is blocked for flooding.';
     text.family(refused, 'counter', refusedHelp);
     for (const [listener, count] of Object.entries(connectionsRefused()))
-      text.sample(refused, count, { [LISTENER_LABEL]: listener });
+      text.sample(refused, count, { listener });
     writeUpstreamMetrics(text, nodes());
     text
       .single('solway_http_in_flight', 'gauge', 'HTTP requests in progress.', requestsInFlight())
