@@ -39,8 +39,8 @@ describe('node health', () => {
   });
 
   it('is throttled longer with each 429 without Retry-After', () => {
-    const rests = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
-    for (const ms of rests) {
+    const pauses = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
+    for (const ms of pauses) {
       node.throttledUntil = 0;
       const before = performance.now();
       node.recordOutcome(throttled(null), 1);
@@ -71,7 +71,7 @@ describe('node health', () => {
   });
 });
 
-it('secrets of a node are its host and possible keys in URL and headers', async () => {
+it('leaksSecret recognizes the host and possible keys in URL and headers', async () => {
   const keyed = new UpstreamNode(
     {
       name: 'n',

@@ -67,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 describe('getInflationReward', () => {
-  it('has the vote account at once and the stake account a block later', async () => {
+  it('includes the vote account at once and the stake account a block later', async () => {
     // The first slot of epoch 1 is the confirmed tip.
     ledger.freeze(SLOTS_PER_EPOCH + 1);
     const [voter] = await ledger.result('getInflationReward', [[VOTE], { ...CONFIRMED, epoch: 0 }]);

@@ -261,11 +261,11 @@ describe('PubSub limits', () => {
     await slow.call('slotsUpdatesSubscribe');
     const id = await quick.call('rootSubscribe');
     slow.socket.pause();
-    let gone = false;
+    let isClosed = false;
     void slow.closed.then(() => {
-      gone = true;
+      isClosed = true;
     });
-    for (let slots = 0; slots < 100_000 && !gone; slots++) {
+    for (let slots = 0; slots < 100_000 && !isClosed; slots++) {
       own.lab.freeze();
       if (slots % 1000 === 999) {
         await setImmediate();
@@ -290,7 +290,7 @@ describe('PubSub limits', () => {
     let calls = 0;
     for (; !isOver; calls++) await quick.call('getVersion');
     await answered;
-    // Answering the flood in one go would leave one or two.
+    // If the flood were answered without yielding, only one or two calls would get through.
     expect(calls).toBeGreaterThan(20);
     await own.close();
   });
