@@ -210,11 +210,11 @@ describe('subscription id', () => {
     for (let round = 0; round < 5; round++) {
       client.send(`[${batch.join(',')}]`);
       const first = client.json();
-      let answered = false;
+      let isAnswered = false;
       void first.then(() => {
-        answered = true;
+        isAnswered = true;
       });
-      while (!answered) {
+      while (!isAnswered) {
         rig.lab.freeze();
         await setImmediate();
       }
@@ -283,13 +283,13 @@ describe('PubSub limits', () => {
     const messages = 8_000;
     for (let sent = 0; sent < messages; sent++) flood.send('{');
     let isOver = false;
-    const answered = (async () => {
+    const flooding = (async () => {
       for (let got = 0; got < messages; got++) expect((await flood.json()).error.code).toBe(-32700);
       isOver = true;
     })();
     let calls = 0;
     for (; !isOver; calls++) await quick.call('getVersion');
-    await answered;
+    await flooding;
     // If the flood were answered without yielding, only one or two calls would get through.
     expect(calls).toBeGreaterThan(20);
     await own.close();
