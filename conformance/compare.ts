@@ -139,7 +139,7 @@ async function compareMoving(
     const after = await send(ours);
     const verdict = unanswered(before, other, after) ?? evaluate({ before, theirs: other, after });
     if (verdict === null) continue;
-    // The other node may be late, so a difference must appear twice.
+    // The other node may lag, so a difference must appear twice.
     if (verdict.kind !== 'different' || seen !== null) return verdict;
     seen = verdict;
   }

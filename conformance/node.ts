@@ -22,7 +22,7 @@ const TIMEOUT_MS = 30_000;
 const MESSAGE_MAX_CHARS = 160;
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
 /** Retries after HTTP status 429. */
-const PATIENCE_MAX = 5;
+const ATTEMPTS_MAX = 5;
 
 type Members = { readonly [name: string]: JsonValue };
 const isObject = (value: JsonValue | undefined): value is Members =>
@@ -66,11 +66,11 @@ export class RpcNode {
   async request(method: string, params: WritableJson): Promise<Reply> {
     const body = writeJson({ jsonrpc: '2.0', id: 1, method, params });
     for (let requested = 1; ; requested++) {
-      const answered = await this.#post(body);
-      if (!('retryAfterMs' in answered)) return answered;
-      if (requested === PATIENCE_MAX)
+      const reply = await this.#post(body);
+      if (!('retryAfterMs' in reply)) return reply;
+      if (requested === ATTEMPTS_MAX)
         return { kind: 'failure', reason: 'the node keeps returning status 429 (too many requests)' };
-      await new Promise((resolve) => setTimeout(resolve, answered.retryAfterMs));
+      await new Promise((resolve) => setTimeout(resolve, reply.retryAfterMs));
     }
   }
 

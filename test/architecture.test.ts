@@ -5,7 +5,7 @@ import { mayImport } from './project/layers.ts';
 
 const graph = readImportGraph(join(import.meta.dirname, '..'));
 const files = [...graph.keys()];
-/** `src/base/…` is of the layer base, `packages/localnet/src/…` of localnet. */
+/** `src/base/…` belongs to the layer base, `packages/localnet/src/…` to localnet. */
 const layerOf = (file: string): string => file.split('/')[1] ?? '';
 
 describe('the layers', () => {

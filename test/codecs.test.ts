@@ -48,16 +48,16 @@ import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';
 
 /**
- * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside
- * them: base58, message, stake-state, vote-state, sysvar, token, parsed, record-codec, and test/geyser.
+ * Properties of all ledger and wire codecs. The other round trips are tested next to their codecs: base58, message,
+ * stake-state, vote-state, sysvar, token, parsed, record-codec, and test/geyser.
  */
 
 type Decode = (bytes: Uint8Array) => unknown;
 
-/** Sizes at which decoders begin to look at what is inside. */
+/** Sizes at which decoders parse the contents. */
 const SIZES = [NONCE_BYTES, 82, 165, 355, STAKE_STATE_BYTES, VOTE_STATE_BYTES, 56, 88, 3731];
 
-/** Random bytes, of the sizes that matter too, that often begin with a small tag. */
+/** Random bytes, often of one of these sizes, and often with a small leading tag. */
 const anyBytes = fc
   .tuple(
     fc.oneof(fc.nat(300), fc.constantFrom(...SIZES)),
@@ -74,7 +74,7 @@ const anyBytes = fc
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** Decoders of bytes from outside, with the errors that they are documented to throw. */
+/** Decoders of external input, with the errors that they are documented to throw. */
 type ErrorClass = abstract new (...args: never[]) => Error;
 const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorClass[]][] = [
   ['an account of the record log', (bytes) => readAccount(new ByteReader(bytes)), [OutOfBytes]],
@@ -137,7 +137,7 @@ const account = fc.record({
   rentEpoch: u64,
 });
 
-/** A value, what it becomes, and what that is read as. */
+/** Name, and a check that decoding an encoded value returns the value. */
 type RoundTrip = readonly [string, () => void];
 const roundTrip = <T>(name: string, values: fc.Arbitrary<T>, through: (value: T) => unknown): RoundTrip => [
   name,

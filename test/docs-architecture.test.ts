@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { mayImport } from './project/layers.ts';
 import { pages, read, root, table } from './project/pages.ts';
 
-/** Module paths are given from the root, from src/, or from packages/ without its src/. */
+/** Module paths are relative to the root, to src/, or to packages/ without the package's src/. */
 const isModule = (name: string): boolean =>
   [name, join('src', name), join('packages', name.replace('/', '/src/'))].some((path) =>
     existsSync(join(root, path)),

@@ -11,7 +11,7 @@ const helpOf = (name: string): string => {
 
 const names = Object.keys(commands).join('|');
 
-/** `solway NAME …` and its two spellings from a clone, each to the end of the line or of the code. */
+/** `solway NAME …` or one of its two forms in a clone, up to the end of the line or of the code span. */
 const CALL = new RegExp(
   `(?:npm run solway -- |\\bsolway )(${names})\\b([^\\n\`]*)|npm start -- ([^\\n\`]*)`,
   'g',
@@ -27,7 +27,7 @@ const calls = pages.flatMap((page) =>
   })),
 );
 
-/** Pages whose text around a command is prose, not a command line. */
+/** Without the page that mentions commands in prose. */
 const inCode = calls.filter(({ page }) => page !== 'CHANGELOG.md');
 
 describe('commands in the documentation', () => {

@@ -12,7 +12,7 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (file: string): string[] =>
   [...withoutCode(read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
-/** Generated from the configuration schema, with a test of its own. */
+/** Generated from the configuration schema; tested separately. */
 const CONFIGURATION = 'docs/reference/configuration.md';
 
 const links = pages

@@ -150,7 +150,7 @@ describe('settings in the documentation', () => {
     );
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/`([a-z_]+)\.(\w+)(?: = [^`]*)?`/g)]
-        // A file, and an option of grpc-js.
+        // Excludes a file and an option of grpc-js.
         .filter(([, group = '', name = '']) => sections.has(group) && !/^(proto|max_receive)/.test(name))
         .map(([, group, name]) => ({ page, setting: `${group}.${name}` })),
     );

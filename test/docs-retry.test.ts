@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** The retry example of docs/reference/json-rpc.md, run as it is written against a server that sends a list of responses. */
+/** Runs the retry example of docs/reference/json-rpc.md unchanged against a server with scripted responses. */
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'reference', 'json-rpc.md'), 'utf8');
 const snippet =
   [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)]

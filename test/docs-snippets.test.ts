@@ -90,7 +90,7 @@ describe('code in the documentation, run against the service', () => {
   const run = async (program: string, args: string[]): Promise<string> =>
     (await promisify(execFile)(program, args, { cwd: root, env: environment(), timeout: 30_000 })).stdout;
 
-  /** The address and the keys of the service in place of those of the page. */
+  /** Replaces the address and keys of the page with those of the service. */
   const filledIn = (code: string): string =>
     code
       .replaceAll('127.0.0.1:8080', new URL(service.ready.url).host)

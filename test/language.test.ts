@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { retiredInFile, retiredInPath } from './project/retired-words.ts';
 
-/** The wording rule of CONTRIBUTING.md (Rules), held in names, comments, messages and documents. */
+/** Checks the wording rule of CONTRIBUTING.md (Rules) in names, comments, messages and documents. */
 const root = join(import.meta.dirname, '..');
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
   cwd: root,

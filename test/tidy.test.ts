@@ -6,8 +6,8 @@ import { readImportGraph, unreachable } from './project/import-graph.ts';
 import { longFunctions } from './project/long-functions.ts';
 
 /**
- * The style that no linter checks, in one pass over the files git knows. Vectors and lock files are exempt;
- * nothing else is.
+ * Style rules that no linter checks, applied to all files that git knows. Only test vectors and lock files are
+ * exempt.
  */
 const root = join(import.meta.dirname, '..');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
@@ -31,13 +31,13 @@ const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
 const COLUMN_MAX = 130;
 
-/** A table row or a vector may be wider than prose. */
+/** Table rows and test vectors may be wider. */
 const WIDE_ALLOWED = /https?:\/\/|^\s*\/\/ biome-ignore|^\s*(\[|\{|'|"|`|\|)|row\(/;
 
-/** Names that say nothing about what is inside. */
+/** Names that do not describe the contents. */
 const EMPTY_NAMES = /(^|\/)(utils?|helpers?|managers?|common|misc|index)(\.|\/)/;
 
-/** Leftovers, and words that have no place in the project. The pieces keep this file from naming itself. */
+/** Leftover markers and forbidden words, split so that this file does not match itself. */
 const LEFTOVERS = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'].join('|')})\\b`);
 const FORBIDDEN = new RegExp(
   ['registry\\.npm' + 'js', '/wo' + 'rk/', '/ro' + 'ot/', 'cla' + 'ude', 'farm' + '-', 'as an' + ' AI'].join(

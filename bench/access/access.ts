@@ -12,7 +12,7 @@ import {
   operations,
 } from './messages.ts';
 
-/** CPUs: the holders share one, of which one works at a time; the loader has the other. */
+/** CPUs: the holders share one and run one at a time; the loader has the other. */
 const HOLDER_CPU = 0;
 const LOADER_CPU = 1;
 
@@ -34,13 +34,13 @@ type Summary = Setting &
     overOneKey: Readonly<Record<number, Spread>>;
     /** Cost ratio of 1,000,000 keys to 10,000 keys, both with 10,000 in use: the cost of idle keys. */
     manyOverFewer: Spread;
-    /** As `overOneKey` with 64 keys in use. */
+    /** Like `overOneKey`, with 64 keys in use. */
     fewOverOneKey: Readonly<Record<number, Spread>>;
     /** Microseconds of CPU of a whole request with a ready response, by number of keys. */
     wholeRequestMicroseconds: Readonly<Record<number, Spread>>;
-    /** Its ratio to one key. */
+    /** Ratio of `wholeRequestMicroseconds` to that of one key, per round. */
     wholeOverOneKey: Readonly<Record<number, Spread>>;
-    /** Share of authentication, rules, quota, rate limit and metering. */
+    /** Share of the CPU time spent on authentication, rules, quota, rate limit and metering. */
     shareOfRequest: Readonly<Record<number, Spread>>;
     keys: Readonly<Record<number, Facts>>;
     /** Whether `overOneKey` of a million keys is at most `FLAT_FACTOR`. */
@@ -145,12 +145,12 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   const isFlat = (ratios: Readonly<Record<number, Spread>>): boolean =>
     (ratios[MANY]?.median ?? Number.NaN) <= FLAT_FACTOR;
   const manyOverFewer = spread(all(MANY).map((cost, at) => cost / (all(FEWER)[at] as number)));
-  const ofWork = operations.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
+  const byOperation = operations.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
   const share = (count: number) =>
     whole(count).map((microseconds, at) => (all(count)[at] as number) / 1_000 / microseconds);
   return {
     ...settingOf(`npm run bench -- access --rounds ${options.rounds} --seconds ${options.seconds}`),
-    nanoseconds: Object.fromEntries(ofWork) as unknown as Summary['nanoseconds'],
+    nanoseconds: Object.fromEntries(byOperation) as unknown as Summary['nanoseconds'],
     overOneKey,
     manyOverFewer,
     fewOverOneKey,
@@ -165,13 +165,13 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   };
 }
 
-const said = ({ median, min, max }: Spread, digits = 0): string =>
+const spreadText = ({ median, min, max }: Spread, digits = 0): string =>
   `${median.toFixed(digits)} (${min.toFixed(digits)} … ${max.toFixed(digits)})`;
 
 function render(summary: Summary): string {
   const name = (count: number): string => `${count.toLocaleString('en')} key${count === 1 ? '' : 's'}`;
   const lines = operations.map((work) => {
-    const cells = counts.map((count) => said(summary.nanoseconds[work][count] as Spread).padStart(24));
+    const cells = counts.map((count) => spreadText(summary.nanoseconds[work][count] as Spread).padStart(24));
     return `${work.padEnd(20)}${cells.join('')}`;
   });
   const row = (name: string, cell: (count: number) => string): string =>
@@ -186,26 +186,26 @@ function render(summary: Summary): string {
     return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, loaded in ${buildSeconds.toFixed(1)} s`;
   });
   const result = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
-    `${what}: ${said(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
-  const beside =
-    `access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ` +
+    `${what}: ${spreadText(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
+  const idleKeysLine =
+    `access alone, 10,000 in use of a million: ${spreadText(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ` +
     (summary.manyIsFlat ? 'flat' : 'not flat');
   return `Nanoseconds of CPU per request, up to 10,000 keys in use; median (min … max)
 
 ${row('', name)}
 ${lines.join('\n')}
-${row('times one key', (count) => said(summary.overOneKey[count] as Spread, 2))}
+${row('times one key', (count) => spreadText(summary.overOneKey[count] as Spread, 2))}
 
 A whole request with a ready response
 
-${row('microseconds', (count) => said(summary.wholeRequestMicroseconds[count] as Spread, 1))}
-${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as Spread), 1))}
-${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread, 2))}
+${row('microseconds', (count) => spreadText(summary.wholeRequestMicroseconds[count] as Spread, 1))}
+${row('"all of it", %', (count) => spreadText(percent(summary.shareOfRequest[count] as Spread), 1))}
+${row('times one key', (count) => spreadText(summary.wholeOverOneKey[count] as Spread, 2))}
 
 With a million keys (flat: at most ${FLAT_FACTOR} times)
 ${result('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
 ${result('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
-${beside}
+${idleKeysLine}
 ${result('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
 "map and bucket" and "signed token" are the alternatives: a Map by SHA-256 with a fixed window and counters, and a

@@ -3,8 +3,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 type StoredKey = { calls: Map<string, number>; points: number; resetAt: number };
 
 /**
- * A Map by the SHA-256 of the key, a window of one second as in rate-limiter-flexible and express-rate-limit, and a
- * counter per key and method.
+ * A Map keyed by the SHA-256 of the key, a one-second window as in rate-limiter-flexible and express-rate-limit, and
+ * a counter per key and method.
  */
 export class MapAndBucket {
   readonly #stored = new Map<string, StoredKey>();

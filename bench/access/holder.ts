@@ -156,15 +156,15 @@ const operations: Readonly<Record<Operation, (at: number) => unknown>> = {
 
 /** Runs an operation with keys in scattered order. @returns nanoseconds of CPU per call. */
 function measure(work: Operation, seconds: number): number {
-  const doer = operations[work];
+  const operation = operations[work];
   const until = performance.now() + seconds * 1_000;
   let [calls, at, microseconds] = [0, 0, 0];
   while (performance.now() < until) {
     const before = process.cpuUsage();
     for (let call = 0; call < CALLS; call++) {
-      // An odd step visits all keys, far apart.
+      // An odd step reaches all keys, in a scattered order.
       at = (at + 7_919) % used.length;
-      doer(at);
+      operation(at);
     }
     const { user, system } = process.cpuUsage(before);
     microseconds += user + system;

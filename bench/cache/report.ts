@@ -6,7 +6,7 @@ import { CLIENTS, type Counted, isOncePerSlot } from './head-methods.ts';
 
 export const SOLWAY = 'solway';
 export const NGINX_CACHE = 'nginx proxy_cache';
-/** The same with `open_file_cache`. */
+/** nginx proxy_cache with `open_file_cache`. */
 export const NGINX_OPEN = 'nginx, open files';
 export const NGINX = 'nginx';
 /** Only reads and writes: the upper bound for a gateway on node:net. */

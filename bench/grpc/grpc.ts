@@ -14,7 +14,7 @@ import {
 } from './messages.ts';
 import { type Matched, type Measured, render, type Spreading, summarize } from './report.ts';
 
-/** CPUs: the servers share one, of which one works at a time; the sinks have the other. */
+/** CPUs: the servers share one and run one at a time; the sinks have the other. */
 const SERVER_CPU = 0;
 const SINK_CPU = 1;
 
@@ -33,7 +33,7 @@ const spreadings: readonly Spreading[] = [
 const FILTER_STREAMS = 10;
 const FILTERS_PER_TURN = 8;
 const perTurns = [1, 8, 32] as const;
-/** Messages per order, over all streams. */
+/** Messages per command, over all streams. */
 const ORDER_MESSAGES = 40_000;
 const WARM_UP_SECONDS = 2;
 

@@ -20,7 +20,7 @@ export function addressAt(number: number): Uint8Array {
   return bytes;
 }
 
-/** Gives messages of about 1 KiB. */
+/** Results in messages of about 1 KiB. */
 export const ACCOUNT_DATA_BYTES = 880;
 
 /** Owner of every account. */
@@ -53,5 +53,5 @@ export type ServerMessage = Readonly<{ listening: { port: number; token: string 
 
 /** To the sink. */
 export type SinkOrder = Readonly<{ connect: { port: number; token: string } & Crowd } | { expect: number }>;
-/** From the sink: the order is complete. */
+/** From the sink: the command is complete. */
 export type SinkMessage = Readonly<{ done: true }>;

@@ -1,14 +1,14 @@
-/** Order of the open loop. */
+/** Command to the open loop. */
 export type OpenLoopOrder = Readonly<{
   port: number;
   keys: readonly string[];
-  /** Requests a second. */
+  /** Requests per second. */
   rate: number;
   seconds: number;
   connections: number;
 }>;
 
-/** Its result. */
+/** Result of the open loop. */
 export type OpenLoopWord = Readonly<{
   requests: number;
   failures: number;

@@ -34,7 +34,7 @@ function throughputLines(servers: ByServer<Throughput>, best: number): string[] 
 const bestOf = (servers: ByServer<Throughput>): number =>
   Math.max(...Object.values(servers).map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
 
-function apartLines(apart: ByServer<Throughput>, beside: ByServer<Throughput>): string[] {
+function separateLines(apart: ByServer<Throughput>, beside: ByServer<Throughput>): string[] {
   const best = Math.max(bestOf(apart), bestOf(beside));
   return Object.entries(apart).flatMap(([name, one]) => [`  ${name}`, throughputLine('', one, best)]);
 }
@@ -91,10 +91,10 @@ export function render(summary: Summary): string {
     ...memoryLines(summary),
     '',
     'not directly comparable: the same requests',
-    ...apartLines(apart, short),
+    ...separateLines(apart, short),
     '',
     'not directly comparable: responses of 1 MiB',
-    ...apartLines(longApart, long),
+    ...separateLines(longApart, long),
     '',
     'what each server does for a call',
     ...Object.entries(work).map(([name, text]) => `  ${name}: ${text}`),

@@ -36,14 +36,14 @@ export type Throughput = Readonly<{
 export type Latency = Readonly<{
   p50Ms: number;
   p99Ms: number;
-  /** Added to the latency of the node, per round. */
+  /** Latency added to that of the node, per round. */
   addedP50Ms: Spread;
   addedP99Ms: Spread;
 }>;
 
 export type NodeCost = Readonly<{
   microsecondsPerRequest: number;
-  /** Load of the CPU that it shares with the load generator. */
+  /** Load of the CPU that the node shares with the load generator. */
   processorBusy: number;
   /** Delay of the open loop. */
   lateP99Ms: number;

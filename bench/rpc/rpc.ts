@@ -81,14 +81,14 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
     await startNginxLua(NGINX_LUA, environment('nginx-lua')),
     await startHaproxy(HAPROXY, environment('haproxy')),
   ].filter((server) => server !== null);
-  const passing = await startUnread(UNREAD, node);
+  const unread = await startUnread(UNREAD, node);
   const cached = await startGateway(CACHED, environment('cached'), { usesCache: true });
   const apart = [
     await startGateway(PIPELINED, environment('pipelined'), { pipelining: PIPELINING }),
     cached,
     { ...cached, name: HALF_REPEATED },
     { ...cached, name: MOSTLY_REPEATED },
-    passing,
+    unread,
   ];
   const untuned = await startNginx(NGINX_UNTUNED, environment('untuned'), undefined, { BUFFERS: '' });
   const loadOptions = { keys: keys.secrets, method: 'getAccountInfo' };
@@ -99,7 +99,7 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
     });
   return {
     ...{ node, compared, apart, keys, seconds },
-    longApart: [untuned, passing].filter((server) => server !== null),
+    longApart: [untuned, unread].filter((server) => server !== null),
     loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
     repeated: {
       [HALF_REPEATED]: shortScript('half.lua', 0.5),

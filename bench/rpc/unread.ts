@@ -1,6 +1,6 @@
 /**
- * Forwards bytes unread, with one connection to the node per client connection: the cost of node:net alone. Takes the
- * port of the node, prints its own.
+ * Forwards bytes without parsing, with one connection to the node per client connection: the cost of node:net alone.
+ * Takes the port of the node, prints its own.
  */
 import { Socket } from 'node:net';
 import { serveSharedReads, sharedBuffer } from './shared-read.ts';

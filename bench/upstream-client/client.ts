@@ -10,7 +10,7 @@ import type { ClientKind, ClientMessage, ClientOrder } from './messages.ts';
  * Sends the same call repeatedly with a fixed number in flight, and reports requests and CPU time. Responses
  * are parsed as in the gateway.
  */
-const UNDER_WAY = 64;
+const IN_FLIGHT = 64;
 const PIPELINED_CONNECTIONS = 16;
 const PIPELINING = 4;
 
@@ -22,7 +22,7 @@ type Opened = Readonly<{ send: SendRequest; close: () => Promise<void> }>;
 
 function openOwn(url: string, client: ClientKind): Opened {
   const isPipelined = client === 'pipelined';
-  const connectionsMax = isPipelined ? PIPELINED_CONNECTIONS : UNDER_WAY;
+  const connectionsMax = isPipelined ? PIPELINED_CONNECTIONS : IN_FLIGHT;
   const config = { name: 'node', url, ...(isPipelined && { pipelining: PIPELINING }) };
   const node = new UpstreamNode(config, 'devnet', { ...defaultUpstreamLimits, connectionsMax });
   const send: SendRequest = (onResponse) => {
@@ -39,7 +39,7 @@ function openOwn(url: string, client: ClientKind): Opened {
 /** Baseline: undici. */
 function openUndici(url: string): Opened {
   const pool = new Pool(new URL(url).origin, {
-    connections: UNDER_WAY,
+    connections: IN_FLIGHT,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,
@@ -80,7 +80,7 @@ function openUndici(url: string): Opened {
 async function runLoad({ client, url, seconds }: ClientOrder): Promise<ClientMessage> {
   const { send, close } = client === 'undici' ? openUndici(url) : openOwn(url, client);
   let requests = 0;
-  let remaining = UNDER_WAY;
+  let remaining = IN_FLIGHT;
   let isOver = false;
   const { promise, resolve } = Promise.withResolvers<void>();
   const onResponse = (): void => {
@@ -88,7 +88,7 @@ async function runLoad({ client, url, seconds }: ClientOrder): Promise<ClientMes
     if (!isOver) send(onResponse);
     else if (--remaining === 0) resolve();
   };
-  for (let i = 0; i < UNDER_WAY; i++) send(onResponse);
+  for (let i = 0; i < IN_FLIGHT; i++) send(onResponse);
   // Measurement starts after the warm-up.
   await new Promise((done) => setTimeout(done, 500));
   const [before, since] = [requests, process.cpuUsage()];

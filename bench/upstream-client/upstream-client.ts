@@ -6,7 +6,7 @@ import { endAll, firstLine, forkOn, spawnOn } from '../rpc/processes.ts';
 import { type ClientKind, type ClientMessage, type ClientOrder, clients } from './messages.ts';
 
 /** CPU of the client; the node has the other. */
-const POSTER_CPU = 0;
+const CLIENT_CPU = 0;
 const NODE_CPU = 1;
 
 type Summary = Setting &
@@ -17,9 +17,9 @@ type Summary = Setting &
     overUndici: Readonly<Record<ClientKind, Spread>>;
   }>;
 
-async function measure(poster: ChildProcess, order: ClientOrder): Promise<number> {
-  const received = once(poster, 'message');
-  poster.send(order);
+async function measure(child: ChildProcess, order: ClientOrder): Promise<number> {
+  const received = once(child, 'message');
+  child.send(order);
   const [{ requests, cpuSeconds }] = (await received) as [ClientMessage];
   return requests / cpuSeconds;
 }
@@ -27,7 +27,7 @@ async function measure(poster: ChildProcess, order: ClientOrder): Promise<number
 /** One process per client, so that JIT optimizations do not mix. */
 function startClients(): Readonly<Record<ClientKind, ChildProcess>> {
   const script = join(import.meta.dirname, 'client.ts');
-  const open = (): ChildProcess => forkOn(POSTER_CPU, script);
+  const open = (): ChildProcess => forkOn(CLIENT_CPU, script);
   return { undici: open(), own: open(), pipelined: open() };
 }
 
@@ -36,12 +36,12 @@ async function measureAll({ rounds, seconds }: BenchOptions): Promise<Record<Cli
     join(import.meta.dirname, '..', 'rpc', 'responder.ts'),
   ]);
   const port = await firstLine(responder, (line) => (/^\d+$/.test(line) ? Number(line) : null));
-  const posters = startClients();
+  const workers = startClients();
   const results: Record<ClientKind, number>[] = [];
   for (let round = 0; round < rounds; round++) {
     const result = { undici: 0, own: 0, pipelined: 0 };
     for (const client of clients) {
-      result[client] = await measure(posters[client], { client, url: `http://127.0.0.1:${port}/`, seconds });
+      result[client] = await measure(workers[client], { client, url: `http://127.0.0.1:${port}/`, seconds });
     }
     results.push(result);
   }

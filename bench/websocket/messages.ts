@@ -2,7 +2,7 @@
 export const addressOf = (account: number): string =>
   `${'1'.repeat(29)}${String.fromCharCode(97 + Math.floor(account / 100), 97 + (Math.floor(account / 10) % 10), 97 + (account % 10))}`;
 
-/** Account data that gives messages of about 530 bytes. */
+/** Account data that results in messages of about 530 bytes. */
 const DATA = Buffer.alloc(180, 7).toString('base64');
 
 /** Notification result of the same length for every account and event. */
@@ -45,5 +45,5 @@ export type SinkOrder = Readonly<
   | { expect: number }
   | { disconnect: true }
 >;
-/** From the sink: the order is complete. */
+/** From the sink: the command is complete. */
 export type SinkMessage = Readonly<{ done: true }>;

@@ -12,7 +12,7 @@ import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { openDirectory } from '../one-key.ts';
 import { EVENTS_MADE, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
-/** The WebSocket server with sessions, topics and queues, fed on order. */
+/** The WebSocket server with sessions, topics and queues, which emits events on command. */
 
 const MANY = 1_000_000;
 const NEVER_MS = 1_000_000_000;

@@ -12,7 +12,7 @@ import {
 } from './messages.ts';
 import { type Crowd, type Measured, render, summarize, type Weighed } from './report.ts';
 
-/** CPUs: the servers share one, of which one works at a time; the sinks have the other. */
+/** CPUs: the servers share one and run one at a time; the sinks have the other. */
 const SERVER_CPU = 0;
 const SINK_CPU = 1;
 
@@ -46,7 +46,7 @@ class Variant {
     if ('listening' in message) this.#address = message.listening;
   }
 
-  /** Connects a crowd. @returns memory per connection in bytes. */
+  /** Connects the subscribers. @returns memory per connection in bytes. */
   async collectGarbage({ subscribers, accounts }: Crowd): Promise<number> {
     const before = await this.#weigh();
     await this.#sinkDoes({ connect: { ...this.#address, connections: subscribers, accounts } });
@@ -57,7 +57,7 @@ class Variant {
     await this.#sinkDoes({ disconnect: true });
   }
 
-  /** Emits turn after turn, each once the previous one has arrived. @returns messages per CPU second. */
+  /** Emits turns of events, each after the previous one has arrived. @returns messages per CPU second. */
   async load({ subscribers }: Crowd, perTick: number, seconds: number): Promise<number> {
     const pid = this.#server.pid ?? 0;
     const before = cpuSeconds(pid);

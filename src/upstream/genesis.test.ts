@@ -10,7 +10,7 @@ describe('selectChain', () => {
     expect(right('a', devnet, 'b')).toBe(devnet);
   });
 
-  it('else selects the largest group, else the first node', () => {
+  it('otherwise selects the largest group, or else the first node', () => {
     expect(right('a', 'b')).toBe('a');
     expect(right('b', 'a')).toBe('b');
     expect(right('a', 'b', 'c')).toBe('a');

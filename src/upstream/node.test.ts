@@ -39,8 +39,8 @@ describe('node health', () => {
   });
 
   it('is throttled longer with each 429 without Retry-After', () => {
-    const rests = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
-    for (const ms of rests) {
+    const pauses = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
+    for (const ms of pauses) {
       node.throttledUntil = 0;
       const before = performance.now();
       node.recordOutcome(throttled(null), 1);
@@ -71,7 +71,7 @@ describe('node health', () => {
   });
 });
 
-it('secrets of a node are its host and possible keys in URL and headers', async () => {
+it('leaksSecret recognizes the host and possible keys in URL and headers', async () => {
   const keyed = new UpstreamNode(
     {
       name: 'n',
@@ -81,13 +81,13 @@ it('secrets of a node are its host and possible keys in URL and headers', async 
     'devnet',
     limits,
   );
-  const reveals = (one: UpstreamNode, text: string): boolean => one.leaksSecret(Buffer.from(text));
+  const leaks = (one: UpstreamNode, text: string): boolean => one.leaksSecret(Buffer.from(text));
   for (const text of ['see provider.example', 'key 0123456789', 'abcdefgh'])
-    expect(reveals(node, text)).toBe(true);
+    expect(leaks(node, text)).toBe(true);
   for (const text of ['key \\u0030123456789', 'key %30123456789', 'ABCDEFGH', 'provider\\u002eexample'])
-    expect(reveals(node, text)).toBe(true);
+    expect(leaks(node, text)).toBe(true);
   for (const text of ['h.example', 'someuser', 'somepassword', '99998888'])
-    expect(reveals(keyed, text)).toBe(true);
-  for (const text of ['v2', 'Bearer', 'Invalid param: WrongSize']) expect(reveals(node, text)).toBe(false);
+    expect(leaks(keyed, text)).toBe(true);
+  for (const text of ['v2', 'Bearer', 'Invalid param: WrongSize']) expect(leaks(node, text)).toBe(false);
   await keyed.close();
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Who imports whom among the product's files, by paths below the project's root. Read from the text: nothing is run. */
+/** Imports of each product file, by path relative to the project root. Read from the text, without running it. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /** Import and export-from statements, side-effect imports, and dynamic imports of relative files. */
@@ -14,7 +14,7 @@ export function importsIn(file: string, text: string): string[] {
   );
 }
 
-/** The graph of the product: tests and benchmarks beside the sources are left out. */
+/** The import graph of the product, without tests and benchmarks. */
 export function readImportGraph(root: string): ImportGraph {
   const files = ['src', 'packages/localnet/src']
     .flatMap((folder) =>
@@ -38,7 +38,7 @@ export function unreachable(graph: ImportGraph, from: readonly string[]): string
   return [...graph.keys()].filter((file) => !reached.has(file));
 }
 
-/** The first loop of imports, types included; null when there is none. */
+/** The first import cycle, including type imports; null if there is none. */
 export function findLoop(graph: ImportGraph): string[] | null {
   const done = new Set<string>();
   const path: string[] = [];

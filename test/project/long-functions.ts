@@ -1,11 +1,11 @@
-/** A line that opens a body: of a function, method or arrow, or the end of a signature that was wrapped. */
+/** Line that opens the body of a function, method or arrow function, or ends a wrapped signature. */
 const OPENING = /^(?<indent>\s*)(?:.*\)[^;]*|.*=>\s*)\{$/;
-/** Blocks and suites are not functions of their own. */
+/** Blocks and test suites do not count as functions. */
 const NO_FUNCTION =
   /^\s*(?:\}|if\b|for\b|while\b|switch\b|else\b|try\b|catch\b|describe[.(]|it[.(]|return\b)/;
 
 /**
- * Functions longer than so many lines, by their indentation: Biome's formatter makes that exact.
+ * Finds functions with more than `most` lines by indentation, which is exact because Biome formats the code.
  * @returns the line (from 1) where each body opens, and its length.
  */
 export function longFunctions(lines: readonly string[], most: number): { line: number; length: number }[] {

@@ -7,7 +7,7 @@ export type MetricFamily = Readonly<{ name: string; type: string; help: string }
 const noConnections = { totalOf: () => ({ open: 0, queuedMessages: 0, queuedBytes: 0 }), lagged: 0 };
 const noCounts = { ok: 0, failed: 0, messages: 0, bytesOut: 0 };
 
-/** The metrics of a service without any traffic or node. */
+/** The metrics of a service without traffic or nodes. */
 function emptyPage(): string {
   const metrics = new Metrics({
     counters: { products: {}, keys: [], otherKeys: noCounts },
@@ -23,13 +23,13 @@ function emptyPage(): string {
   return text;
 }
 
-/** What the primary of a service of several workers adds. */
+/** Metrics that the primary process adds if there are several workers. */
 function clusterPage(): Promise<string> {
   const processes = { readyWorkers: [], restarts: 0, requestAll: async () => new Map() };
   return new ClusterMetrics(processes as unknown as WorkerProcesses, 0).read();
 }
 
-/** Every metric that the service reports, in the order of the page. */
+/** All metrics that the service reports, in the order of the metrics page. */
 export const metricFamilies: readonly MetricFamily[] = [
   ...`${emptyPage()}${await clusterPage()}`.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm),
 ].map(([, name = '', help = '', type = '']) => ({ name, type, help }));

@@ -1,6 +1,6 @@
 /**
- * The least of up to three measures: what else the machine does takes nothing of all of them, and a defect something
- * of each. A further one is made only where the last was not below `bound`.
+ * Minimum of up to three measurements: other load on the machine rarely slows all of them, but a defect does.
+ * Measures again only while the minimum is not below `bound`.
  */
 export function minimumOf(bound: number, measure: () => number): number {
   let least = measure();

@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-/** Properties are tried with values up to the greatest length that they name, and not with ten at most. */
+/** Generates values up to the maximum length that a property specifies, not only up to the default of ten. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), defaultSizeToMaxWhenMaxSpecified: true });

@@ -25,8 +25,8 @@ import { metricFamilies } from './metric-families.ts';
 import { read, rowsIn } from './pages.ts';
 
 /**
- * Parts of docs/ that follow from the code. In a page each stands between `<!-- begin NAME -->` and `<!-- end -->`.
- * A column that is written by hand (what to do, labels) is the last one; it is kept, by the first cell of its row.
+ * Parts of docs/ that are generated from the code, between `<!-- begin NAME -->` and `<!-- end -->`. If a column is
+ * written by hand (what to do, labels), it is the last one; its cells are preserved by the first cell of their row.
  */
 type Block = (written: ReadonlyMap<string, string>) => string;
 
@@ -34,7 +34,7 @@ export const commands = { up, localnet, keys, upstream, reload, db, operator, co
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-/** A message as Markdown shows it as it is. */
+/** Escapes a message, so that Markdown shows it unchanged. */
 const message = (text: string): string => text.replaceAll('<', '\\<');
 
 const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -65,7 +65,7 @@ const errorTable =
         ]),
     );
 
-/** Error names that the page lists, with a column of the table of errors. */
+/** Table of the errors that the page lists, with columns from the error definitions. */
 const namedErrors =
   (head: readonly string[], columns: (row: FailureRow) => readonly string[]): Block =>
   (written) =>
@@ -162,7 +162,7 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
 
 const BLOCK = /(<!-- begin ([\w-]+) -->\n)([\s\S]*?)(\n?<!-- end -->)/g;
 
-/** A page with its blocks as the code has them. @throws Error for a block that nobody knows. */
+/** A page with regenerated blocks. @throws Error for an unknown block. */
 export function withBlocks(text: string): string {
   return text.replace(BLOCK, (_, begin: string, name: string, old: string, end: string) => {
     const block = referenceBlocks[name];

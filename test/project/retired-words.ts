@@ -52,7 +52,7 @@ const phrases = [
 
 const allowed = [
   /\bMath\.floor\b/g,
-  // Names of columns, API fields, options and metrics, which stay as they are.
+  // Names of columns, API fields, options and metrics, which remain unchanged.
   /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsReserved|kept_answers)\b/g,
   /auction[-_ ]?house/gi,
 ];
@@ -82,7 +82,7 @@ function retiredIn(text: string, retired: ReadonlySet<string>): string[] {
 
 export const retiredInPath = (path: string): string[] => retiredIn(without(path), retiredInNames);
 
-/** Retired words of a file, one for each use. Identifiers are checked more strictly than text. */
+/** Retired words in a file, once per use. Identifiers are checked more strictly than text. */
 export function retiredInFile(path: string, content: string): string[] {
   const text = without(content);
   const found = [...(text.match(PHRASES) ?? []), ...retiredIn(text, retiredAnywhere)];

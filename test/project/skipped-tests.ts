@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Tests that did not run, by their suites: `4 × recorded shreds (../shared/data, shreds)`. */
+/** Skipped tests by suite, such as `4 × recorded shreds (../shared/data, shreds)`. */
 function skippedSuites(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -8,8 +8,8 @@ function skippedSuites(names: readonly string[]): string[] {
 }
 
 /**
- * Ends a run with the names of what it skipped, for want of shared data or of a program: what was not looked at should
- * not look as if it had been.
+ * Prints the skipped tests at the end of a run, so that tests skipped because shared data or a program is missing do
+ * not look like passed tests.
  */
 export class SkippedTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -6,7 +6,7 @@ import { planRows, publicEntries } from '../../src/config/schema.ts';
 const countRows = (rows: Rows): number =>
   Object.values(rows).reduce((count, row) => count + (row.rows ? countRows(row.rows) : 1), 0);
 
-/** Options of the file, those of list items and plans included. */
+/** Number of options of the file, including those of list items and plans. */
 export const optionCount = (): number =>
   countRows(planRows) +
   publicEntries.reduce(
@@ -32,7 +32,7 @@ const isExample = ({ default: fallback, example }: Option): boolean =>
 
 const valueText = (row: Option): string => row.example ?? (isExample(row) ? '""' : tomlOf(row.default));
 
-/** One option with its documentation; on two lines when one is too long. */
+/** An option with its documentation, on two lines if one would be too long. */
 function optionLines(name: string, row: Option, isComment: boolean): string[] {
   const mark = isComment || isExample(row) ? '# ' : '';
   const written = `${mark}${name} = ${valueText(row)}`;
@@ -57,7 +57,7 @@ function nestedLines(name: string, row: Option): string[] {
 const isCommon = (row: Option): boolean =>
   row.common === true || Object.values(row.rows ?? {}).some((one) => one.common);
 
-/** Selects the common rows, or the other ones, also within nested tables. */
+/** Selects the common rows or the others, also in nested tables. */
 const partOf = (rows: Rows, common: boolean): Rows =>
   Object.fromEntries(
     Object.entries(rows).flatMap(([name, row]): [string, Option][] => {
@@ -187,7 +187,7 @@ ${markdownRows('', single, false).join('\n')}
 ${sections.join('\n')}`;
 }
 
-/** Files generated from the schema of the configuration, by path below the project. */
+/** Files generated from the configuration schema, by path in the project. */
 export const configDocs: Readonly<Record<string, () => string>> = {
   'config/solway.example.toml': exampleFile,
   'docs/reference/configuration.md': referencePage,

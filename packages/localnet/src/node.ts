@@ -32,7 +32,7 @@ export interface LocalNode {
    */
   submit(transaction: Transaction): TransactionError | null;
   /**
-   * As `submit`, but if the block has no capacity, the transaction is retried in the next slots until it is
+   * Like `submit`, but if the block has no capacity, the transaction is retried in the next slots until it is
    * executed, expires or has used up its retries.
    * @param maxRetries - absent: no limit.
    * @returns whether it was accepted; a promise if shreds are sent.
@@ -59,7 +59,7 @@ export type SendResult = 'taken' | 'queue full';
 /** Signature of the transfer, or why there is none. */
 export type AirdropResult = Signature | 'insufficient' | 'queue full';
 
-/** "ip:port"; null for services not offered. */
+/** "ip:port"; null for services that are not offered. */
 export type Contact = Readonly<{ gossip: string | null; rpc: string | null; pubsub: string | null }>;
 
 export type EpochSchedule = Readonly<{

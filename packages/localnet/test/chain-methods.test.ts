@@ -45,8 +45,8 @@ describe('getStakeMinimumDelegation', () => {
     own.node.airdrop(payer.address, lamports(1_000_000_000));
     own.freeze(1);
     const bank = own.node.bank('processed');
-    const question = { programId: programs.stake, accounts: [], data: Uint8Array.of(13, 0, 0, 0) };
-    const { base64 } = sign(payer, [question], bank.blockhash);
+    const instruction = { programId: programs.stake, accounts: [], data: Uint8Array.of(13, 0, 0, 0) };
+    const { base64 } = sign(payer, [instruction], bank.blockhash);
     const config = { encoding: 'base64', commitment: 'processed' };
     const answer = await own.callRpc('simulateTransaction', base64, config);
     const { data } = (answer as { value: { returnData: { data: [string, string] } } }).value.returnData;
@@ -60,7 +60,7 @@ describe('getStakeMinimumDelegation', () => {
 });
 
 describe('constant results', () => {
-  it('show whole inflation rates with a point', async () => {
+  it('write whole inflation rates with a decimal point', async () => {
     expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );

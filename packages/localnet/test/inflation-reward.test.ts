@@ -67,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 describe('getInflationReward', () => {
-  it('has the vote account at once and the stake account a block later', async () => {
+  it('includes the vote account at once and the stake account a block later', async () => {
     // The first slot of epoch 1 is the confirmed tip.
     ledger.freeze(SLOTS_PER_EPOCH + 1);
     const [voter] = await ledger.result('getInflationReward', [[VOTE], { ...CONFIRMED, epoch: 0 }]);
@@ -106,20 +106,20 @@ describe('getInflationReward', () => {
 
 describe('stake deactivated in its earning epoch', () => {
   it('is paid as inactive', async () => {
-    const leaving = Keypair.generate().address;
+    const deactivating = Keypair.generate().address;
     const other = await openRig({
       slotsPerEpoch: SLOTS_PER_EPOCH,
       accounts: [
         [VOTE, account(programs.vote, vote)],
-        [leaving, account(programs.stake, stakeOf(1_000n, 0n))],
+        [deactivating, account(programs.stake, stakeOf(1_000n, 0n))],
       ],
     });
     other.freeze(SLOTS_PER_EPOCH + 3);
     const config = { ...CONFIRMED, transactionDetails: 'none' };
     const { rewards } = await other.result('getBlock', [SLOTS_PER_EPOCH + 1, config]);
-    const reward = { pubkey: leaving, rewardType: 'DeactivatedStake', commission: 10 };
+    const reward = { pubkey: deactivating, rewardType: 'DeactivatedStake', commission: 10 };
     expect(rewards).toMatchObject([reward]);
-    const [paid] = await other.result('getInflationReward', [[leaving], CONFIRMED]);
+    const [paid] = await other.result('getInflationReward', [[deactivating], CONFIRMED]);
     expect(paid).toMatchObject({ amount: rewards[0].lamports, effectiveSlot: SLOTS_PER_EPOCH + 1 });
     await other.close();
   });

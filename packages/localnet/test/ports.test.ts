@@ -41,7 +41,7 @@ describe('embedded ledger ports', () => {
     expect(localnet.pubsubPort).toBe(localnet.rpcPort + 1);
   });
 
-  it('are rejected when the second is taken, with what to do', async () => {
+  it('are rejected with instructions if the second is taken', async () => {
     const first = await other(0);
     const { rpcPort, pubsubPort } = first;
     await first.stop();

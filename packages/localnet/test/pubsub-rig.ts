@@ -54,7 +54,7 @@ export class RawClient {
     return JSON.parse(await this.text());
   }
 
-  /** What a method answers; the answer must be the next message. */
+  /** Result or error of a call, whose response must be the next message. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   async call(method: string, params?: unknown): Promise<any> {
     const id = this.#nextId++;
@@ -93,7 +93,7 @@ export type PubsubRig = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** @param lab - closed by the rig; default a new one. */
+/** @param given - ledger to use; the rig closes it. Default: a new one. */
 export async function openPubsubRig(
   options: Partial<PubsubServerOptions> = {},
   given?: Lab,

@@ -210,11 +210,11 @@ describe('subscription id', () => {
     for (let round = 0; round < 5; round++) {
       client.send(`[${batch.join(',')}]`);
       const first = client.json();
-      let answered = false;
+      let isAnswered = false;
       void first.then(() => {
-        answered = true;
+        isAnswered = true;
       });
-      while (!answered) {
+      while (!isAnswered) {
         rig.lab.freeze();
         await setImmediate();
       }
@@ -261,11 +261,11 @@ describe('PubSub limits', () => {
     await slow.call('slotsUpdatesSubscribe');
     const id = await quick.call('rootSubscribe');
     slow.socket.pause();
-    let gone = false;
+    let isClosed = false;
     void slow.closed.then(() => {
-      gone = true;
+      isClosed = true;
     });
-    for (let slots = 0; slots < 100_000 && !gone; slots++) {
+    for (let slots = 0; slots < 100_000 && !isClosed; slots++) {
       own.lab.freeze();
       if (slots % 1000 === 999) {
         await setImmediate();
@@ -283,14 +283,14 @@ describe('PubSub limits', () => {
     const messages = 8_000;
     for (let sent = 0; sent < messages; sent++) flood.send('{');
     let isOver = false;
-    const answered = (async () => {
+    const flooding = (async () => {
       for (let got = 0; got < messages; got++) expect((await flood.json()).error.code).toBe(-32700);
       isOver = true;
     })();
     let calls = 0;
     for (; !isOver; calls++) await quick.call('getVersion');
-    await answered;
-    // Answering the flood in one go would leave one or two.
+    await flooding;
+    // If the flood were answered without yielding, only one or two calls would get through.
     expect(calls).toBeGreaterThan(20);
     await own.close();
   });

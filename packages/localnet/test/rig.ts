@@ -15,18 +15,18 @@ type Method = keyof typeof rpcHandlers;
 /** Embedded ledger with manual slots and its methods as a client sees them. */
 export type Rig = Readonly<{
   node: OpenLocalNode;
-  /** What a method answers, as JSON.parse reads it. Fails when it is an error. */
+  /** Result of a method, parsed by JSON.parse. Fails on an error. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests look into results of every shape
   result(method: Method, params: readonly unknown[]): Promise<any>;
-  /** Fails on a result. */
+  /** Error of a method. Fails on a result. */
   error(method: Method, params: readonly unknown[]): Promise<object>;
-  /** The two for a ledger some of whose parts answer differently. */
+  /** Like `result` and `error`, for a ledger with some members replaced. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   resultWith(parts: object, method: Method, params: readonly unknown[]): Promise<any>;
   errorWith(parts: object, method: Method, params: readonly unknown[]): Promise<object>;
   /** Result or `{error}`; integers above 2^53 as bigint. */
   callRpc(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
-  /** Raw `params` and text. */
+  /** Like `callRpc`, with raw `params` and the response as text. */
   callRpcRaw(method: Method, params: JsonValue | undefined): Promise<string>;
   slot(commitment: Commitment): number;
   freeze(slots?: number): void;
@@ -40,9 +40,9 @@ async function answer(from: LocalNode, method: Method, params: JsonValue | undef
   return writeJson(await handler(from, params));
 }
 
-async function errorOf(answered: Promise<string>): Promise<string> {
+async function errorOf(response: Promise<string>): Promise<string> {
   try {
-    await answered;
+    await response;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { code, message, data } = error;
@@ -64,8 +64,8 @@ function callsOn(node: OpenLocalNode): RigCalls {
   const failureOf = async (from: LocalNode, method: Method, params: readonly unknown[]) =>
     JSON.parse(await errorOf(answer(from, method, wire(params))));
   const callRpcRaw: Rig['callRpcRaw'] = async (method, params) => {
-    const answered = answer(node, method, params);
-    return answered.catch(async () => `{"error":${await errorOf(answered)}}`);
+    const response = answer(node, method, params);
+    return response.catch(async () => `{"error":${await errorOf(response)}}`);
   };
   return {
     result: (method, params) => resultOf(node, method, params),

@@ -24,7 +24,7 @@ function cacheOf(...bytes: number[]): BlockCache {
 const has = (cache: BlockCache, ...slots: number[]): boolean[] =>
   slots.map((one) => cache.get(slot(one)) !== undefined);
 
-it('caches a limited number of blocks, least recently used first out', () => {
+it('caches a limited number of blocks and evicts the least recently used', () => {
   const cache = cacheOf(1, 1, 1);
   cache.get(slot(1));
   cache.set(slot(4), read);

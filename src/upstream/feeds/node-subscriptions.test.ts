@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NodeSubscriptions } from './node-subscriptions.ts';
 import { readNodeMessage } from './pubsub-message.ts';
 
-/** The subscriptions of a connection on which nothing is acknowledged in time by itself. */
+/** Subscriptions of a connection on which only the test acknowledges requests, after their timeout. */
 function start() {
   const sent: { id: number; method: string; params: unknown[] }[] = [];
   const subscriptions = new NodeSubscriptions({
@@ -28,7 +28,7 @@ function start() {
 }
 
 describe('a late acknowledgement', () => {
-  it('is unsubscribed', async () => {
+  it('triggers an unsubscribe request', async () => {
     const { sent, vote, acknowledge } = start();
     expect(await vote()).toEqual({ kind: 'timeout' });
     acknowledge(0, 5);
@@ -38,11 +38,11 @@ describe('a late acknowledgement', () => {
     ]);
   });
 
-  it('does not end an equal newer subscription', async () => {
+  it('does not end a newer identical subscription', async () => {
     const { sent, notifications, vote, acknowledge, onNotification } = start();
     await vote();
     const again = vote();
-    // Agave gives equal streams of one connection the same id.
+    // Agave gives identical subscriptions of a connection the same id.
     acknowledge(0, 5);
     acknowledge(1, 5);
     expect((await again).kind).toBe('opened');

@@ -28,7 +28,7 @@ function mergedFilters(request: SubscribeRequest) {
   return { accounts: only(accounts), transactions: only(transactions) };
 }
 
-/** Each axis of a cuckoo filter also matches by its plain address list. */
+/** A cuckoo filter and the plain address list beside it are alternatives. */
 describe('a request with a cuckoo filter', () => {
   it('requests all accounts instead of the address list', () => {
     const accounts = new Map([['a', { account: [at(1)], cuckooAccounts: cuckoo }]]);
@@ -40,7 +40,7 @@ describe('a request with a cuckoo filter', () => {
     expect(mergedFilters({ accounts }).accounts).toEqual({ owner: [at(2)] });
   });
 
-  it('requests all transactions except for exclusions and requirements', () => {
+  it('requests all transactions that pass the vote and required account conditions', () => {
     const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo };
     expect(mergedFilters({ transactions: new Map([['t', filter]]) }).transactions).toEqual({});
     const more = { ...filter, vote: false, accountRequired: [at(2)] };
@@ -57,7 +57,7 @@ describe('a request with a cuckoo filter', () => {
   });
 });
 
-it('replaces too many data filters by their addresses', () => {
+it('replaces excess data filters with their addresses', () => {
   const union = new FilterMerger({ filtersMax: 3, addressesMax: 10 });
   const filters = [{ kind: 'tokenAccountState' }] as const;
   const accounts = new Map<string, AccountsFilter>([

@@ -35,7 +35,7 @@ describe('SeenKeys', () => {
     for (let run = 0; run < 200; run++) {
       const seen = new SeenKeys(100_000);
       const [root, signature] = [bytesOf(run, 32), bytesOf(run + 1, 64)];
-      // An even number of changed words each.
+      // Each address has an even number of changed words.
       for (let words = 0; words < 256; words++) {
         const address = Buffer.from(root);
         const bits = Array.from({ length: 8 }, (_, at) => at).filter((at) => (words >> at) & 1);
@@ -95,7 +95,7 @@ describe('account writes of streams with different requests', () => {
     expect(order.bufferedOf(wide)).toEqual([]);
   });
 
-  it('keeps what another stream holds back', () => {
+  it('keeps writes that another stream holds back', () => {
     const order = orderOf();
     const third = write(3);
     expect(order.shouldEmit(wide, older, true)).toBe(false);

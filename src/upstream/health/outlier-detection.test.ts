@@ -51,7 +51,7 @@ describe('updateEjections ejects a node', () => {
     expect(mark()).toEqual(['slow', null, 'slow']);
   });
 
-  it('until enough successful calls, or the maximum time', () => {
+  it('until it has had enough successful calls, or for the maximum time', () => {
     note(0, 11, 'failed');
     mark();
     const good = {

@@ -4,12 +4,12 @@ import { HttpParser } from '../../http/llhttp.ts';
 import { HttpResponseReader, parseKeepAliveMs } from './http-response-reader.ts';
 
 const MAX = 100_000;
-const ROOM = 1_000_000;
-const budget = new ByteBudget(() => ROOM);
+const BUDGET_BYTES = 1_000_000;
+const budget = new ByteBudget(() => BUDGET_BYTES);
 let reader: HttpResponseReader | null = null;
 afterEach(() => reader?.free());
 
-/** Feeds the pieces as separate reads of one buffer, and stops where the reader does. */
+/** Feeds the pieces as separate reads from one buffer until the reader stops. */
 function readIn(pieces: readonly Buffer[], responseMaxBytes = MAX): HttpResponseReader {
   reader?.free();
   reader = new HttpResponseReader({ responseMaxBytes }, budget);
@@ -38,7 +38,7 @@ describe('response memory', () => {
   const piece = Buffer.alloc(60_000, 0x61);
   const chunk = Buffer.concat([Buffer.from('ea60\r\n'), piece, Buffer.from('\r\n')]);
 
-  it('is small while a length is only announced, and released at the end', () => {
+  it('stays small until announced data arrives, and is released at the end', () => {
     expect(readIn([head], LONG).readState).toBe('more');
     expect(budget.reservedBytes).toBeLessThanOrEqual(65_536);
     reader?.free();
@@ -51,9 +51,9 @@ describe('response memory', () => {
       'in chunks',
       [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
     ],
-  ])('is limited: %s is rejected', (_name, pieces) => {
+  ])('is limited: rejects a response %s', (_name, pieces) => {
     expect(readIn(pieces, LONG).readState).toBe('over-budget');
-    expect(budget.reservedBytes).toBeLessThanOrEqual(ROOM);
+    expect(budget.reservedBytes).toBeLessThanOrEqual(BUDGET_BYTES);
     reader?.free();
     expect(budget.reservedBytes).toBe(0);
   });
@@ -70,7 +70,7 @@ describe('HttpResponseReader', () => {
       ),
     ],
     [
-      'announced by others',
+      'after informational responses',
       text(
         [
           'HTTP/1.1 103 Early Hints',
@@ -84,7 +84,7 @@ describe('HttpResponseReader', () => {
         '{"a":[1,2]}',
       ),
     ],
-  ])('reads %s regardless of splits', (_name, bytes) => {
+  ])('reads a response %s regardless of splits', (_name, bytes) => {
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
       expect(got.readState).toBe('complete');
@@ -115,7 +115,7 @@ describe('HttpResponseReader', () => {
     }
   });
 
-  it('ends with the connection without a length', () => {
+  it('ends with the connection if there is no length', () => {
     const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
     expect(got.readState).toBe('more');
     got.finish();
@@ -125,8 +125,8 @@ describe('HttpResponseReader', () => {
 
   it.each([2, MAX + 1])('ignores %i bytes after the last response of a connection', (length) => {
     const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
-    const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
-    for (const pieces of splits(behind)) {
+    const extra = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
+    for (const pieces of splits(extra)) {
       const got = whole(last);
       expect(got).toMatchObject({ readState: 'complete', status: 500, keepAlive: false });
       got.next();
@@ -143,7 +143,7 @@ describe('HttpResponseReader', () => {
     }
   });
 
-  it.each([204, 304])('reads no body with status %i', (status) => {
+  it.each([204, 304])('reads no body for status %i', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 1'], 'a'));
     expect(got).toMatchObject({ readState: 'complete', status, keepAlive: false });
     expect(got.body.take()).toHaveLength(0);
@@ -172,14 +172,14 @@ describe('HttpResponseReader', () => {
 
 describe('rejects', () => {
   it.each([
-    ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['a response that is not HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
     ['two lengths', text(['HTTP/1.1 200 OK', 'content-length: 3', 'content-length: 4'], 'abcd')],
     [
       'a length and chunks',
       text(['HTTP/1.1 200 OK', 'content-length: 3', 'transfer-encoding: chunked'], '0\r\n\r\n'),
     ],
-    ['a length beyond numbers', text(['HTTP/1.1 200 OK', 'content-length: 99999999999999999999999'])],
-    ['another protocol', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
+    ['a length that is too large', text(['HTTP/1.1 200 OK', 'content-length: 99999999999999999999999'])],
+    ['a protocol switch', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
   ])('%s', (_name, bytes) => {
     for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('invalid');
   });
@@ -192,7 +192,7 @@ describe('rejects', () => {
     expect(readIn(hints).readState).toBe('invalid');
   });
 
-  it('a response above the limit as soon as that is known', () => {
+  it('a response above the limit as early as possible', () => {
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).readState).toBe('too-large');
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('complete');
     const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
@@ -208,7 +208,7 @@ describe('simple responses', () => {
     [['content-length: 7', 'content-length: 7']],
     [['content-length: 7', 'transfer-encoding: chunked']],
     [['content-length: 7\t']],
-  ])('fall back to llhttp in doubt: %j', (fields) => {
+  ])('are parsed by llhttp if ambiguous: %j', (fields) => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     whole(of(...fields));
     expect(parse).toHaveBeenCalled();
@@ -224,12 +224,9 @@ describe('request smuggling', () => {
   const wide = Array.from({ length: 17 }, (_, n) => `x-${n}: ${'y'.repeat(1_000)}`);
 
   it.each([
-    ...['104', '150', '199', '099'].map((status) => [
-      `an announcement ${status} with a body`,
-      announcing(status),
-    ]),
+    ...['104', '150', '199', '099'].map((status) => [`status ${status} with a body`, announcing(status)]),
     [
-      'a length that is longer than what is kept of it',
+      'a length with too many digits',
       text(['HTTP/1.1 200 OK', `content-length: ${zeros}512`], next.toString()),
     ],
     ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
@@ -240,7 +237,7 @@ describe('request smuggling', () => {
   });
 });
 
-it('uses a connection for less than the node keeps it', () => {
+it('parseKeepAliveMs returns less than the timeout of the node', () => {
   expect(parseKeepAliveMs('timeout=5')).toBe(4_000);
   expect(parseKeepAliveMs('max=100, Timeout=1')).toBe(500);
   expect(parseKeepAliveMs('timeout=0')).toBe(0);

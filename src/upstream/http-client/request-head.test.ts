@@ -43,7 +43,7 @@ describe('requestHead', () => {
   });
 });
 
-it('serverNameOf is the host of the URL or of the host header', () => {
+it('serverNameOf returns the host of the URL or of the host header', () => {
   expect(serverNameOf(new URL('https://h.example:1/'), {})).toBe('h.example');
   expect(serverNameOf(new URL('https://[::1]:1/'), {})).toBe('::1');
   expect(serverNameOf(new URL('https://h.example/'), { HOST: 'other.example:5' })).toBe('other.example');

@@ -8,47 +8,47 @@ import { type CacheTtls, isNegative, ttlFor } from './cache-policy.ts';
 import { CallKeys } from './call-key.ts';
 
 const times: CacheTtls = { slotMs: 1, shortMs: 2, finalMs: 3 };
-const [NEVER, SLOT, SHORTLY, FOR_GOOD] = [0, 1, 2, 3];
+const [NEVER, SLOT, SHORT, FOREVER] = [0, 1, 2, 3];
 const ROOT = slot(100n);
 
-/** Requested at finalized below the root; finalized above it or with unknown root; confirmed. */
+/** TTL at finalized below the root; at finalized above it or with an unknown root; at confirmed. */
 type Row = readonly [below: number, above: number, confirmed: number];
 const always = (ms: number): Row => [ms, ms, ms];
-const final: Row = [FOR_GOOD, NEVER, NEVER];
+const final: Row = [FOREVER, NEVER, NEVER];
 
-/** Of the methods whose results are cached. */
+/** TTLs of the methods whose results are cached. */
 const lifetime: Readonly<Partial<Record<MethodName, Row>>> = {
   getAccountInfo: always(SLOT),
-  getAgGenesisCert: always(SHORTLY),
+  getAgGenesisCert: always(SHORT),
   getBlock: final,
   getBlockHeight: always(SLOT),
-  // No commitment.
-  getBlockTime: [FOR_GOOD, NEVER, FOR_GOOD],
+  // Takes no commitment.
+  getBlockTime: [FOREVER, NEVER, FOREVER],
   getEpochInfo: always(SLOT),
-  getEpochSchedule: always(FOR_GOOD),
-  getGenesisHash: always(FOR_GOOD),
-  getIdentity: always(SHORTLY),
-  getInflationGovernor: always(SHORTLY),
-  getInflationRate: always(SHORTLY),
+  getEpochSchedule: always(FOREVER),
+  getGenesisHash: always(FOREVER),
+  getIdentity: always(SHORT),
+  getInflationGovernor: always(SHORT),
+  getInflationRate: always(SHORT),
   getInflationReward: final,
   getLatestBlockhash: always(SLOT),
-  getMinimumBalanceForRentExemption: always(SHORTLY),
+  getMinimumBalanceForRentExemption: always(SHORT),
   getMultipleAccounts: always(SLOT),
   getSlot: always(SLOT),
   getSlotLeader: always(SLOT),
-  getSlotLeaders: always(SHORTLY),
-  getStakeMinimumDelegation: always(SHORTLY),
+  getSlotLeaders: always(SHORT),
+  getStakeMinimumDelegation: always(SHORT),
   getTokenSupply: always(SLOT),
   getTransaction: final,
   getTransactionCount: always(SLOT),
-  getVersion: always(SHORTLY),
+  getVersion: always(SHORT),
 };
 
 const keys = new CallKeys();
 
 const options: Readonly<Record<string, object>> = { getInflationReward: { epoch: 5 } };
 
-/** Call about a slot, with the params before its options. */
+/** Key of a call about a slot, with the commitment in its options if it has any. */
 function keyAt(method: MethodName, about: number, commitment: Commitment) {
   const { config } = methods[method];
   const first = [about, 'x', 'x'].slice(0, config ?? 1);

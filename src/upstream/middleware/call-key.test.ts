@@ -25,7 +25,7 @@ describe('equal keys', () => {
 
 describe('different keys', () => {
   it.each([
-    ['letters of another case', 'getBalance', '["a"]', '["A"]'],
+    ['letters in different case', 'getBalance', '["a"]', '["A"]'],
     ['a number and its digits as text', 'getBlock', '[5]', '["5"]'],
     ['a number that nodes reject', 'getBlock', '[5]', '[5.0]'],
     ['another commitment', 'getSlot', '[]', '[{"commitment":"confirmed"}]'],
@@ -33,7 +33,7 @@ describe('different keys', () => {
     ['another minimum context slot', 'getSlot', '[]', '[{"minContextSlot":5}]'],
     ['an empty object in place of a commitment', 'getTokenSupply', '["m"]', '["m",{}]'],
     [
-      'another option beside the commitment',
+      'another option besides the commitment',
       'getTokenSupply',
       '["m",{"x":1}]',
       '["m",{"x":1,"commitment":"finalized"}]',
@@ -46,7 +46,7 @@ describe('different keys', () => {
     expect(textOf(method, one)).not.toBe(textOf(method, other));
   });
 
-  it('are by bytes where params nest too deep', () => {
+  it('depend on the exact bytes if params are nested too deeply', () => {
     const deep = (inside: string): string => `[${'['.repeat(20)}${inside}${']'.repeat(20)}]`;
     expect(textOf('getSlot', deep('1'))).toBe(textOf('getSlot', deep('1')));
     expect(textOf('getSlot', deep('1'))).not.toBe(textOf('getSlot', deep(' 1')));
@@ -55,7 +55,7 @@ describe('different keys', () => {
 });
 
 describe('cached keys', () => {
-  it('belong to one call, whose bytes they own', () => {
+  it('belong to one call and copy its bytes', () => {
     const own = new CallKeys({ multiplier: 16_777_619 });
     const params = Buffer.from('[564258]');
     const key = own.keyOf({ ...callOf('getBalance'), params })!;

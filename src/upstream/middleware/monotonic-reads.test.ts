@@ -124,9 +124,9 @@ describe('MonotonicReads', () => {
     const refused = send(balance);
     answer({ body: Buffer.from('{"code":-32602}'), errorCode: -32602 });
     expect(refused.listener.ending).toBe('{"code":-32602}');
-    const greedy = send(callOf('getBalance', ['a', { minContextSlot: 99 }]));
+    const tooHigh = send(callOf('getBalance', ['a', { minContextSlot: 99 }]));
     answer(behind);
-    expect(greedy.listener.ending).toBe(text(behind));
+    expect(tooHigh.listener.ending).toBe(text(behind));
   });
 
   it('can be canceled during a call and during a backoff', () => {

@@ -58,7 +58,7 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
 const block = callOf('getBlock', [7]);
 
 describe('RedisCache', () => {
-  it('shares responses between gateways with their lifetime', () => {
+  it('shares responses and their TTL between gateways', () => {
     const one = stage();
     const other = stage(GENESIS, one.store);
     one.send(block);

@@ -143,7 +143,7 @@ describe('joining', () => {
     expect(alone.listener.ending).toBe('7');
   });
 
-  it('is not possible for a streamed response; several callers get it buffered', () => {
+  it('is not possible for a streamed response; multiple callers get a buffered one', () => {
     const { source, shared, send } = stage();
     const call = callOf('getProgramAccounts', ['p']);
     const begun: StreamedResponse[] = [];

@@ -17,7 +17,7 @@ import { ResponseCounts } from './response-counts.ts';
 
 const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
 
-/** With an account that was requested before. */
+/** Cache for which the call for the account counts as repeated. */
 function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const source = new ScriptedDispatcher();
   const clock = { now: 0 };
@@ -97,7 +97,7 @@ describe('a call for the current slot', () => {
     expect(reaches(callOf('getAccountInfo', ['c']), at(10))).toBe(false);
   });
 
-  it('is neither hashed nor counted with too long params', () => {
+  it('is neither hashed nor counted if its params are too long', () => {
     const { counts, reaches } = stage();
     for (let n = 0; n < 3; n++) reaches(callOf('getAccountInfo', ['x'.repeat(9_000)]), at(10));
     expect(counts.misses).toBe(0);
@@ -105,7 +105,7 @@ describe('a call for the current slot', () => {
 });
 
 describe('cached responses', () => {
-  it('below the finalized root need no node', () => {
+  it('below the finalized root are served without a node', () => {
     const { slots, clock, reaches } = stage();
     slots.set('finalized', 100);
     const block = '{"blockhash":"b"}';
@@ -131,7 +131,7 @@ describe('cached responses', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
   });
 
-  it('are skipped for a session with a higher minimum slot only', () => {
+  it('are skipped only for a session with a higher minimum slot', () => {
     const { source, reaches, send } = stage();
     reaches(account, at(10));
     const minSlot = new MinSlot();
@@ -147,7 +147,7 @@ describe('cached responses', () => {
 });
 
 describe('cache limits', () => {
-  it('evict the least recently used by size', () => {
+  it('evict the least recently used entries by size', () => {
     const { slots, memory, reaches } = stage({ maxBytes: 20_000, answerMaxBytes: 5_000 });
     slots.set('finalized', 1_000);
     const block = resultOf(JSON.stringify('x'.repeat(3_000)));

@@ -50,11 +50,11 @@ describe('getSlot', () => {
   });
 
   it.each([
-    ['a newer slot is wanted', [{ minContextSlot: 34 }]],
-    ['the commitment is none', [{ commitment: 'recent' }]],
-    ['there are more params', [{}, 1]],
-    ['the params are others', ['finalized']],
-    ['a slot is no number', [{ minContextSlot: 'x' }]],
+    ['a newer slot is required', [{ minContextSlot: 34 }]],
+    ['the commitment is invalid', [{ commitment: 'recent' }]],
+    ['there are too many params', [{}, 1]],
+    ['the options are not an object', ['finalized']],
+    ['a slot is not a number', [{ minContextSlot: 'x' }]],
   ])('is forwarded when %s', (_, params) => {
     const { slots, send } = stage();
     slots.set('finalized', 33, 0);
@@ -62,7 +62,7 @@ describe('getSlot', () => {
     expect(send(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
   });
 
-  it('never undercuts a recent response of a node', () => {
+  it('is never older than a recent response from a node', () => {
     const { source, slots, clock, send } = stage();
     source.script = () => resultOf('35');
     expect(send(head('processed'))).toBe('35');

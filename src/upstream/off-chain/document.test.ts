@@ -19,14 +19,14 @@ describe('documents', () => {
   });
 
   it.each([
-    ['nothing', ''],
-    ['a mark alone', Buffer.from([0xef, 0xbb, 0xbf])],
-    ['JSON that was cut off', '{"a":1'],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['an empty body', ''],
+    ['only a byte order mark', Buffer.from([0xef, 0xbb, 0xbf])],
+    ['truncated JSON', '{"a":1'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['too many bytes', `"${'x'.repeat(1_000_000)}"`],
     ['too many values', `[${'0,'.repeat(limits.valuesMax)}0]`],
-    ['arrays 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
-  ])('reject %s', (_, text) => expect(read(text)).toBeNull());
+    ['arrays nested 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
+  ])('are rejected: %s', (_, text) => expect(read(text)).toBeNull());
 
   it('are limited in depth', () => {
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
@@ -34,7 +34,7 @@ describe('documents', () => {
     expect(read(deep(limits.depthMax + 1))).toBeNull();
   });
 
-  it('ignore commas inside strings', () => {
+  it('may contain any number of commas in strings', () => {
     expect(read(JSON.stringify(',[{\\"'.repeat(limits.valuesMax)))).not.toBeNull();
   });
 });
@@ -50,14 +50,14 @@ const codings: [string, (bytes: Buffer) => Buffer][] = [
 ];
 
 describe('content codings', () => {
-  it.each(codings)('decode %s up to the size limit', async (coding, encode) => {
+  it.each(codings)('include %s, up to the size limit', async (coding, encode) => {
     expect(await decoded(encode(TEXT), coding, 100_000)).toEqual(TEXT);
     expect(await decoded(encode(BOMB.subarray(1)), coding, 100_000)).toEqual(BOMB.subarray(1));
     expect(await decoded(encode(BOMB), coding, 100_000)).toBeNull();
     expect(await decoded(encode(TEXT).subarray(0, -3), coding, 100_000)).toBeNull();
   });
 
-  it('reject unknown ones', async () => {
+  it('are rejected if unknown', async () => {
     for (const coding of ['zstd', 'gzip, br', 'compress'])
       expect(await decoded(TEXT, coding, 100)).toBeNull();
     for (const coding of [undefined, '', ' Identity ']) expect(await decoded(TEXT, coding, 100)).toBe(TEXT);
@@ -71,9 +71,9 @@ describe('content types', () => {
     'Application/JSON ; charset=utf-8',
     'application/vnd.a.b-1+json',
     'text/plain',
-  ])('accept %s', (type) => expect(mayBeJson(type)).toBe(true));
+  ])('are accepted: %s', (type) => expect(mayBeJson(type)).toBe(true));
 
-  it.each(['text/html', 'image/svg+xml', 'application/jsonp', 'json', ''])('reject %j', (type) =>
+  it.each(['text/html', 'image/svg+xml', 'application/jsonp', 'json', ''])('are rejected: %j', (type) =>
     expect(mayBeJson(type)).toBe(false),
   );
 });

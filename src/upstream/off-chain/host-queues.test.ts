@@ -4,9 +4,9 @@ import { offChainLimits } from './limits.ts';
 
 const never = new AbortController().signal;
 
-function lanesWith(limits: Partial<typeof offChainLimits>) {
+function queuesWith(limits: Partial<typeof offChainLimits>) {
   const clock = { now: 0 };
-  return { clock, lanes: new HostQueues({ ...offChainLimits, ...limits }, () => clock.now) };
+  return { clock, queues: new HostQueues({ ...offChainLimits, ...limits }, () => clock.now) };
 }
 
 async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
@@ -14,33 +14,33 @@ async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   return Promise.race([promise, Promise.resolve('waits' as const)]);
 }
 
-async function placeOf(promise: Promise<HostSlot | null>): Promise<HostSlot> {
-  const place = await now(promise);
-  if (place === null || place === 'waits') throw new Error(`no place: ${place}`);
-  return place;
+async function grantedSlot(promise: Promise<HostSlot | null>): Promise<HostSlot> {
+  const hostSlot = await now(promise);
+  if (hostSlot === null || hostSlot === 'waits') throw new Error(`no place: ${hostSlot}`);
+  return hostSlot;
 }
 
 describe('HostQueues', () => {
   it('grants fewer permits to unproven hosts', async () => {
-    const { lanes } = lanesWith({ unprovenPerHostMax: 1, perHostMax: 3 });
-    const first = await placeOf(lanes.acquire('a', never));
-    const others = [1, 2, 3].map(() => lanes.acquire('a', never));
+    const { queues } = queuesWith({ unprovenPerHostMax: 1, perHostMax: 3 });
+    const first = await grantedSlot(queues.acquire('a', never));
+    const others = [1, 2, 3].map(() => queues.acquire('a', never));
     expect(await now(others[0]!)).toBe('waits');
     first.release('success');
-    for (const other of others) await placeOf(other);
-    expect(await now(lanes.acquire('a', never))).toBe('waits');
-    expect([lanes.active, lanes.waiting]).toEqual([3, 1]);
+    for (const other of others) await grantedSlot(other);
+    expect(await now(queues.acquire('a', never))).toBe('waits');
+    expect([queues.active, queues.waiting]).toEqual([3, 1]);
   });
 
   it('serves hosts round-robin', async () => {
-    const { lanes } = lanesWith({ inFlightMax: 1, unprovenPerHostMax: 1 });
+    const { queues } = queuesWith({ inFlightMax: 1, unprovenPerHostMax: 1 });
     const order: string[] = [];
     const enter = (host: string) =>
-      lanes.acquire(host, never).then((place) => {
+      queues.acquire(host, never).then((hostSlot) => {
         order.push(host);
-        place?.release('success');
+        hostSlot?.release('success');
       });
-    const first = await placeOf(lanes.acquire('z', never));
+    const first = await grantedSlot(queues.acquire('z', never));
     const all = ['a', 'a', 'a', 'b', 'c', 'b'].map(enter);
     first.release('success');
     await Promise.all(all);
@@ -48,49 +48,49 @@ describe('HostQueues', () => {
   });
 
   it('rejects requests beyond the queue limits', async () => {
-    const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 2, queueMax: 3 });
-    for (const host of ['a', 'b', 'c']) await placeOf(lanes.acquire(host, never));
-    const waiting = [lanes.acquire('a', never), lanes.acquire('a', never)];
-    expect(await now(lanes.acquire('a', never))).toBeNull();
-    expect(await now(lanes.acquire('b', never))).toBe('waits');
-    expect(await now(lanes.acquire('c', never))).toBeNull();
+    const { queues } = queuesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 2, queueMax: 3 });
+    for (const host of ['a', 'b', 'c']) await grantedSlot(queues.acquire(host, never));
+    const waiting = [queues.acquire('a', never), queues.acquire('a', never)];
+    expect(await now(queues.acquire('a', never))).toBeNull();
+    expect(await now(queues.acquire('b', never))).toBe('waits');
+    expect(await now(queues.acquire('c', never))).toBeNull();
     expect(await now(waiting[0]!)).toBe('waits');
-    expect(await now(lanes.acquire('d', never))).not.toBe('waits');
+    expect(await now(queues.acquire('d', never))).not.toBe('waits');
   });
 
   it('opens the circuit of a failing host and rejects its waiters', async () => {
-    const { lanes, clock } = lanesWith({
+    const { queues, clock } = queuesWith({
       unprovenPerHostMax: 1,
       circuitFailuresMax: 2,
       circuitOpenMs: 100,
     });
-    const first = await placeOf(lanes.acquire('a', never));
-    const waiting = [1, 2, 3].map(() => lanes.acquire('a', never));
+    const first = await grantedSlot(queues.acquire('a', never));
+    const waiting = [1, 2, 3].map(() => queues.acquire('a', never));
     first.release('failure');
-    (await placeOf(waiting[0]!)).release('failure');
+    (await grantedSlot(waiting[0]!)).release('failure');
     expect([await waiting[1], await waiting[2]]).toEqual([null, null]);
-    expect(await now(lanes.acquire('a', never))).toBeNull();
-    expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
+    expect(await now(queues.acquire('a', never))).toBeNull();
+    expect([queues.active, queues.waiting]).toEqual([0, 0]);
     clock.now = 100;
-    const trial = await placeOf(lanes.acquire('a', never));
-    expect(await now(lanes.acquire('a', never))).toBeNull();
+    const trial = await grantedSlot(queues.acquire('a', never));
+    expect(await now(queues.acquire('a', never))).toBeNull();
     trial.release('success');
-    await placeOf(lanes.acquire('a', never));
+    await grantedSlot(queues.acquire('a', never));
   });
 
   it('releases the slot of an aborted waiter', async () => {
-    const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 1 });
-    const first = await placeOf(lanes.acquire('a', never));
-    const leaver = new AbortController();
-    const left = lanes.acquire('a', leaver.signal);
-    leaver.abort();
+    const { queues } = queuesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 1 });
+    const first = await grantedSlot(queues.acquire('a', never));
+    const aborter = new AbortController();
+    const left = queues.acquire('a', aborter.signal);
+    aborter.abort();
     expect(await left).toBeNull();
-    expect(lanes.waiting).toBe(0);
-    expect(await lanes.acquire('a', leaver.signal)).toBeNull();
-    const second = lanes.acquire('a', never);
+    expect(queues.waiting).toBe(0);
+    expect(await queues.acquire('a', aborter.signal)).toBeNull();
+    const second = queues.acquire('a', never);
     first.release('success');
     first.release('success');
-    await placeOf(second);
-    expect(lanes.active).toBe(1);
+    await grantedSlot(second);
+    expect(queues.active).toBe(1);
   });
 });

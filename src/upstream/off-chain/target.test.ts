@@ -10,7 +10,7 @@ const rules = {
   ipfsGateways: ['https://one.example/ipfs/', 'https://two.example/g/ipfs/'],
 };
 
-function leadsTo(uri: string): string[] | string | null {
+function resolved(uri: string): string[] | string | null {
   const target = targetOf(uri, rules, offChainLimits);
   if (target === null) return null;
   return target.kind === 'inline' ? target.bytes.toString() : target.urls.map(({ href }) => href);
@@ -33,32 +33,32 @@ describe('targetOf', () => {
     ['data:application/json;utf8,%7B%22a%22%3A1%7D', '{"a":1}'],
     ['data:application/json;base64,eyJhIjoxfQ==', '{"a":1}'],
     ['data:application/json,{"off":"50%"}', '{"off":"50%"}'],
-  ])('resolves %s', (uri, place) => expect(leadsTo(uri)).toEqual(place));
+  ])('resolves %s', (uri, expected) => expect(resolved(uri)).toEqual(expected));
 
   it.each([
-    ['', 'nothing'],
+    ['', 'empty'],
     ['file:///etc/passwd', 'a file'],
     ['https://user:pass@a.example/', 'a password'],
     ['https://a.example:8080/', 'a port that is not allowed'],
     ['http://a.example:22/', 'a port of another service'],
     [`https://a.example/${'x'.repeat(offChainLimits.uriMaxLength)}`, 'too long'],
-    [`ipfs://${CID}/../../admin`, 'a way out of the file'],
-    [`ipfs://${CID}/%2e%2e/${CID}x`, 'an encoded way out'],
+    [`ipfs://${CID}/../../admin`, 'path traversal'],
+    [`ipfs://${CID}/%2e%2e/${CID}x`, 'encoded path traversal'],
     [`ipfs://${CID}\\..\\..`, 'backslashes'],
-    [`ipfs://${CID}/%2e%2e%2f%2e%2e%2fapi`, 'a way out in encoded dots and slashes'],
-    [`ipfs://${CID}/a%2f.%2E`, 'an encoded way out at the end'],
-    [`ipfs://${CID}/%252e%252e%252fapi`, 'a way out that is encoded twice'],
-    [`ipfs://${CID}/.\t.%2fapi`, 'a way out with a character that is left out'],
-    [`ipfs://${CID}/%${'25'.repeat(200)}2e`, 'more encodings than any name has'],
-    ['ipfs://short', 'no identifier'],
+    [`ipfs://${CID}/%2e%2e%2f%2e%2e%2fapi`, 'path traversal with encoded dots and slashes'],
+    [`ipfs://${CID}/a%2f.%2E`, 'encoded path traversal at the end'],
+    [`ipfs://${CID}/%252e%252e%252fapi`, 'path traversal that is encoded twice'],
+    [`ipfs://${CID}/.\t.%2fapi`, 'path traversal with a character that URL parsers drop'],
+    [`ipfs://${CID}/%${'25'.repeat(200)}2e`, 'too many levels of encoding'],
+    ['ipfs://short', 'an invalid identifier'],
     ['data:text/html,<b>', 'HTML'],
     ['data:application/json;base64,%%%', 'broken base64'],
-    [`data:application/json,${'x'.repeat(3 * offChainLimits.documentMaxBytes + 64)}`, 'too much'],
-  ])('rejects %s (%s)', (uri) => expect(leadsTo(uri)).toBeNull());
+    [`data:application/json,${'x'.repeat(3 * offChainLimits.documentMaxBytes + 64)}`, 'too large'],
+  ])('rejects %s (%s)', (uri) => expect(resolved(uri)).toBeNull());
 
   it.each(['2130706433', '0177.0.0.1', '0x7f.1', '127.1', '0x7f000001'])(
-    'normalizes the address in %s, so that it is checked',
-    (host) => expect(leadsTo(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
+    'normalizes the address %s so that it is checked',
+    (host) => expect(resolved(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
   );
 
   it('never throws or returns a forbidden port, scheme or user', () => {

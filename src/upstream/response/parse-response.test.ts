@@ -21,23 +21,23 @@ describe('locateResponse', () => {
   });
 
   it.each([
-    ['somebody else’s id', '{"jsonrpc":"2.0","result":1,"id":8}'],
-    ['an id that ends like ours', '{"jsonrpc":"2.0","result":1,"id":17}'],
+    ['another id', '{"jsonrpc":"2.0","result":1,"id":8}'],
+    ['an id with the same last digit', '{"jsonrpc":"2.0","result":1,"id":17}'],
     ['no id', '{"jsonrpc":"2.0","result":1}'],
-    ['a null id beside a result', '{"jsonrpc":"2.0","result":1,"id":null}'],
+    ['a null id with a result', '{"jsonrpc":"2.0","result":1,"id":null}'],
     ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
     ['two results', '{"id":7,"result":1,"result":2}'],
     ['a name with escapes', '{"id":7,"result":1,"\\u0072esult":2}'],
     ['an error without a code', '{"jsonrpc":"2.0","error":"no","id":7}'],
-    ['a cut after a brace', '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1}'],
+    ['a truncation after a brace', '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1}'],
     ['an empty result', '{"jsonrpc":"2.0","result":,"id":7}'],
-    ['something after the end', '{"id":7,"result":1}{"id":7,"result":1}'],
-    ['something after the end of Agave’s order', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
+    ['trailing data', '{"id":7,"result":1}{"id":7,"result":1}'],
+    ['trailing data in Agave’s format', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
     ['HTML where the result should be', '{"jsonrpc":"2.0","result":<html>oops,"id":7}'],
-    ['a result beside an error, in Agave’s order', '{"jsonrpc":"2.0","result":{},"error":{"code":1},"id":7}'],
+    ['a result and an error, in Agave’s format', '{"jsonrpc":"2.0","result":{},"error":{"code":1},"id":7}'],
     ['a number with a leading zero', '{"id":7,"result":01}'],
     ['a bad escape', '{"id":7,"result":"\\x"}'],
-    ['nesting without end', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['excessive nesting', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ])('rejects %s', (_name, text) => {
     expect(locate(text)).toBeNull();
   });
@@ -58,9 +58,9 @@ describe('locateResponse', () => {
 
   const long = `"${'x'.repeat(10_000)}"`;
   it.each([
-    ['whose value does not end as it began', `{"a":${long}`],
-    ['that is a bare word', `x${long}`],
-    ['beside an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
+    ['with an unclosed value', `{"a":${long}`],
+    ['with a bare word as value', `x${long}`],
+    ['with both a result and an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
     ['with a broken value and an error inside', `{"error":${long}]}`],
   ])('rejects a large response %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
@@ -68,10 +68,10 @@ describe('locateResponse', () => {
   });
 
   it.each([
-    ['that comes twice', `{"a":${long}},"id":7}{"jsonrpc":"2.0","result":{}`],
-    ['that brings the answer to another', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
-    ['that is broken inside', `{"a":${long},]}`],
-    ['that nests deeper than any', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
+    ['followed by a second one', `{"a":${long}},"id":7}{"jsonrpc":"2.0","result":{}`],
+    ['that contains another response', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
+    ['with invalid JSON inside', `{"a":${long},]}`],
+    ['with excessive nesting', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
   ])('rejects a large response %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
   });
@@ -116,8 +116,8 @@ describe('locateResponse', () => {
           ['jsonrpc', JSON.stringify(more.jsonrpc)],
           ['extra', more.extra],
         ].map(([name, text]) => `${gap}"${name}"${gap}:${gap}${text}${gap}`);
-        const turned = [...members.slice(turn % 4), ...members.slice(0, turn % 4)];
-        expect(locate(`{${turned.join(',')}}`)?.body.trim()).toBe(result.trim());
+        const rotated = [...members.slice(turn % 4), ...members.slice(0, turn % 4)];
+        expect(locate(`{${rotated.join(',')}}`)?.body.trim()).toBe(result.trim());
       }),
     );
   });

@@ -54,11 +54,11 @@ function begin(start: Buffer, bytes: number | null, read = true): Passing {
 }
 
 function pass(bytes: Buffer, size: number, length: number | null = bytes.length): Passing {
-  const passing = begin(bytes.subarray(0, OFFERED), length);
+  const started = begin(bytes.subarray(0, OFFERED), length);
   for (let at = OFFERED; at < bytes.length; at += size)
-    passing.answer.onData(Buffer.from(bytes.subarray(at, at + size)));
-  passing.answer.onEnd();
-  return passing;
+    started.answer.onData(Buffer.from(bytes.subarray(at, at + size)));
+  started.answer.onEnd();
+  return started;
 }
 
 const codeOf = ({ reader }: Passing): string | undefined => (reader.end as Failure).code;
@@ -78,7 +78,7 @@ describe('PassthroughResponse', () => {
     },
   );
 
-  it.each([1, 64, 100_000])('fails when more than announced arrives, in chunks of %i bytes', (size) => {
+  it.each([1, 64, 100_000])('fails when more bytes than announced arrive, in chunks of %i bytes', (size) => {
     const bytes = body(RESULT, `,"id":${ID}}`);
     const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
     expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
@@ -87,27 +87,27 @@ describe('PassthroughResponse', () => {
   });
 
   it.each([
-    ['of somebody else', body(RESULT, `,"id":${ID + 1}}\n`)],
+    ['with another id', body(RESULT, `,"id":${ID + 1}}\n`)],
     ['without an end', body(RESULT, '')],
-    ['that ends in something else', body(RESULT, `,"id":${ID}},`)],
-    ['whose end is cut off', body(RESULT).subarray(0, -3)],
+    ['with another end', body(RESULT, `,"id":${ID}},`)],
+    ['with a truncated end', body(RESULT).subarray(0, -3)],
     [
-      'that is no text',
+      'with invalid UTF-8',
       Buffer.concat([body(RESULT).subarray(0, 200), Buffer.from([0xff]), body(RESULT).subarray(200)]),
     ],
     [
-      'that ends within a character',
+      'with a truncated character at the end of the result',
       Buffer.concat([body(RESULT).subarray(0, 300), Buffer.from(`\xe2,"id":${ID}}\n`, 'latin1')]),
     ],
   ])('fails for a response %s', (_name, bytes) => {
     for (const size of [1, 64, 100_000]) {
-      const passing = pass(bytes, size);
-      expect(codeOf(passing)).toBe('UPSTREAM_UNAVAILABLE');
-      expect(passing.ends).toEqual(['invalid']);
+      const started = pass(bytes, size);
+      expect(codeOf(started)).toBe('UPSTREAM_UNAVAILABLE');
+      expect(started.ends).toEqual(['invalid']);
     }
   });
 
-  it('starts only with a large result', () => {
+  it('starts only for a large result', () => {
     const filler = 'x'.repeat(100);
     for (const text of [
       `{"jsonrpc":"2.0","error":{"code":1${filler}`,
@@ -141,10 +141,10 @@ describe('PassthroughResponse', () => {
     const lost = { ...late, timedOut: false };
     const start = body(RESULT).subarray(0, OFFERED);
     const end = (exchange: Parameters<PassthroughResponse['onError']>[0], isPaused = false): unknown[] => {
-      const passing = begin(start, null);
-      if (isPaused) passing.answer.pause();
-      passing.answer.onError(exchange);
-      return [codeOf(passing), ...passing.ends];
+      const started = begin(start, null);
+      if (isPaused) started.answer.pause();
+      started.answer.onError(exchange);
+      return [codeOf(started), ...started.ends];
     };
     expect(end(lost)).toEqual(['UPSTREAM_UNAVAILABLE', 'lost']);
     expect(end(late)).toEqual(['UPSTREAM_TIMEOUT', 'lost']);

@@ -20,14 +20,14 @@ describe('HedgeBudget', () => {
 });
 
 describe('HedgeTimer', () => {
-  it('checks all calls, even if some are removed meanwhile', async () => {
+  it('checks all calls, even if some are removed during the check', async () => {
     const rounds = new HedgeTimer();
-    const looked: string[] = [];
+    const checked: string[] = [];
     const call = (name: string): HedgeCandidate => ({
       previousCandidate: null,
       nextCandidate: null,
       checkHedge() {
-        looked.push(name);
+        checked.push(name);
         rounds.remove(this);
       },
     });
@@ -35,10 +35,10 @@ describe('HedgeTimer', () => {
     for (const one of [a, b, c]) rounds.add(one);
     rounds.remove(b);
     rounds.remove(b);
-    while (looked.length < 2) await sleep(5);
+    while (checked.length < 2) await sleep(5);
     rounds.add(call('d'));
-    while (!looked.includes('d')) await sleep(5);
-    expect(looked).toEqual(['c', 'a', 'd']);
+    while (!checked.includes('d')) await sleep(5);
+    expect(checked).toEqual(['c', 'a', 'd']);
     expect(
       [a, b, c].every(
         ({ previousCandidate, nextCandidate }) => previousCandidate === null && nextCandidate === null,

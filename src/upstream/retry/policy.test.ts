@@ -48,7 +48,7 @@ describe('decideRetry', () => {
     },
   );
 
-  it.each([-32001, -32007, -32009, -32018, -32020])('confirms %i by one other node', (code) => {
+  it.each([-32001, -32007, -32009, -32018, -32020])('confirms %i with one other node', (code) => {
     expect(verdictsOf(repeatable, answer(code))).toEqual(['confirm']);
   });
 

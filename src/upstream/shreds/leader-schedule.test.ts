@@ -12,7 +12,7 @@ type Answer = unknown;
 type Call = Readonly<{ method: string; params: readonly unknown[] }>;
 
 /** A schedule with epochs of 100 slots, at slot 1,050 in epoch 10. */
-function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeof shredLimits> } = {}) {
+function setUp(change: { answer?: (call: Call) => Answer; limits?: Partial<typeof shredLimits> } = {}) {
   const calls: Call[] = [];
   const state = { slot: 1_050 };
   const usual = ({ method, params }: Call): Answer => {
@@ -63,7 +63,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
 
 describe('LeaderSchedule', () => {
   it('returns the leaders of the current and the next epoch', async () => {
-    const { schedule } = scene();
+    const { schedule } = setUp();
     await schedule.start();
     expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
     expect(schedule.leaderOf(slot(1_001))).toEqual(key(110));
@@ -72,7 +72,7 @@ describe('LeaderSchedule', () => {
   });
 
   it('returns null for other slots and before the first read', async () => {
-    const { schedule } = scene();
+    const { schedule } = setUp();
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
     await schedule.start();
     for (const other of [0, 999, 1_099, 1_199, 1_200, 2 ** 60]) {
@@ -81,7 +81,7 @@ describe('LeaderSchedule', () => {
   });
 
   it('follows epoch changes and evicts old epochs', async () => {
-    const { schedule, state, until } = scene({ limits: { scheduleIntervalMs: 1 } });
+    const { schedule, state, until } = setUp({ limits: { scheduleIntervalMs: 1 } });
     await schedule.start();
     state.slot = 1_310;
     await until(() => schedule.leaderOf(slot(1_300)) !== null && schedule.size === 2);
@@ -89,8 +89,8 @@ describe('LeaderSchedule', () => {
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
   });
 
-  it('refreshes at once on an unknown slot, but not for each one', async () => {
-    const { schedule, state, calls, until } = scene({ limits: { scheduleRetryMs: 20 } });
+  it('refreshes at once on an unknown slot, but not on each one', async () => {
+    const { schedule, state, calls, until } = setUp({ limits: { scheduleRetryMs: 20 } });
     await schedule.start();
     state.slot = 1_200;
     await until(() => schedule.leaderOf(slot(1_205)) !== null);
@@ -101,7 +101,7 @@ describe('LeaderSchedule', () => {
 
   it('retries without a response, with an unknown schedule and with malformed responses', async () => {
     let failures = 0;
-    const { schedule, until } = scene({
+    const { schedule, until } = setUp({
       answer: ({ method }) => {
         failures++;
         if (failures === 1) throw new Error('no response');

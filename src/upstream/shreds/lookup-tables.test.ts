@@ -47,14 +47,14 @@ const lookup = (accountKey: Uint8Array, writable: number[], readonly: number[] =
   readonlyIndexes: Uint8Array.from(readonly),
 });
 
-type Question = {
+type TableRequest = {
   addresses: string[];
   answer: (accounts: (Buffer | null)[], at?: number) => void;
   fail: () => void;
 };
 
-function scene(limits: Partial<typeof shredLimits> = {}) {
-  const questions: Question[] = [];
+function setUp(limits: Partial<typeof shredLimits> = {}) {
+  const tableRequests: TableRequest[] = [];
   let onRequest: (() => void) | null = null;
   const request = (_method: string, params: unknown): Promise<Buffer> =>
     new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
         );
         resolve(Buffer.from(JSON.stringify({ context: { slot: at }, value })));
       };
-      questions.push({ addresses, answer, fail: () => reject(new Error('no response')) });
+      tableRequests.push({ addresses, answer, fail: () => reject(new Error('no response')) });
       onRequest?.();
     });
   const tables = new LookupTables({
@@ -79,17 +79,17 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
     log,
   });
   onTestFinished(() => tables.close());
-  const nextRequests = async (count: number): Promise<Question> => {
-    while (questions.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
-    return questions[count - 1]!;
+  const nextRequests = async (count: number): Promise<TableRequest> => {
+    while (tableRequests.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
+    return tableRequests[count - 1]!;
   };
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { tables, questions, nextRequests, settled };
+  return { tables, tableRequests, nextRequests, settled };
 }
 
 describe('LookupTables', () => {
   it('resolves writable and readonly addresses of a known table', () => {
-    const { tables } = scene();
+    const { tables } = setUp();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
     const loaded = tables.resolve([lookup(key(7), [4, 0], [2])], slot(21));
     expect(loaded).toEqual({ writable: [key(4), key(0)], readonly: [key(2)] });
@@ -97,7 +97,7 @@ describe('LookupTables', () => {
   });
 
   it('resolves all or nothing and requests every unknown table', async () => {
-    const { tables, nextRequests } = scene();
+    const { tables, nextRequests } = setUp();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
     const lookups = [lookup(key(1), [0]), lookup(key(7), [1]), lookup(key(2), [0])];
     expect(tables.resolve(lookups, slot(21))).toBeNull();
@@ -107,7 +107,7 @@ describe('LookupTables', () => {
   });
 
   it('requests 100 tables at a time with limited concurrency', async () => {
-    const { tables, questions, nextRequests, settled } = scene({ tableReadsMax: 2 });
+    const { tables, tableRequests, nextRequests, settled } = setUp({ tableReadsMax: 2 });
     for (let i = 0; i < 250; i++) {
       const address = key(1);
       address.set([i & 0xff, i >> 8]);
@@ -115,13 +115,13 @@ describe('LookupTables', () => {
     }
     await nextRequests(2);
     await settled();
-    expect(questions.map(({ addresses }) => addresses.length)).toEqual([100, 100]);
-    questions[0]!.answer(Array(100).fill(null));
+    expect(tableRequests.map(({ addresses }) => addresses.length)).toEqual([100, 100]);
+    tableRequests[0]!.answer(Array(100).fill(null));
     expect((await nextRequests(3)).addresses).toHaveLength(50);
   });
 
   it('hides addresses from the slot that added them', () => {
-    const { tables } = scene();
+    const { tables } = setUp();
     tables.onAccount(written(key(7), { count: 5, lastExtendedSlot: 20n, startIndex: 3 }, 20n));
     expect(tables.resolve([lookup(key(7), [3])], slot(20))).toBeNull();
     expect(tables.resolve([lookup(key(7), [2])], slot(20))?.writable).toEqual([key(2)]);
@@ -129,14 +129,14 @@ describe('LookupTables', () => {
   });
 
   it('resolves a deactivated table for 512 slots', () => {
-    const { tables } = scene();
+    const { tables } = setUp();
     tables.onAccount(written(key(7), { count: 5, deactivationSlot: 100n }, 100n));
     expect(tables.resolve([lookup(key(7), [0])], slot(612))).not.toBeNull();
     expect(tables.resolve([lookup(key(7), [0])], slot(613))).toBeNull();
   });
 
-  it('requests a table again that must have been extended', async () => {
-    const { tables, nextRequests, settled } = scene();
+  it('requests a table again if it must have been extended', async () => {
+    const { tables, nextRequests, settled } = setUp();
     tables.onAccount(written(key(7), { count: 2 }, 20n));
     expect(tables.resolve([lookup(key(7), [2])], slot(30))).toBeNull();
     (await nextRequests(1)).answer([tableData({ count: 3, lastExtendedSlot: 25n })], 29);
@@ -145,13 +145,13 @@ describe('LookupTables', () => {
   });
 
   it('ignores older states', async () => {
-    const { tables, nextRequests, settled } = scene();
+    const { tables, nextRequests, settled } = setUp();
     tables.resolve([lookup(key(7), [0])], slot(30));
-    const question = await nextRequests(1);
+    const tableRequest = await nextRequests(1);
     tables.onAccount(written(key(7), { count: 5 }, 40n, 9n));
     tables.onAccount(written(key(7), { count: 4 }, 40n, 8n));
     tables.onAccount(written(key(7), { count: 3 }, 39n, 99n));
-    question.answer([tableData({ count: 2 })], 38);
+    tableRequest.answer([tableData({ count: 2 })], 38);
     await settled();
     expect(tables.resolve([lookup(key(7), [4])], slot(41))?.writable).toEqual([key(4)]);
   });

@@ -31,23 +31,23 @@ it('limits the verification of invalid signatures and verifies valid ones afterw
   let now = 0;
   let nth = 0;
   const verifier = new ShredVerifier({ ...deshredLimits, invalidSignaturesPerSecondMax: 1_000 }, () => now);
-  const judge = (packet: Uint8Array) =>
+  const verify = (packet: Uint8Array) =>
     verifier.check(parsed(packet), addressBytes(leader.address), undefined).kind;
   const flood = (count: number) => {
     const kinds = { invalidSignature: 0, deferred: 0 } as Record<string, number>;
     for (let i = 0; i < count; i++) {
       const packet = Uint8Array.from(packets[i % packets.length] as Uint8Array);
       new DataView(packet.buffer).setUint32(0, nth++, true);
-      const kind = judge(packet);
+      const kind = verify(packet);
       kinds[kind] = (kinds[kind] ?? 0) + 1;
     }
     return kinds;
   };
-  for (let i = 0; i < 20; i++) expect(judge(packets[i] as Uint8Array)).toBe('first');
+  for (let i = 0; i < 20; i++) expect(verify(packets[i] as Uint8Array)).toBe('first');
   // Half of the 250 ms burst is for claims of a single shred.
   expect(flood(500)).toEqual({ invalidSignature: 126, deferred: 374 });
-  expect(judge(packets[0] as Uint8Array)).toBe('deferred');
-  expect(judge(packets[1] as Uint8Array)).toBe('first');
+  expect(verify(packets[0] as Uint8Array)).toBe('deferred');
+  expect(verify(packets[1] as Uint8Array)).toBe('first');
   now += 100;
   expect(flood(200)).toEqual({ invalidSignature: 100, deferred: 100 });
   now += 10_000;

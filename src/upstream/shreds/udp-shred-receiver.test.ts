@@ -53,14 +53,14 @@ describe('UdpShredReceiver', () => {
   it('accepts only listed senders', async () => {
     const { udp, received, packets } = await started({ senders: ['127.0.0.2', '127.1.0.0/16'] });
     const { port } = udp.address!;
-    const [stranger, friend, neighbour] = await Promise.all([
+    const [unlisted, listed, inListedNetwork] = await Promise.all([
       sender('127.0.0.1'),
       sender('127.0.0.2'),
       sender('127.1.2.3'),
     ]);
-    await send(stranger!, port, Uint8Array.of(1));
-    await send(friend!, port, Uint8Array.of(2));
-    await send(neighbour!, port, Uint8Array.of(3));
+    await send(unlisted!, port, Uint8Array.of(1));
+    await send(listed!, port, Uint8Array.of(2));
+    await send(inListedNetwork!, port, Uint8Array.of(3));
     await received(2);
     expect(packets.map(([first]) => first)).toEqual([2, 3]);
     expect(udp.unknownSenderPackets).toBe(1);

@@ -47,7 +47,7 @@ describe('markLag', () => {
     expect(report(41_000, 1_003, 1_004)).toEqual([null, null]);
   });
 
-  it('marks a node that jumps ahead of the only other, advancing one', () => {
+  it('marks a node that jumps ahead of the only other node, which advances', () => {
     report(0, 1_000, 1_000);
     expect(report(1_000, 1_002, 9_000)).toEqual([null, 'ahead']);
     expect(report(2_000, 1_004, 9_002)).toEqual([null, 'ahead']);

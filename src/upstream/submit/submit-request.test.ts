@@ -24,15 +24,15 @@ const sent = (params: Buffer | null): unknown => (params === null ? null : JSON.
 
 describe('parseSubmitRequest', () => {
   it('canonicalizes encodings', () => {
-    const ways = [
+    const variants = [
       parseSubmitRequest(params(base64, { encoding: 'base64' })),
       parseSubmitRequest(params(encodeBase58(wire))),
       parseSubmitRequest(params(encodeBase58(wire), { encoding: 'binary' })),
     ];
     const { signature } = signed();
-    for (const way of ways) {
-      expect(way).toMatchObject({ text: base64, signature: encodeBase58(signature!), blockhash });
-      expect(sent(way!.bareParams)).toEqual([
+    for (const variant of variants) {
+      expect(variant).toMatchObject({ text: base64, signature: encodeBase58(signature!), blockhash });
+      expect(sent(variant!.bareParams)).toEqual([
         base64,
         { encoding: 'base64', skipPreflight: true, maxRetries: 0 },
       ]);
@@ -75,7 +75,7 @@ describe('parseSubmitRequest', () => {
     expect(parseSubmitRequest(params(durable, { encoding: 'base64' }))).toMatchObject({ blockhash: null });
   });
 
-  it('returns null where a node would reject the form', () => {
+  it('returns null for params that a node would reject', () => {
     const tail = Buffer.concat([wire, Buffer.from([0])]).toString('base64');
     const none = [
       null,

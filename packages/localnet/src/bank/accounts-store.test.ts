@@ -80,7 +80,7 @@ function expectSame(store: AccountsStore, model: Model, slot: number): void {
 }
 
 describe('accounts store', () => {
-  it('answers readers at or above the root like a full history', () => {
+  it('shows readers at or above the root the same state as a full history', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const [store, model] = [new AccountsStore(), new Model()];

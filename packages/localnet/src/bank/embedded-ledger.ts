@@ -224,13 +224,13 @@ export class EmbeddedLedger implements LocalNode {
     return this.#end(() => this.executePending());
   }
 
-  /** Calls back when all announced transactions have been executed, so that `endSlot` runs none too early. */
+  /** Calls back when all announced transactions have been executed, so that `endSlot` does not run one too early. */
   afterPendingExecuted(then: () => void): void {
     if (this.#intake === null) then();
     else this.#intake.afterPendingExecuted(then);
   }
 
-  /** As `freeze`, but transactions that were not announced move to the next slot. */
+  /** Like `freeze`, but transactions that were not announced move to the next slot. */
   endSlot(): Bank {
     return this.#end(() => {});
   }

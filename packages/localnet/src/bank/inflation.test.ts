@@ -6,14 +6,14 @@ import { epochScheduleOf } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
 import { inflationRate } from './inflation.ts';
 
-const nobody = address('11111111111111111111111111111111');
+const placeholder = address('11111111111111111111111111111111');
 const genesis: Genesis = {
   hash: blockhashFromBytes(new Uint8Array(32)),
   creationTime: 0n,
-  identity: nobody,
-  voteAccount: nobody,
-  stakeAccount: nobody,
-  faucet: nobody,
+  identity: placeholder,
+  voteAccount: placeholder,
+  stakeAccount: placeholder,
+  faucet: placeholder,
   epochSchedule: epochScheduleOf(432_000),
   ticksPerSlot: 64,
   slotMs: 400,

@@ -16,7 +16,7 @@ type Times = Pick<Genesis, 'epochSchedule' | 'ticksPerSlot'>;
 const slotsPerYear = ({ ticksPerSlot }: Times): number =>
   (SECONDS_PER_YEAR * TICKS_PER_SECOND) / ticksPerSlot;
 
-/** From genesis to the start of an epoch. */
+/** Years from genesis to the start of an epoch. */
 const yearsAt = (genesis: Times, epoch: Epoch): number =>
   Number(epoch * genesis.epochSchedule.slotsPerEpoch) / slotsPerYear(genesis);
 

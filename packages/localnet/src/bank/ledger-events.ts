@@ -166,7 +166,7 @@ export class LedgerEvents {
   #reached: CommitmentSlots;
 
   /**
-   * @param ticks - per slot.
+   * @param ticks - ticks per slot.
    * @param now - Unix milliseconds.
    */
   constructor(voter: Voter, ticks: number, reached: CommitmentSlots, now: () => number) {
@@ -214,7 +214,7 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(transactionEvent(number, index, executed));
   }
 
-  /** @param signature - of the transaction that wrote the account; null for writes outside of transactions. */
+  /** @param signature - signature of the transaction that wrote the account; null for other writes. */
   account(
     number: number,
     changed: readonly [Address, Account | null],

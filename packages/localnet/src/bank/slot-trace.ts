@@ -19,7 +19,7 @@ export type SlotTrace = Readonly<{
 }>;
 
 const HASH_BYTES = 32;
-/** Stands for null in place of a transaction index. */
+/** Encodes a null transaction index. */
 const NO_TRANSACTION = 0xffff_ffff;
 
 /**
@@ -37,7 +37,7 @@ export function writeTrace(writer: ByteWriter, { rejected, writers }: SlotTrace)
 
 /**
  * Inverse of `writeTrace`.
- * @param accounts - of the record.
+ * @param accounts - accounts of the record.
  * @throws OutOfBytes if truncated.
  */
 export function readTrace(reader: ByteReader, accounts: ReadonlyMap<Address, Account | null>): SlotTrace {

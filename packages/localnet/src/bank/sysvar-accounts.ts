@@ -124,7 +124,7 @@ function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uin
   );
 }
 
-/** Ancestors, without the slot itself. Blockhashes stand in for bank hashes. */
+/** Ancestors, without the slot itself. Blockhashes replace bank hashes. */
 function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
   return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));

@@ -230,10 +230,10 @@ function loaderFault(
 
 /**
  * Wire form for the VM, with the newest blockhash, to which nonces advance, and a nonzero first signature,
- * because the VM takes zero for "did not execute".
+ * because the VM treats zero as "not executed".
  */
 function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
-  // Not `slice`, which is a view on a Buffer.
+  // Not `slice`, which returns a view for a Buffer.
   const copy = new Uint8Array(wire);
   const keyCount = message.accountKeys.length;
   const beforeKeys = (message.version === 'legacy' ? 0 : 1) + 3 + (keyCount > 0x7f ? 2 : 1);

@@ -59,7 +59,7 @@ it('returns the same object for the same account and keeps other changes', () =>
   expect(stateAt(50)).toMatchObject({ version: 'V3', commission: 7, node: other });
 });
 
-it('votes for every slot but the first in the next slot', () => {
+it('votes for every slot except the first, in the slot after it', () => {
   expect(stateAt(1).votes).toEqual([]);
   expect(stateAt(3)).toMatchObject({
     votes: [
@@ -85,7 +85,7 @@ it('earns 16 credits per root, by epoch, for the last 64 epochs', () => {
     { epoch: 0n, credits: 67n * 16n, previousCredits: 0n },
     { epoch: 1n, credits: 69n * 16n, previousCredits: 67n * 16n },
   ]);
-  // In an epoch of 32 slots, the first epoch roots no slot.
+  // With 32 slots per epoch, the first epoch roots no slot.
   expect(stateAt(34, 32).epochCredits).toEqual([{ epoch: 1n, credits: 32n, previousCredits: 0n }]);
   const late = stateAt(10_050).epochCredits;
   expect(late).toHaveLength(64);

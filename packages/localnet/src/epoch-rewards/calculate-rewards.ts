@@ -39,7 +39,7 @@ type Sources = Readonly<{
   stakes: readonly StakeAccount[];
   /** Epoch that earned the rewards. */
   epoch: Epoch;
-  /** Up to and including that epoch. */
+  /** Stake history up to and including that epoch. */
   history: readonly StakeHistoryEntry[];
 }>;
 

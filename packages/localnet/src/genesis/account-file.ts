@@ -75,7 +75,7 @@ export function readAccountFile(path: string, at?: Address): [Address, Account] 
   return [at ?? pubkey, { ...account, lamports: lamports(account.lamports) }];
 }
 
-/** Reads every `.json` file of a directory. @throws Error as `readAccountFile`. */
+/** Reads every `.json` file of a directory. @throws the errors of `readAccountFile`. */
 export function readAccountDir(dir: string): [Address, Account][] {
   return namesIn(dir)
     .filter((name) => name.endsWith('.json'))

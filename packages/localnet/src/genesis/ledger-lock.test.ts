@@ -30,11 +30,11 @@ function writeLock(pid: number, parent?: { pid: number; started: string }, file 
   writeFileSync(join(dir, file), JSON.stringify({ ...identityOf(pid), boot: boot(), parent }));
 }
 
-/** Child that replaces itself and never reaps its child. */
+/** Starts a command whose parent, an exec of sleep, never reaps it. @returns the pid of the command. */
 async function startChild(command: string): Promise<number> {
   child = spawn('sh', ['-c', `${command} & echo $!; exec sleep 30`], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [line] = await once(child.stdout!, 'data');
-  // The shell still reaps.
+  // Until its exec, the shell reaps its children.
   await expect.poll(() => readFileSync(`/proc/${child?.pid}/comm`, 'utf8').trim()).toBe('sleep');
   return Number(String(line));
 }
@@ -77,9 +77,9 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
   });
 
   it('is taken over from a process that died during a takeover', () => {
-    const gone = JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: boot() });
-    writeFileSync(join(dir, 'ledger.lock'), gone);
-    writeFileSync(join(dir, 'ledger.lock.turn'), gone);
+    const dead = JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: boot() });
+    writeFileSync(join(dir, 'ledger.lock'), dead);
+    writeFileSync(join(dir, 'ledger.lock.turn'), dead);
     const lock = lockLedger(dir);
     expect(lock.wasCleanShutdown).toBe(true);
     expect(readdirSync(dir)).toEqual(['ledger.lock']);
@@ -95,7 +95,7 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
     process.kill(pid, 'SIGKILL');
   });
 
-  it('goes to exactly one of many processes', async () => {
+  it('is acquired by exactly one of many processes', async () => {
     const ROUNDS = 20;
     const takers = Array.from({ length: 4 }, () =>
       spawn(process.execPath, [join(import.meta.dirname, '../../test/ledger/lock-taker.ts'), dir], {

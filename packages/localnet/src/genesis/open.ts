@@ -94,7 +94,7 @@ export interface OpenLocalNode extends LocalNode {
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
   /** @returns a function that removes the listener. */
   onFrozen(listener: (frozen: FrozenSlot) => void): () => void;
-  /** As `EmbeddedLedger.follow`. */
+  /** See `EmbeddedLedger.follow`. */
   follow(listener: (event: LedgerEvent) => void, from?: FollowFrom): () => void;
   /**
    * Freezes the open slot.

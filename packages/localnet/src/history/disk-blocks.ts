@@ -15,7 +15,7 @@ import { blockOf, type SlotRecord } from './slot-record.ts';
 /** Cached decoded blocks. */
 const CACHED_MAX = 64;
 
-/** Reads frozen blocks from the log by means of the index. */
+/** Reads frozen blocks from the log via the index. */
 export class DiskBlocks implements BlockStore {
   readonly #log: SegmentLog;
   readonly #index: HistoryIndex;
@@ -100,5 +100,5 @@ export class DiskBlocks implements BlockStore {
   }
 }
 
-/** Slots above the range of a number do not exist. */
+/** Slots above the safe integer range do not exist. */
 const numberOf = (at: Slot): number => (at < BigInt(Number.MAX_SAFE_INTEGER) ? Number(at) : -1);

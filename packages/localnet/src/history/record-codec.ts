@@ -12,7 +12,7 @@ import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.
 
 type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
 
-/** Marks rewards with types. Older records have the count in its place, which is always lower. */
+/** Marks rewards with types. Older records have the count here, which is always lower. */
 const TYPED_REWARDS = 0xffff_ffff;
 const NONE = 0xff;
 /** Indexes are stored: append only. */

@@ -29,7 +29,7 @@ const send = (body: string | Buffer, options?: Parameters<typeof sendTo>[2]) =>
   sendTo(server.port, body, options);
 const post = (body: string) => sendTo(server.port, body, { path: '/any/path?x=1', headers: JSON_TYPE });
 
-describe('request body, sent to any path,', () => {
+describe('request body sent to any path', () => {
   it.each([
     ['a call', call('"id":1'), `${ok('1')}\n`],
     ['a call with a text id', call('"id":"a\\u00e9"'), `${ok('"aé"')}\n`],
@@ -47,7 +47,7 @@ describe('request body, sent to any path,', () => {
     ['a null jsonrpc', '{"jsonrpc":null,"method":"getHealth","id":1}', WRONG_VERSION],
     ['jsonrpc 1.0', '{"jsonrpc":"1.0","method":"getHealth","id":1}', `${invalidRequest('1')}\n`],
     ['an unknown member', call('"id":"x","extra":[]'), `${invalidRequest('"x"')}\n`],
-    ['a method that is no string', '{"jsonrpc":"2.0","method":1,"id":1}', `${invalidRequest('1')}\n`],
+    ['a method that is not a string', '{"jsonrpc":"2.0","method":1,"id":1}', `${invalidRequest('1')}\n`],
     ['no method', '{"jsonrpc":"2.0","id":1}', `${invalidRequest('1')}\n`],
     ['params that are a string', call('"id":1,"params":"a"'), `${invalidRequest('1')}\n`],
     [
@@ -63,7 +63,7 @@ describe('request body, sent to any path,', () => {
     ['an unknown method', '{"jsonrpc":"2.0","method":"nope","id":1}', notFound],
     ['a method called __proto__', '{"jsonrpc":"2.0","method":"__proto__","id":1}', notFound],
     ['a __proto__ member', call('"id":1,"__proto__":{}'), `${invalidRequest('1')}\n`],
-    ['no JSON', '{"jsonrpc":', PARSE_ERROR],
+    ['invalid JSON', '{"jsonrpc":', PARSE_ERROR],
     ['nothing', '', PARSE_ERROR],
     ['a number', '5', PARSE_ERROR],
     ['null', 'null', PARSE_ERROR],
@@ -86,14 +86,14 @@ describe('request body, sent to any path,', () => {
     ['two methods', call('"id":1,"method":"getHealth"'), `${invalidRequest('1')}\n`],
     ['an id of 3000 characters', call(`"id":"${'x'.repeat(3000)}"`), `${ok(`"${'x'.repeat(3000)}"`)}\n`],
     ['params nested 200 deep', call(`"id":1,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
-  ])('with %s is answered like Agave', async (_name, body, expected) => {
+  ])('with %s gets the same response as from Agave', async (_name, body, expected) => {
     const seen = await post(body);
     expect(seen.text).toBe(expected);
     expect(seen.status).toBe(200);
     expect(seen.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('does not execute a notification', async () => {
+  it('is not executed if it is a notification', async () => {
     executed.length = 0;
     await post('{"jsonrpc":"2.0","method":"getHealth"}');
     expect(executed).toEqual([]);
@@ -101,7 +101,7 @@ describe('request body, sent to any path,', () => {
     expect(executed).toEqual(['getHealth']);
   });
 
-  it('runs batch calls concurrently and responds in order', async () => {
+  it('with a batch runs its calls concurrently and orders the responses', async () => {
     const seen = await post(
       '[{"jsonrpc":"2.0","method":"slow","id":1},{"jsonrpc":"2.0","method":"opensGate","id":2}]',
     );
@@ -110,7 +110,7 @@ describe('request body, sent to any path,', () => {
     );
   });
 
-  it('responds to a defect with -32603, logs it and reveals nothing', async () => {
+  it('that causes an internal error gets -32603 without details, which are logged', async () => {
     const seen = await post('{"jsonrpc":"2.0","method":"breaks","id":1}');
     expect(seen.text).toBe('{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"},"id":1}\n');
     expect(logged.join('')).toContain('a secret detail');
@@ -317,7 +317,7 @@ describe('server shutdown', () => {
     await closed;
   }, 4_000);
 
-  it('does not wait forever', async () => {
+  it('stops waiting after the timeout', async () => {
     const { closing, answer } = await slowServer(50);
     const lost = expect(answer).rejects.toThrow();
     await closing.close();

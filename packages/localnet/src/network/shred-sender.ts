@@ -21,7 +21,7 @@ export type SendShreds = (packets: readonly Uint8Array[], urgency: Urgency) => v
 export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>;
 
 /**
- * Deferred packets per millisecond. Receive buffers hold at least about 90 packets; half of that is left to urgent
+ * Deferred packets per millisecond. Receive buffers hold at least about 90 packets; half of that is reserved for urgent
  * packets.
  */
 const PACE_PACKETS = 8;

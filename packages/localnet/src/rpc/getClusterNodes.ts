@@ -25,7 +25,7 @@ type GetClusterNodesResult = readonly Readonly<{
   version: string | null;
 }>[];
 
-/** The only node; its gossip port is silent and it has no TPU. */
+/** The only node; its gossip port does not respond and it has no TPU. */
 export function getClusterNodes(node: LocalNode, params: JsonValue | undefined): GetClusterNodesResult {
   noParameters(params);
   const { genesis, contact } = node;

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../../src/base/json.ts';
 import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
 import type { LocalNode } from '../node.ts';
 
-/** How slots fall into epochs. */
+/** How slots are grouped into epochs. */
 type GetEpochScheduleResult = Readonly<{
   firstNormalEpoch: bigint;
   firstNormalSlot: bigint;

@@ -13,8 +13,7 @@ import type { Bank, LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeMessageText } from './decode-wire.ts';
 
-/** `data` is base64 of a message. */
-/** `message, {commitment, minContextSlot}`. */
+/** `message, {commitment, minContextSlot}`; the message is base64. */
 export function parseGetFeeForMessage(params: JsonValue | undefined) {
   const list = positional(params, 1, 2);
   return { data: at(list, 0, readString), config: readContextConfig(list[1]) };

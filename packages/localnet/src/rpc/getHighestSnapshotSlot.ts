@@ -4,10 +4,10 @@ import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
-/** Slots of the newest snapshots; `incremental` is null where there is none upon the full one. */
+/** Slots of the newest snapshots; `incremental` is null if none is based on the full one. */
 type GetHighestSnapshotSlotResult = Readonly<{ full: Slot; incremental: Slot | null }>;
 
-/** Full snapshots only. @throws RpcError -32008 for none. */
+/** Full snapshots only. @throws RpcError -32008 if there is none. */
 export function getHighestSnapshotSlot(
   node: LocalNode,
   params: JsonValue | undefined,

@@ -17,7 +17,7 @@ export const parseGetInflationGovernor = (params: JsonValue | undefined) => ({
   commitment: readStrictCommitment(positional(params, 0, 1)[0]),
 });
 
-/** The rules by which the ledger pays its stakes. */
+/** Inflation parameters by which the ledger pays stakes. */
 export function getInflationGovernor(
   _node: LocalNode,
   params: JsonValue | undefined,

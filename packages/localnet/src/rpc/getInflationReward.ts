@@ -27,7 +27,7 @@ type GetInflationRewardParams = Readonly<{
 /** null without a reward. */
 type GetInflationRewardResult = readonly (Readonly<{
   amount: bigint;
-  /** Percent, u8. A node with SIMD-0291 on has null here and a member `commissionBps` instead. */
+  /** Percent, u8. A node with SIMD-0291 enabled returns null here and adds `commissionBps`. */
   commission: number | null;
   effectiveSlot: Slot;
   epoch: Epoch;
@@ -35,8 +35,8 @@ type GetInflationRewardResult = readonly (Readonly<{
 }> | null)[];
 
 /**
- * `[addresses], {epoch, commitment, minContextSlot}`. Nothing but the body's size bounds the addresses: Agave's limit
- * of 32 came with 4.3.
+ * `[addresses], {epoch, commitment, minContextSlot}`. Only the body size limits the addresses: Agave's limit of 32
+ * was added in 4.3.
  */
 export function parseGetInflationReward(params: JsonValue | undefined): GetInflationRewardParams {
   const list = positional(params, 1, 2);

@@ -42,7 +42,7 @@ function* candidates(bank: Bank, filter: LargestAccountsFilter | null): Generato
   }
 }
 
-/** As of now; real nodes cache for two hours. */
+/** Current state; real nodes cache it for two hours. */
 export function getLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { filter, commitment } = parseGetLargestAccounts(params);
   const bank = node.bank(commitment);

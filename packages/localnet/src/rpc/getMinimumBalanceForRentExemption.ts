@@ -6,7 +6,7 @@ import type { Lamports } from '../../../../src/solana/units.ts';
 import { rentExemptMinimum } from '../bank/sysvar-accounts.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The largest data an account can have. Source: solana-system-interface `MAX_PERMITTED_DATA_LENGTH`. */
+/** Maximum data size of an account. Source: solana-system-interface `MAX_PERMITTED_DATA_LENGTH`. */
 const ACCOUNT_DATA_MAX_BYTES = 10 * 1024 * 1024;
 
 /**

@@ -19,7 +19,7 @@ type GetRecentPerformanceSamplesResult = readonly Readonly<{
   slot: Slot;
 }>[];
 
-/** `limit`; 720 when it is left out. @throws RpcError -32602 "Invalid limit; max 720" */
+/** `limit`; default 720. @throws RpcError -32602 "Invalid limit; max 720" */
 export function parseGetRecentPerformanceSamples(params: JsonValue | undefined) {
   const limit = optional(positional(params, 0, 1)[0], readUsize) ?? BigInt(PERFORMANCE_SAMPLES_MAX);
   if (limit > PERFORMANCE_SAMPLES_MAX) {

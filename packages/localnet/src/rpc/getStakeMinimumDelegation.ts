@@ -4,7 +4,7 @@ import { type Lamports, lamports } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** 1 SOL, as the stake program's GetMinimumDelegation. */
+/** 1 SOL, as returned by the stake program's GetMinimumDelegation. */
 const MINIMUM_DELEGATION: Lamports = lamports(1_000_000_000);
 
 export const getStakeMinimumDelegation = (node: LocalNode, params: JsonValue | undefined): WritableJson =>

@@ -21,7 +21,7 @@ export function parseGetTokenAccountBalance(params: JsonValue | undefined) {
   return { address: readAddress(text), commitment };
 }
 
-/** @throws RpcError -32602 for a missing or other account. */
+/** @throws RpcError -32602 if the account is missing or not a token account. */
 export function getTokenAccountBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, commitment } = parseGetTokenAccountBalance(params);
   const bank = node.bank(commitment);

@@ -22,7 +22,7 @@ export function parseGetTokenSupply(params: JsonValue | undefined) {
   return { address: readAddress(text), commitment };
 }
 
-/** @throws RpcError -32602 for a missing or other account. */
+/** @throws RpcError -32602 if the account is missing or not a mint. */
 export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, commitment } = parseGetTokenSupply(params);
   const bank = node.bank(commitment);

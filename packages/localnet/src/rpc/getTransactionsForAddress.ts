@@ -35,7 +35,7 @@ import { bankFor } from './context.ts';
 import { fullTransaction } from './getTransaction.ts';
 import { filterTransactionNotFound } from './history-errors.ts';
 
-/** Method of RPC providers, not of Agave; the subset that they share. Source: documentation of Helius and Triton. */
+/** Method of RPC providers, not of Agave; the subset common to all. Source: documentation of Helius and Triton. */
 const historyDetails = ['signatures', 'full'] as const;
 const historyStatuses = ['any', 'succeeded', 'failed'] as const;
 /** Whether to include transactions of the wallet's token accounts: none, all, or those that changed a balance. */
@@ -132,7 +132,7 @@ export function parseGetTransactionsForAddress(
   };
 }
 
-/** Above every index and slot. */
+/** Greater than any index or slot. */
 const END = 0x7fff_ffff_ffff_ffffn;
 
 const isAfter = (a: ChainPosition, b: ChainPosition): boolean =>

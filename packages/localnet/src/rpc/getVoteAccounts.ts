@@ -27,13 +27,13 @@ type GetVoteAccountsParams = Readonly<{
 
 type VoteAccountJson = Readonly<{
   activatedStake: Lamports;
-  /** Per cent, u8. */
+  /** Percent, u8. */
   commission: number;
   /** Epoch, credits at its end, credits before it; the last five epochs. */
   epochCredits: readonly (readonly [bigint, bigint, bigint])[];
   /** Whether the account had stake when the epoch began. */
   epochVoteAccount: boolean;
-  /** Hundredths of a per cent, u16. */
+  /** Basis points, u16. */
   inflationRewardsCommissionBps: number;
   lastVote: Slot;
   nodePubkey: Address;

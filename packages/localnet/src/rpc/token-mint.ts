@@ -12,7 +12,7 @@ const NATIVE_DECIMALS = 9;
 
 type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
 
-/** At the bank's time. */
+/** Amount at the bank's time. */
 export const tokenAmount = (bank: Bank, amount: bigint, scale: MintScale): TokenAmount =>
   mintTokenAmount(amount, scale, bank.clock.unixTimestamp) as TokenAmount;
 
@@ -26,7 +26,7 @@ function factsOrFault(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | s
   return { program: account.owner, scale };
 }
 
-/** null when it is no mint. */
+/** null if the account is not a mint. */
 export function findMint(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | null {
   const facts = factsOrFault(bank, mint);
   return typeof facts === 'string' ? null : facts;
@@ -34,7 +34,7 @@ export function findMint(bank: Pick<Bank, 'account'>, mint: Address): MintFacts 
 
 /**
  * Source: Agave `get_mint_owner_and_additional_data`.
- * @throws RpcError -32602 for a missing or other account.
+ * @throws RpcError -32602 if the account is missing or not a mint.
  */
 export function mintFacts(bank: Bank, mint: Address): MintFacts {
   const facts = factsOrFault(bank, mint);
@@ -42,7 +42,7 @@ export function mintFacts(bank: Bank, mint: Address): MintFacts {
   return facts;
 }
 
-/** As `mintFacts`, but the mint must be owned by a token program. */
+/** Like `mintFacts`, but the mint must be owned by a token program. */
 export function tokenMintFacts(bank: Bank, mint: Address): MintFacts {
   const facts = mintFacts(bank, mint);
   if (!isTokenProgram(facts.program)) throw invalidParams('Invalid param: not a Token mint');

@@ -47,7 +47,7 @@ function chain(before: Blockhash, transactions: readonly (readonly Signature[])[
 }
 
 describe('slot entries', () => {
-  it('chain from the parent blockhash over every signature to their own', () => {
+  it('form a chain from the parent blockhash over all signatures to the blockhash', () => {
     const [from, other, to] = [lab.wallet(), lab.wallet(), Keypair.generate()];
     follow();
     lab.node.submit(lab.transfer(from, to.publicKey, SOL));
@@ -87,14 +87,14 @@ describe('account write', () => {
     const writes = received.filter((event) => event.kind === 'account');
     const written = (key: Keypair) =>
       writes.filter(({ address }) => address === at(key.publicKey)).map(({ signature }) => signature);
-    // The first is the airdrop of the slot before.
+    // The first one is the airdrop in the previous slot.
     expect(written(from).slice(1)).toEqual(signatures);
     expect(written(to)).toEqual(signatures);
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('by the slot names no transaction: leader fee, clock', () => {
+  it('outside of transactions names none: leader fee, clock', () => {
     const from = lab.wallet();
     follow();
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));

@@ -28,7 +28,7 @@ function holdThreads(): () => void {
   };
 }
 
-it('a record is durable when a sync begun after its write has ended, not before', async () => {
+it('a record is durable only once a sync that started after its write has finished', async () => {
   const log = new SegmentLog(join(dir, 'log'), (error) => {
     throw error;
   });

@@ -69,7 +69,7 @@ describe('durable nonce', () => {
     expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
   });
 
-  it('of the legacy version does not let a transaction run and has no fee', async () => {
+  it('of the legacy version makes a transaction invalid and has no fee', async () => {
     const [owner, key] = [Keypair.generate(), Keypair.generate().publicKey];
     const hash = Keypair.generate().publicKey.toBase58() as Blockhash;
     const data = { authority: at(owner.publicKey), durableNonce: hash, lamportsPerSignature: 5000n };

@@ -132,7 +132,7 @@ describe('log', () => {
     }
   });
 
-  it('reports damage in the middle with what to do', async () => {
+  it('reports damage in the middle and how to recover', async () => {
     await busySlots(5);
     await lab.node.stop();
     const [file] = logFiles();
@@ -167,7 +167,7 @@ describe('log', () => {
 describe('snapshot', () => {
   const segments = { segmentSlotsMax: 50, segmentMaxBytes: 1 << 30 };
 
-  it('with the later log equals the whole log', async () => {
+  it('plus the later log equals the whole log', async () => {
     await lab.reopen({ limits: segments });
     await busySlots(70);
     await lab.durable();

@@ -119,7 +119,7 @@ describe('embedded ledger shreds', () => {
     );
   });
 
-  it('include a transaction rejected at run; its entry is empty, also after a restart', async () => {
+  it('include a transaction rejected during execution; its entry is empty, also after a restart', async () => {
     await open();
     const from = await wallet(1);
     const drain = lab.transfer(from, Keypair.generate().publicKey, SOL - 5000);
@@ -157,7 +157,7 @@ describe('embedded ledger shreds', () => {
       [transfers.slice(0, 2), transfers.slice(2, 4), transfers.slice(4)].map((each) => each.map(signatureOf)),
     );
     const receiver = received();
-    // All were tried in the first slot; in later ones those with capacity.
+    // All were tried in the first slot, in later slots only those that fit.
     expect(slots.map((slot) => receiver.signaturesIn(slot).length)).toEqual([5, 2, 1]);
     for (const slot of slots) {
       expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(lab.node.history.block(slot)?.blockhash);

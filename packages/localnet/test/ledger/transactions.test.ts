@@ -24,7 +24,7 @@ afterAll(() => lab.close());
 const lastBlock = () => lab.node.history.block(lab.node.bank('processed').slot)!;
 
 describe('transaction', () => {
-  it('that fails pays and is in the block with its error', () => {
+  it('that fails pays its fee and is in the block with its error', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const err = { InstructionError: [0, { Custom: 1 }] };
     const transaction = lab.transfer(from, to.publicKey, 100 * SOL);
@@ -49,8 +49,8 @@ describe('transaction', () => {
   });
 
   it('leaves no trace when it cannot pay', () => {
-    const nobody = Keypair.generate();
-    const transaction = lab.transfer(nobody, Keypair.generate().publicKey, 1);
+    const unfunded = Keypair.generate();
+    const transaction = lab.transfer(unfunded, Keypair.generate().publicKey, 1);
     expect(lab.node.submit(transaction)).toBe('AccountNotFound');
     lab.freeze();
     expect(lastBlock().transactions).toEqual([]);

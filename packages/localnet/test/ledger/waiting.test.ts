@@ -30,7 +30,7 @@ describe('transaction without block capacity', () => {
     );
   });
 
-  it('waits once however often it is sent', () => {
+  it('is queued once however often it is sent', () => {
     const sent = transfers(3);
     for (const each of sent) lab.node.send(each);
     for (let n = 0; n < 9; n++) expect(lab.node.send(sent[2]!)).toBe('taken');

@@ -27,11 +27,11 @@ const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 type States = Readonly<{
   last: ReturnType<typeof state> | null;
   read: ReturnType<typeof state>;
-  /** Account that a block of the gap wrote. */
+  /** Account written by a block in the gap. */
   written?: string;
 }>;
 
-/** Emitted notifications after a gap, given the last and the read state and buffered notifications. */
+/** Fills a gap from the last state, the read state and buffered notifications. @returns the emitted notifications. */
 async function fill(
   { last, read, written = payer }: States,
   buffered: readonly Buffer[] = [],
@@ -69,13 +69,13 @@ describe('AccountGap', () => {
     expect(await fill({ last, read: state(999, 4) })).toEqual([]);
   });
 
-  it('emits a first state if a block of the gap wrote the account', async () => {
+  it('emits a first state if a block in the gap wrote the account', async () => {
     const read = state(1_003, 6);
     expect(await fill({ last: null, read, written: one })).toEqual([read]);
     expect(await fill({ last: null, read })).toEqual([]);
   });
 
-  it('leaves the state to the new connection when that sent a newer one', async () => {
+  it('emits nothing if the new connection sent a newer state', async () => {
     const [last, read] = [state(1_000, 5), state(1_003, 6)];
     expect(await fill({ last, read }, [bytesOf(state(1_004, 7))])).toEqual([]);
     expect(await fill({ last, read }, [bytesOf(state(999, 4))])).toEqual([read]);
@@ -120,7 +120,7 @@ const live = (pubkey: string, context: number): Buffer =>
     `{"context":{"slot":${context}},"value":{"pubkey":"${pubkey}","account":{"lamports":1,"data":["","base64"]}}}`,
   );
 
-/** Emitted notifications after a gap of one block at slot 129, read at slot 130. */
+/** Fills a gap of one block at slot 129, read at slot 130. @returns the emitted notifications. */
 async function fillProgramGap({
   states,
   encoding = 'base64',
@@ -197,7 +197,7 @@ describe('ProgramGap', () => {
     }
   });
 
-  it('leaves accounts to the new connection that it already sent', async () => {
+  it('omits accounts that the new connection already sent', async () => {
     const transactions = [transaction(one), transaction(other)];
     const states = { [one]: { data: 'ab' }, [other]: { data: 'bb' } };
     const emitted = await fillProgramGap({ transactions, states, buffered: [live(one, 130)] });

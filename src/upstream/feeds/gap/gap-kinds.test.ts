@@ -62,13 +62,13 @@ describe('SignatureGap', () => {
     expect(await fillAt('confirmed', 'processed')).toEqual([]);
   });
 
-  it('emits that the transaction was received once', async () => {
+  it('emits one receivedSignature notification', async () => {
     const received = '{"context":{"slot":130},"value":"receivedSignature"}';
     expect(await fillAt('confirmed', 'processed', true)).toEqual([`${received} undefined`]);
   });
 });
 
-it('LogsGap emits the logs in the blocks of the gap that were not received', async () => {
+it('LogsGap emits the logs of the gap that were not received before', async () => {
   const gapRecovery = new LogsGap({ kind: 'logs', of: 'all', commitment: 'confirmed' }, 100);
   const [first, second, third] = [1, 2, 3].map((number) => signatureOf(transfer(number)));
   const received = Buffer.from(`{"context":{"slot":1000},"value":{"signature":"${first}"}}`);

@@ -15,7 +15,7 @@ const shown = ({ from, to }: { from: bigint; to: bigint }): number[] => [Number(
 describe('gapWindow', () => {
   const usual = gap({ opened: at(500), from: at(1_000), to: at(1_010) });
 
-  it('lies between roots at finalized', () => {
+  it('is bounded by roots at finalized', () => {
     expect(shown(gapWindow(usual, 'finalized', slot(968)))).toEqual([960, 978]);
   });
 
@@ -25,7 +25,7 @@ describe('gapWindow', () => {
     expect(shown(gapWindow(usual, 'finalized', slot(950)))).toEqual([950, 978]);
   });
 
-  it('starts at the opening slot at the earliest when nothing was emitted', () => {
+  it('starts no earlier than the opening slot, minus a margin, if nothing was emitted', () => {
     const stalled = gap({ opened: at(980, 900), from: at(1_000, 900), to: at(1_010, 900) });
     expect(shown(gapWindow(stalled, 'confirmed', null))).toEqual([972, 1_010]);
     const behind = gap({ opened: at(1_005), from: at(1_000), to: at(1_010) });

@@ -51,7 +51,7 @@ function start() {
 }
 
 describe('LateSignatures', () => {
-  it('requests 256 signatures at a time, one request after the other', async () => {
+  it('sends one request at a time, for 256 signatures each', async () => {
     const { node, late } = start();
     const emitted: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ function start(completeUpTo: number | null = null) {
 }
 
 describe('UpdateSequence', () => {
-  it('restarts a dead slot, also after it was complete', () => {
+  it('restarts a dead slot, even after it was complete', () => {
     const { sequence, kindsOf } = start();
     const whole = [statusOf(5, 'createdBank'), statusOf(5, 'processed')];
     expect(kindsOf(...whole, statusOf(5, 'dead'))).toEqual(['created', 'processed', 'dead']);
@@ -37,7 +37,7 @@ describe('UpdateSequence', () => {
     expect(sequence.eventsOf(statusOf(7, 'processed', 5), 0n)[0]).toMatchObject({ parent: 5n });
   });
 
-  it('drops what precedes it or is complete, but no commitments', () => {
+  it('drops updates of earlier or complete slots, but not their commitments', () => {
     const { sequence, kindsOf } = start(10);
     expect(kindsOf(statusOf(10, 'createdBank'), statusOf(10, 'processed'))).toEqual([]);
     expect(kindsOf(statusOf(9, 'confirmed'), statusOf(8, 'finalized'), statusOf(8, 'finalized'))).toEqual([
