@@ -183,8 +183,8 @@ const roundTrips: readonly RoundTrip[] = [
   }),
 ];
 
-describe('any bytes', () => {
-  it.each(decoders)('are read as %s or refused as documented', (_name, decode, errors = []) => {
+describe('arbitrary bytes', () => {
+  it.each(decoders)('are decoded as %s or rejected as documented', (_name, decode, errors = []) => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         try {
@@ -198,8 +198,8 @@ describe('any bytes', () => {
   });
 });
 
-describe('a value that is written', () => {
-  it.each(roundTrips)('is read again: %s', (_name, holds) => {
+describe('an encoded value', () => {
+  it.each(roundTrips)('is decoded to the same value: %s', (_name, holds) => {
     holds();
   });
 });

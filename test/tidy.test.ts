@@ -56,7 +56,7 @@ function findLines(files: typeof texts, fault: (line: string) => boolean, words:
 }
 
 describe('the project is tidy', () => {
-  it('looks at the files it judges', () => {
+  it('finds files to check', () => {
     expect(product.length).toBeGreaterThan(20);
     expect(tracked).toContain('README.md');
   });
@@ -71,7 +71,7 @@ describe('the project is tidy', () => {
     ).toEqual([]);
   });
 
-  it('keeps files to one thing', () => {
+  it('limits the size of files', () => {
     expect(
       product
         .filter(({ lines }) => lines.length > FILE_LINES_MAX)
@@ -79,34 +79,34 @@ describe('the project is tidy', () => {
     ).toEqual([]);
   });
 
-  it('keeps functions short enough to read aloud', () => {
+  it('limits the size of functions', () => {
     const long = product.flatMap(({ file, lines }) =>
       longFunctions(lines, FUNCTION_LINES_MAX).map(({ line, length }) => `${file}:${line} ${length} lines`),
     );
     expect(long).toEqual([]);
   });
 
-  it('names files by what is inside', () => {
+  it('has no vague file names', () => {
     expect(tracked.filter((file) => EMPTY_NAMES.test(file))).toEqual([]);
   });
 
-  it('leaves nothing behind', () => {
+  it('contains no leftovers', () => {
     expect(findLines(texts, (line) => LEFTOVERS.test(line), 'leftover marker')).toEqual([]);
   });
 
-  it('speaks of no machine, registry host or machinery around it', () => {
+  it('mentions no machine, registry host or development session', () => {
     expect(findLines(texts, (line) => FORBIDDEN.test(line), 'forbidden words')).toEqual([]);
   });
 
-  it('mutes no test without a condition', () => {
+  it('skips tests only on a condition', () => {
     expect(findLines(sources, (line) => MUTED.test(line), 'a muted test')).toEqual([]);
   });
 
-  it('needs every source file to run', () => {
+  it('has no unused source file', () => {
     expect(unreachable(readImportGraph(root), ['src/cli/main.ts'])).toEqual([]);
   });
 
-  it('gives every markdown file exactly one title', () => {
+  it('has one title per Markdown file', () => {
     const titles = texts
       .filter(({ file }) => file.endsWith('.md'))
       .map(({ file, lines }) => ({
@@ -125,7 +125,7 @@ function withoutCode(lines: string[]): string[] {
   });
 }
 
-describe('the judge of tidiness', () => {
+describe('the checks of tidiness', () => {
   const body = Array.from({ length: 80 }, () => '  work();');
 
   it.each([
@@ -138,11 +138,11 @@ describe('the judge of tidiness', () => {
     expect(longFunctions([...opening, ...body, '}'], FUNCTION_LINES_MAX)).toHaveLength(1);
   });
 
-  it('lets a short function stand', () => {
+  it('accept a short function', () => {
     expect(longFunctions(['function short() {', ...body.slice(0, 60), '}'], FUNCTION_LINES_MAX)).toEqual([]);
   });
 
-  it('sees a file that nothing leads to, whatever its namesakes are', () => {
+  it('find an unused file, even if another has the same name', () => {
     const graph = new Map([
       ['main.ts', ['a/decode.ts']],
       ['a/decode.ts', []],
