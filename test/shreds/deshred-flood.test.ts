@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Number of forged packets that use up the budget for invalid signatures at once. */
+/** Number of forged packets that use up the budget for signatures of single shreds. */
 const BUDGET = 2_500;
 
 describe('deferred shreds', () => {

@@ -34,7 +34,7 @@ function opened(options: Partial<GeyserHubOptions> = {}) {
   return { hub, emit };
 }
 
-async function subscribe(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
+async function connect(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
   const sink = new RecordingSink();
   await hub.open('Subscribe', sink).request(request);
   return sink;
@@ -48,7 +48,7 @@ async function turns(count = 20): Promise<void> {
 describe('a stream at processed', () => {
   it('receives every write at once, then the block, its meta and its status', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, all);
+    const sink = await connect(hub, all);
     emit(status(10, 'createdBank'), account(10, 50, 1));
     expect(sink.take()).toEqual(['s createdBank 10', 'a account 10 v1']);
     emit(account(10, 51, 2), account(10, 50, 3), entry(10, 0), meta(10), status(10, 'processed'));
@@ -66,7 +66,7 @@ describe('a stream at processed', () => {
 
   it('receives nothing twice when a status is repeated', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, all);
+    const sink = await connect(hub, all);
     emit(...processedSlot(10), status(10, 'confirmed'));
     sink.take();
     emit(status(10, 'processed'), status(10, 'confirmed'), meta(10));
@@ -77,7 +77,7 @@ describe('a stream at processed', () => {
 describe('a stream at confirmed', () => {
   it('receives the last write of each account when the slot is confirmed, and statuses at once', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, { ...all, commitment: 'confirmed' });
+    const sink = await connect(hub, { ...all, commitment: 'confirmed' });
     emit(...processedSlot(10));
     expect(sink.take()).toEqual(['s createdBank 10', 's processed 10']);
     emit(status(10, 'confirmed'));
@@ -93,7 +93,7 @@ describe('a stream at confirmed', () => {
 
   it('receives the ancestors of a confirmed slot in order, and never a fork', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
+    const sink = await connect(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
     emit(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
     sink.take();
     emit(status(12, 'confirmed', 10));
@@ -109,7 +109,7 @@ describe('a stream at confirmed', () => {
 
   it('receives every commitment of a slot that becomes finalized directly', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
+    const sink = await connect(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
     emit(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
     expect(sink.take()).toEqual(['s processed 10', 's confirmed 10', 's finalized 10']);
   });
@@ -125,7 +125,7 @@ describe('a stream with from_slot', () => {
     const { hub, emit } = opened();
     past(emit);
     emit(status(14, 'createdBank'), account(14, 50, 1));
-    const sink = await subscribe(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
+    const sink = await connect(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
     await turns();
     emit(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
     expect(sink.take()).toEqual([
@@ -148,7 +148,7 @@ describe('a stream with from_slot', () => {
   it('receives only confirmed slots at confirmed, and others once they are confirmed', async () => {
     const { hub, emit } = opened();
     past(emit);
-    const sink = await subscribe(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
+    const sink = await connect(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
     await turns();
     expect(sink.take()).toEqual(['a account 10 v2', 'a account 10 v3', 'a account 11 v2', 'a account 11 v3']);
     emit(status(12, 'confirmed'));
@@ -259,13 +259,13 @@ describe('a stream with from_slot', () => {
   ])('is rejected %s', async (_what, options, from, code, message) => {
     const { hub, emit } = opened(options);
     past(emit);
-    await expect(subscribe(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
+    await expect(connect(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
   });
 
   it('can start before the stored slots if the source replays them; other streams do not receive these', async () => {
     const { hub, emit } = opened();
     past(emit);
-    const other = await subscribe(hub, all);
+    const other = await connect(hub, all);
     hub.setSource({
       subscribe: (_request, from) => {
         if (from !== null) {
@@ -279,7 +279,7 @@ describe('a stream with from_slot', () => {
         return { ready: Promise.resolve(), end: () => {} };
       },
     });
-    const sink = await subscribe(hub, { blocksMeta: ['m'], fromSlot: slot(8) });
+    const sink = await connect(hub, { blocksMeta: ['m'], fromSlot: slot(8) });
     await turns();
     expect(sink.take()).toEqual([8, 9, 10, 11, 12, 13].map((at) => `m meta ${at}`));
     expect(other.take()).toEqual([]);
@@ -289,7 +289,7 @@ describe('a stream with from_slot', () => {
     const { hub, emit } = opened({ replayReadyTimeoutMs: 1 });
     past(emit);
     hub.setSource({ subscribe: () => ({ ready: new Promise(() => {}), end: () => {} }) });
-    await expect(subscribe(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
+    await expect(connect(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
   });
@@ -298,7 +298,7 @@ describe('a stream with from_slot', () => {
 describe('a hub', () => {
   it('continues after slots that are far ahead', async () => {
     const { hub, emit } = opened();
-    const sink = await subscribe(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
+    const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
     const absurd = 2 ** 40;
     emit(status(absurd, 'firstShredReceived'), ...processedSlot(10), status(absurd + 9, 'createdBank'));
     for (let at = 11; at <= 700; at++) emit(...processedSlot(at), status(at - 1, 'confirmed'));
@@ -316,7 +316,7 @@ describe('a hub', () => {
 
   it('ends streams at finalized when slots wait too long, not counting forks', async () => {
     const { hub, emit } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
-    const sink = await subscribe(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+    const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'finalized' });
     emit(
       ...processedSlot(10),
       ...processedSlot(11, 10),
@@ -335,8 +335,8 @@ describe('a hub', () => {
   it('ends only the streams that are affected by lost updates', async () => {
     const { hub, emit } = opened();
     const [metas, accounts] = [
-      await subscribe(hub, { blocksMeta: ['m'] }),
-      await subscribe(hub, { accounts: new Map([['a', {}]]) }),
+      await connect(hub, { blocksMeta: ['m'] }),
+      await connect(hub, { accounts: new Map([['a', {}]]) }),
     ];
     hub.onLost(slot(10), slot(12), new Set(['account']));
     expect(accounts.ended).toEqual({
@@ -355,12 +355,12 @@ describe('a hub', () => {
     'ends every stream on a reset of the %s, and then accepts slots far behind earlier ones',
     async (why, code) => {
       const { hub, emit } = opened();
-      const before = await subscribe(hub, all);
+      const before = await connect(hub, all);
       emit(...processedSlot(5_000), status(5_000, 'finalized'));
       hub.onReset(why);
       expect(before.ended?.code).toBe(code);
       expect(hub.size).toBe(0);
-      const sink = await subscribe(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+      const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'finalized' });
       emit(...processedSlot(13), status(13, 'finalized'));
       expect(sink.take()).toEqual(['m meta 13']);
       const answer = hub.unary('GetSlot', encodeCommitmentRequest({ commitment: 'finalized' }));
@@ -371,8 +371,8 @@ describe('a hub', () => {
   it('limits its stored bytes, and ends streams that wait for an evicted slot', async () => {
     const { hub, emit } = opened({ replayMaxBytes: 4_000 });
     const [now, later] = [
-      await subscribe(hub, { blocksMeta: ['m'] }),
-      await subscribe(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
+      await connect(hub, { blocksMeta: ['m'] }),
+      await connect(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
     ];
     for (let at = 10; at < 60; at++) emit(...processedSlot(at));
     expect(now.ended).toBeNull();
@@ -450,16 +450,16 @@ describe('a unary call about the chain', () => {
   });
 });
 
-async function subscribeAtEach() {
+async function connectAtEach() {
   const { hub, emit } = opened();
   const request = { accounts: all.accounts!, blocks: all.blocks! };
-  const at = commitments.map((commitment) => subscribe(hub, { ...request, commitment }));
+  const at = commitments.map((commitment) => connect(hub, { ...request, commitment }));
   return { sinks: await Promise.all(at), emit };
 }
 
 describe('an account', () => {
   it('loaded from the startup snapshot of a node is never emitted, alone or in a block', async () => {
-    const { sinks, emit } = await subscribeAtEach();
+    const { sinks, emit } = await connectAtEach();
     const loaded = account(10, 60, 9);
     emit(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
     emit(meta(10), status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
@@ -467,7 +467,7 @@ describe('an account', () => {
   });
 
   it('is emitted on confirmation with its highest write version, in any order of arrival', async () => {
-    const { sinks, emit } = await subscribeAtEach();
+    const { sinks, emit } = await connectAtEach();
     emit(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
     emit(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());
@@ -476,7 +476,7 @@ describe('an account', () => {
   });
 
   it('of a dead version of a slot is not emitted at confirmed or finalized', async () => {
-    const { sinks, emit } = await subscribeAtEach();
+    const { sinks, emit } = await connectAtEach();
     emit(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
     emit(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());

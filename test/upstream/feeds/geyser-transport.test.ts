@@ -220,7 +220,7 @@ describe('GrpcStream', () => {
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-it.skipIf(!hasOpenssl)('GrpcStream reads over TLS only from a server with a trusted certificate', async () => {
+it.skipIf(!hasOpenssl)('GrpcStream connects over TLS only with a trusted certificate', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   const trusted = getCACertificates('default');
   ends.push(

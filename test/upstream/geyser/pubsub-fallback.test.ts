@@ -114,7 +114,7 @@ const cuckoo: CuckooFilterMessage = {
   hashSeed: 5n,
   hashAlgorithm: 0,
 };
-const requesting = (...filters: readonly AccountsFilter[]): SubscribeRequest => ({
+const request = (...filters: readonly AccountsFilter[]): SubscribeRequest => ({
   accounts: new Map(filters.map((filter, at) => [`f${at}`, filter])),
 });
 const watched = ({ open }: PubsubFallbackStage) =>
@@ -122,16 +122,16 @@ const watched = ({ open }: PubsubFallbackStage) =>
 
 describe('the accounts of a network without Geyser', () => {
   it.each<[string, SubscribeRequest]>([
-    ['all accounts', requesting({})],
-    ['accounts of a cuckoo filter', requesting({ cuckooAccounts: cuckoo })],
-    ['accounts by data size', requesting({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
+    ['all accounts', request({})],
+    ['accounts of a cuckoo filter', request({ cuckooAccounts: cuckoo })],
+    ['accounts by data size', request({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
     ['accounts of whole blocks', { blocks: new Map([['b', { includeAccounts: true }]]) }],
   ])('are emitted if named, even when another stream requests %s', async (_what, wide) => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
     const other = stage.source.subscribe(wide, null);
     await other.ready;
-    stage.source.subscribe(requesting({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
+    stage.source.subscribe(request({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
     expect(watched(stage)).toEqual([address, keyOf(2), `of ${keyOf(4)}`]);
     expect(stage.ended).toEqual([]);
     const line = expect.stringContaining('PubSub fallback emits only accounts named');
@@ -146,7 +146,7 @@ describe('the accounts of a network without Geyser', () => {
   it('are rejected beyond the limit; existing streams continue', async () => {
     const { stage, filterSet } = await start(null, { addressesMax: 2 });
     await filterSet.ready;
-    const naming = (...numbers: number[]) => requesting({ account: numbers.map(keyOf) });
+    const naming = (...numbers: number[]) => request({ account: numbers.map(keyOf) });
     const refused = (request: SubscribeRequest) => () => stage.source.subscribe(request, null);
     expect(refused(naming(2, 3))).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
     expect(refused(naming(1, 2, 3))).toThrow(expect.objectContaining({ code: 'FILTER_LIMIT' }));
@@ -164,7 +164,7 @@ describe('the accounts of a network without Geyser', () => {
 });
 
 describe('accounts that replace others', () => {
-  const naming = (...numbers: number[]) => requesting({ account: numbers.map(keyOf) });
+  const naming = (...numbers: number[]) => request({ account: numbers.map(keyOf) });
 
   it('are subscribed even without capacity for both', async () => {
     const { stage, filterSet } = await start(null, { addressesMax: 3 });
