@@ -171,7 +171,7 @@ describe('decoding a request', () => {
   });
 });
 
-describe('an invalid request', () => {
+describe('request validation', () => {
   it.each([
     ['data for memcmp should be defined', withDataFilter(writer().message(1, writer().uint64(1, 5n)))],
     ['invalid base58', memcmp(3, '0')],
@@ -190,11 +190,11 @@ describe('an invalid request', () => {
       withTransactions(writer().uint32(30, 2)),
     ],
     ['failed to create CommitmentLevel from 3', writer().uint32(6, 3).finish()],
-  ])('is rejected: %s', (fault, wire) => {
+  ])('rejects: %s', (fault, wire) => {
     expect(faultOf(wire)).toBe(`INVALID_ARGUMENT failed to create filter: ${fault}`);
   });
 
-  it('of SubscribeDeshred is rejected with its own message', () => {
+  it('rejects SubscribeDeshred requests with their own message', () => {
     const wire = writer()
       .message(1, writer().message(2, writer().string(2, '0')))
       .finish();
@@ -208,7 +208,7 @@ describe('an invalid request', () => {
     );
   });
 
-  it('is not one that contains the longest allowed strings', () => {
+  it('accepts strings of the maximum length', () => {
     expect(faultOf(memcmp(3, '1'.repeat(128)))).toBe('none');
     expect(faultOf(memcmp(4, Buffer.alloc(128).toString('base64')))).toBe('none');
     expect(faultOf(withTransactions(writer().string(3, address(KEY))))).toBe('none');

@@ -51,7 +51,7 @@ describe("packets without the leader's signature", () => {
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
 
-  it('but with a valid signature of another key are invalid', () => {
+  it('are invalid even with a valid signature of another key', () => {
     const { packets } = generateSlot(9, [20_000], stranger);
     const rig = deshredding({ leaderOf });
     pushAll(rig.deshredder, packets);
@@ -63,8 +63,8 @@ describe("packets without the leader's signature", () => {
   });
 });
 
-describe('a misbehaving leader', () => {
-  it('that sends two versions of a set has only the first one accepted', () => {
+describe('shreds of a misbehaving leader', () => {
+  it('are accepted only from the first of two versions of a set', () => {
     const [one, other] = [generateSlot(9, [20_000]), generateSlot(9, [20_100])];
     const rig = deshredding({ leaderOf });
     pushAll(rig.deshredder, one.packets.slice(0, 10));
@@ -74,7 +74,7 @@ describe('a misbehaving leader', () => {
     expect(names(rig.batches)).toEqual(one.batches.map(nameOf));
   });
 
-  it('that sends parity of other data yields only signed data', () => {
+  it('yield only signed data if the parity belongs to other data', () => {
     const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
       spoil: (shreds) => {
         for (const shred of shreds.slice(32)) shred[300] = 0xee;
@@ -90,7 +90,7 @@ describe('a misbehaving leader', () => {
     expect(rig.deshredder.usage.bytes).toBe(0);
   });
 
-  it('that sends shreds after the last one of a slot has them dropped', () => {
+  it('are dropped after the last one of the slot', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
     const rig = deshredding({ leaderOf });
@@ -140,7 +140,7 @@ describe('memory of the deshredder', () => {
     expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
   });
 
-  it('is a window that follows the slots; a leader far ahead does not move it', () => {
+  it('follows the slots; a leader far ahead does not move its window', () => {
     const isStrangers = (slot: number): boolean => slot % 4 === 3;
     const rig = deshredding({
       leaderOf: (slot) => (isStrangers(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),

@@ -78,7 +78,7 @@ describe('one Geyser server', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('that sends no block counts completes slots on confirmation, and after a few slots at once', async () => {
+  it('without block counts completes slots on confirmation, and later slots at once', async () => {
     const { rig, server } = await startSource(1);
     const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
     for (const slot of [100, 101, 102]) sendOn(server.stream, blockless(slot));
@@ -184,7 +184,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
   });
 
-  it('causes lost slots to be reported if there are no blocks, and updates continue', async () => {
+  it('causes slots to be reported as lost if there are no blocks, and updates continue', async () => {
     const { rig, server } = await startSource(1, { fillTimeoutMs: 100 });
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
