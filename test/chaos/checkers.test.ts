@@ -16,13 +16,13 @@ function fixture(): FaultHistory {
 }
 
 describe('wasAnswerable', () => {
-  it('is true while one node is healthy from the start to the end of a read', () => {
+  it('is true if one node is healthy from the start to the end of a read', () => {
     const faultHistory = fixture();
     expect(faultHistory.wasAnswerable(1_500, 4_900)).toBe(true);
     expect(faultHistory.wasAnswerable(3_000 + GRACE_MS, 9_000)).toBe(true);
   });
 
-  it('is false when the only healthy node fails before the end, or has just recovered', () => {
+  it('is false if the only healthy node fails before the end, or has just recovered', () => {
     const faultHistory = fixture();
     expect(faultHistory.wasAnswerable(2_000, 5_100)).toBe(false);
     expect(faultHistory.wasAnswerable(3_000 + GRACE_MS - 1, 5_001)).toBe(false);
@@ -30,7 +30,7 @@ describe('wasAnswerable', () => {
     expect(faultHistory.wasAnswerable(8_000, 9_001)).toBe(false);
   });
 
-  it('is true when a node is healthy for the answer window, however long the read takes', () => {
+  it('is true if a node is healthy for the answer window, even if the read takes longer', () => {
     const faultHistory = new FaultHistory(['one']);
     faultHistory.start(0, 'frozen', ANSWER_WINDOW_MS + 100);
     expect(faultHistory.wasAnswerable(100, 30_000)).toBe(true);
@@ -39,7 +39,7 @@ describe('wasAnswerable', () => {
 });
 
 describe('hadHealthyNodeFor', () => {
-  it('is true when a node is healthy for a while, also between two faults', () => {
+  it('is true if a node is healthy for that time, even between two faults', () => {
     const faultHistory = new FaultHistory(['one']);
     faultHistory.end(faultHistory.start(0, 'killed', 0), 1_000);
     const slow = faultHistory.start(0, 'slow', 6_000);
@@ -80,13 +80,13 @@ const poor = classifyResponse(errorReply(-32002, 'insufficient lamports'), SIGNA
 const stale = classifyResponse(errorReply(-32002, 'Blockhash not found'), SIGNATURE);
 
 describe('a transaction', () => {
-  it('is lost when it was accepted and never landed, although it could be rebroadcast', () => {
+  it('is lost if it was accepted but did not land, although it could be rebroadcast', () => {
     expect(outcomeFault(taken, 'expired', false, true)).toContain('lost');
     expect(outcomeFault(taken, 'expired', false, false)).toBeNull();
     expect(outcomeFault(taken, 'landed', false, true)).toBeNull();
   });
 
-  it('has a wrong response that contradicts its outcome', () => {
+  it('has a wrong response if that contradicts its outcome', () => {
     expect(outcomeFault(lost, 'landed', false, false)).not.toBeNull();
     expect(outcomeFault(unknown, 'landed', false, false)).toBeNull();
     expect(outcomeFault(poor, 'expired', false, false)).not.toBeNull();
@@ -96,14 +96,14 @@ describe('a transaction', () => {
   });
 
   it('needs a definite response while a node is healthy', () => {
-    expect([taken, stale].map((said) => answerFault(said, false))).toEqual([null, null]);
-    for (const said of [lost, unknown, poor]) expect(answerFault(said, false)).not.toBeNull();
+    expect([taken, stale].map((response) => answerFault(response, false))).toEqual([null, null]);
+    for (const response of [lost, unknown, poor]) expect(answerFault(response, false)).not.toBeNull();
     expect(answerFault(poor, true)).toBeNull();
   });
 });
 
 describe('a proxy', () => {
-  it('forwards everything in order, whatever its faults, and resets within a response', async () => {
+  it('forwards everything in order, despite injected faults, and can reset within a response', async () => {
     const server = createServer((socket: Socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const proxy = await TcpProxy.start((server.address() as AddressInfo).port);

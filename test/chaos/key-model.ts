@@ -10,7 +10,7 @@ import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { RequestOutcome } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
-/** Expected state of a key. Times are those of `performance.now()`. */
+/** The expected state of a key. Times are from `performance.now()`. */
 export type ModelKey = {
   readonly id: string;
   readonly secret: string;
@@ -19,7 +19,7 @@ export type ModelKey = {
   since: number;
   generation: number;
   busy: boolean;
-  /** The outcome of a change is unknown because of a database outage. */
+  /** Whether the outcome of a change is unknown because of a database outage. */
   unsure: boolean;
 };
 
@@ -57,7 +57,7 @@ export class KeyModel {
 
   /**
    * Changes a random key, or creates one.
-   * @returns the changed keys; none during an outage of the database.
+   * @returns the changed keys; none during a database outage.
    */
   async change(verb: Verb): Promise<ModelKey[]> {
     if (verb === 'create') {

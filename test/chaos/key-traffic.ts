@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRpcClient, type HttpRpcResponse } from '../service/rpc-client.ts';
 
-/** Outcome of a call: `ok`, an error code, or a connection error. */
+/** The outcome of a call: `ok`, an error code, or a connection error. */
 export type RequestOutcome = Readonly<{ startedAt: number; outcome: string }>;
 
 export const POLL_MS = 20;
@@ -11,7 +11,7 @@ function outcomeOf({ status, text, body }: HttpRpcResponse): string {
   return String(body.error?.data?.code ?? `${status} ${text.slice(0, 120)}`);
 }
 
-/** Sends calls to gateways with keys. Times are those of `performance.now()`. */
+/** Sends calls to gateways with different keys. Times are from `performance.now()`. */
 export class KeyTraffic {
   readonly #urls: readonly string[];
   calls = 0;
@@ -32,7 +32,7 @@ export class KeyTraffic {
 
   /**
    * Sends calls to each gateway until the outcome is as expected, or `isOver`.
-   * @returns start of the last call with another outcome, `from` for none; null when it was over before.
+   * @returns the start of the last call with another outcome, `from` if there is none; null if `isOver` came first.
    */
   async until(
     secret: string,

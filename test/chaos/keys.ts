@@ -47,7 +47,7 @@ async function changeLimits(
     await delay(PAUSE_MS);
     const perSecond = 5 + Math.floor(Math.random() * (PER_SECOND_MAX - 5));
     const rate = { perSecond, burst: 2 * perSecond };
-    // The outcome of a change is unknown during an outage of the database: repeat it.
+    // During a database outage, the outcome of a change is unknown, so it is repeated.
     const done = await changeKey(register, key.id, { rate }).catch((error: unknown) => {
       if (error instanceof KeyOperationError) throw error;
       return null;
@@ -61,15 +61,15 @@ async function changeLimits(
   return { changes, violations };
 }
 
-/** Maximum time before the key is revoked. */
+/** Maximum time that connections are held before their key is revoked. */
 const HELD_MAX_MS = 5_000;
 
-/** An open connection. Times are those of `performance.now()`. */
+/** An open connection. Times are from `performance.now()`. */
 type Held = { readonly what: string; endedAt: number | null; close(): void };
 
 const isOpen = ({ endedAt }: Held): boolean => endedAt === null;
 
-/** null when it was rejected. */
+/** Returns null if the connection was rejected. */
 async function openSocket(url: string): Promise<Held | null> {
   const client = await SocketClient.open(url).catch(() => null);
   if (client === null) return null;
@@ -81,7 +81,7 @@ async function openSocket(url: string): Promise<Held | null> {
   return held;
 }
 
-/** null when it was rejected. */
+/** Returns null if the connection was rejected. */
 async function openStream(client: GrpcClient, secret: string): Promise<Held | null> {
   const stream = client.open(secret, 'Subscribe');
   const held: Held = { what: 'a gRPC stream', endedAt: null, close: () => stream.close() };
@@ -93,7 +93,7 @@ async function openStream(client: GrpcClient, secret: string): Promise<Held | nu
   return isOpen(held) ? held : null;
 }
 
-/** A new key is in force after a moment. */
+/** Retries, because a new key becomes valid after a moment. */
 async function untilOpen(open: () => Promise<Held | null>, isOver: () => boolean): Promise<Held | null> {
   for (; !isOver(); await delay(POLL_MS)) {
     const held = await open();
@@ -102,15 +102,15 @@ async function untilOpen(open: () => Promise<Held | null>, isOver: () => boolean
   return null;
 }
 
-/** Holds WebSockets and gRPC streams on every gateway: they stay open as long as their key is good, and no longer. */
+/** Holds WebSockets and gRPC streams on every gateway, which must stay open exactly as long as their key is valid. */
 class HeldConnections {
   readonly violations: string[] = [];
-  /** From a revocation until a connection was closed, without outages of the database. */
+  /** Times from a revocation until a connection was closed, excluding database outages. */
   readonly delays: number[] = [];
   closed = 0;
   readonly #register: KeyRegister;
   readonly #gateways: readonly Ready[];
-  /** Of the database. */
+  /** Database outages. */
   readonly #outages: Outages;
   readonly #clients: readonly GrpcClient[];
 
@@ -123,7 +123,7 @@ class HeldConnections {
 
   async run(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      // During an outage of the database, no key can be made, and the outcome of a revocation is unknown.
+      // During a database outage, no key can be created and the outcome of a revocation is unknown.
       const keys = await Promise.all([this.#make('rpc'), this.#make('grpc')]).catch(() => null);
       if (keys === null) {
         await delay(100);
@@ -184,17 +184,17 @@ const PROBERS = 4;
 const HOLDERS = 3;
 const FOLLOWED_MAX = 12;
 const OUTAGE_INTERVAL_MS = 9_000;
-/** Limit of a key that exceeds it on both gateways. */
+/** Rate limit of the key that exceeds it on both gateways. */
 const RATE = { perSecond: 10, burst: 20 };
 
-/** Fewer measurements per minute are not enough. */
+/** Minimum number of measurements per minute. */
 const SAMPLES_PER_MINUTE = 20;
 
 const say = sayUnless(json);
 
 type Figures = { changes: Record<Verb, number>; delays: number[]; late: string[]; followed: number };
 
-/** Measures how long a change takes until both gateways act on it; not during outages of the database. */
+/** Measures how long both gateways take to apply a change, excluding database outages. */
 async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figures: Figures) {
   const { generation, since } = key;
   figures.followed++;
@@ -234,21 +234,21 @@ async function probes(model: KeyModel, traffic: KeyTraffic, isOver: () => boolea
   }
 }
 
-/** Exceeds the limit of a key on every gateway at once. @returns the number of accepted calls. */
+/** Exceeds the rate limit of a key on all gateways at once. @returns the number of accepted calls. */
 async function exhaust(secret: string, traffic: KeyTraffic, isOver: () => boolean): Promise<number> {
   let accepted = 0;
-  const hammer = async (gateway: number) => {
+  const sendRepeatedly = async (gateway: number) => {
     while (!isOver()) {
       const { outcome } = await traffic.call(gateway, secret);
       if (outcome === 'ok') accepted++;
       await delay(25);
     }
   };
-  await Promise.all(Array.from({ length: traffic.gateways }, (_, gateway) => hammer(gateway)));
+  await Promise.all(Array.from({ length: traffic.gateways }, (_, gateway) => sendRepeatedly(gateway)));
   return accepted;
 }
 
-/** Checks every key on every gateway at the end: exactly the good ones are accepted. */
+/** Checks at the end that every gateway accepts exactly the valid keys. */
 async function checkAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
   await delay(bounds.afterReturn);
   await model.settle();
@@ -260,12 +260,12 @@ async function checkAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
 /** Default of `shared.sync_interval_ms`. */
 const SYNC_INTERVAL_SECONDS = 0.1;
 
-/** Calls that must be accepted at least: half of what the plan grants, because of the outages. */
+/** Minimum number of accepted calls: half of what the plan grants, because of the outages. */
 const leastOf = (seconds: number): number => Math.floor((RATE.burst + RATE.perSecond * seconds) / 2);
 
 /**
- * Calls that may be accepted at most (docs/explanation/limits-and-quotas.md, "Several gateways"): what the plan grants,
- * what the other gateways accept within one interval, and one more burst for each loss of the data of Redis.
+ * Maximum number of accepted calls (docs/explanation/limits-and-quotas.md, "Several gateways"): what the plan grants,
+ * what the other gateways accept within one interval, and one more burst for each loss of the Redis data.
  */
 const mostOf = (seconds: number, redisOutages: number, gateways: number): number => {
   const granted = RATE.burst + RATE.perSecond * seconds;
@@ -335,13 +335,13 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
 
 const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((one, other) => one - other);
 
-/** Without outages of the database. */
+/** Percentiles of sorted times. */
 const timesOf = (times: readonly number[]) => ({
   ...{ count: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) },
   max: percentile(times, 1),
 });
 
-/** Faults of measured times, including too few of them. */
+/** Checks measured times: their number and their p99. */
 function faultsOf(what: string, times: readonly number[]): string[] {
   const samples = Math.ceil(SAMPLES_PER_MINUTE * minutes);
   if (times.length < samples) return [`${what}: measured ${times.length} times, not ${samples}`];

@@ -16,9 +16,9 @@ import { startChaosFixture } from './nodes/fixture.ts';
 import { PROMPT_MS, watchPulse } from './nodes/pulse.ts';
 
 const SUCCESS_MIN = 0.9999;
-/** Memory of the second half in relation to the first, after warm-up. */
+/** Maximum ratio of memory in the second half to the first half, after warm-up. */
 const GROWTH_MAX = 1.2;
-/** Memory is not judged before, nor in shorter runs. */
+/** Memory is not evaluated during warm-up or in shorter runs. */
 const WARM_UP_SECONDS = 120;
 const JUDGED_SECONDS = 180;
 
@@ -26,7 +26,7 @@ type Parts = Readonly<{
   seed: number;
   minutes: number;
   checker: FaultChecker;
-  /** Requests that were not sent: too many in flight. */
+  /** Number of requests that were not sent because too many were in flight. */
   skipped: number;
   sends: Submissions;
   gauge: Gauge;
@@ -34,7 +34,7 @@ type Parts = Readonly<{
 
 const percent = (share: number): string => `${(share * 100).toFixed(4)} %`;
 
-/** Null for a short run. */
+/** Null if the run is short. */
 function growthOf(gauge: Gauge): number | null {
   const judged = gauge.memoryMib.length - WARM_UP_SECONDS;
   return judged < JUDGED_SECONDS ? null : gauge.growth(WARM_UP_SECONDS);
@@ -162,7 +162,7 @@ const socket = openSocketClient(`${ready.wsUrl}?api-key=${key}`);
 const faultHistory = new FaultHistory(fixture.nodes.map(({ name }) => name));
 const checker = new FaultChecker(faultHistory, say);
 
-/** Each kind of load has its own random numbers: faults do not depend on the speed of the load. */
+/** Each kind of load has its own random numbers, so that faults do not depend on the speed of the load. */
 const randomOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
 const shares = { http: [1, 0], websocket: [0, 1], both: [1 - SOCKET_SHARE, SOCKET_SHARE] }[options.protocol];
 if (shares === undefined)
@@ -170,7 +170,7 @@ if (shares === undefined)
 const sends = new Submissions({
   ...{ client: http, fixture, checker, random: randomOf(3), perSecond: options.sends },
 });
-/** A session has a header, or consists of all requests of a key, over any protocol. */
+/** A session is identified by a header, or consists of all requests of a key over any protocol. */
 const boundKey = await keysCommand(fixture.gateway, 'create', '--name', 'bound', '--never-back', 'yes');
 const rpc = createRpcClient(ready.rpcUrl, boundKey.secret);
 await eventually(async () => (await rpc.call('getSlot')).status === 200, 'the key is in force');

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 
 export type LinkFault = {
-  /** Forwards nothing and closes nothing. */
+  /** Whether nothing is forwarded and nothing closed. */
   frozen: boolean;
   delayMs: number;
   /** Throughput of each connection in each direction; null for no limit. */
   bytesPerSecond: number | null;
-  /** Whether to reset the connection within a chunk of a response; null for never. */
+  /** Decides whether to reset the connection within a chunk of a response; null for never. */
   breaksAt: (() => boolean) | null;
 };
 
-/** Stops reading above this. */
+/** Reading stops above this number of buffered bytes. */
 const HELD_MAX_BYTES = 1024 * 1024;
 const TICK_MS = 20;
 
@@ -25,7 +25,7 @@ export class NetworkLink {
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
   #hasEnded = false;
-  /** A reset follows the last write. */
+  /** Whether a reset follows the last write. */
   #isBreaking = false;
 
   /** @param breakOff - resets the connection within a response; null for the direction of requests. */
@@ -45,7 +45,7 @@ export class NetworkLink {
     this.#balance();
   }
 
-  /** The source has ended: buffered data is still sent, unless the connection broke. */
+  /** Handles the end of the source: buffered data is still sent, unless the connection broke. */
   end(isBroken: boolean): void {
     this.#hasEnded = true;
     if (!isBroken && this.#chunks.length > 0) return;

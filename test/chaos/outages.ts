@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time limits for a change to be in force, and after an outage of the database. Milliseconds. */
+/** Time limits in milliseconds: for a change to take effect, and for recovery after a database outage. */
 export const bounds = { usual: 1_000, most: 2_000, afterReturn: 2_000 } as const;
 
 type Server = Readonly<{ kill(): Promise<void>; start(): Promise<void> }>;
@@ -26,7 +26,7 @@ export class Outages {
     return this.#outages.every(({ to }) => to < from);
   }
 
-  /** When a change that was acknowledged at `doneAt` must be in force. */
+  /** Time by which a change that was acknowledged at `doneAt` must be in effect. */
   limitOf(doneAt: number): number {
     let limit = doneAt + bounds.most;
     for (const { from, to } of this.#outages) {

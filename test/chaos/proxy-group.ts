@@ -1,6 +1,6 @@
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** The proxies in front of one node, which fail together. */
+/** The proxies of one node, which fail together. */
 export class ProxyGroup {
   readonly proxies: readonly TcpProxy[];
 

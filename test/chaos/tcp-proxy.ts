@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type LinkFault, NetworkLink } from './network-link.ts';
 
-/** One proxied connection: sockets to the client and to the target, and both directions. */
+/** A proxied connection: the sockets to the client and to the target, and a link for each direction. */
 type Pair = { readonly near: Socket; readonly far: Socket; links: readonly NetworkLink[] };
 
 export class TcpProxy {
@@ -19,7 +19,7 @@ export class TcpProxy {
 
   /**
    * A proxy for a loopback port, on a free port.
-   * @param target - a function is called for each connection; null refuses it.
+   * @param target - port, or a function that is called for each connection and returns null to refuse it.
    */
   static async start(target: number | (() => number | null)): Promise<TcpProxy> {
     const proxy = new TcpProxy(typeof target === 'number' ? () => target : target);
@@ -53,7 +53,7 @@ export class TcpProxy {
     await this.#listen();
   }
 
-  /** Forwards nothing and closes nothing, including new connections: half-open, as after a power failure. */
+  /** Forwards nothing and closes nothing, even on new connections: half-open, as after a power failure. */
   freeze(): void {
     this.#change({ frozen: true });
   }

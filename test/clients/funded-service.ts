@@ -25,8 +25,8 @@ export class FundedService {
   }
 
   /**
-   * @param slotMs - of the embedded ledger. @param more - lines of configuration. @param dataDir - an
-   * existing ledger; default a new one.
+   * @param slotMs - slot time of the embedded ledger. @param more - more configuration lines.
+   * @param dataDir - may contain an existing ledger; default: a new one.
    */
   static async start(slotMs = 50, more = '', dataDir = temporaryFolder('service')): Promise<FundedService> {
     const configuration = `[localnet]\nslot_ms = ${slotMs}\n${more}`;
@@ -41,7 +41,7 @@ export class FundedService {
     return this.service.ready.keys.find((key) => key.product === product)?.key ?? '';
   }
 
-  /** An unsent signed transfer. */
+  /** A signed transfer that is not sent yet. */
   async transfer(to: PublicKey, lamports: number): Promise<Transaction> {
     const { blockhash } = await this.connection.getLatestBlockhash();
     const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: this.payer.publicKey });

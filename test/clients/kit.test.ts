@@ -5,7 +5,7 @@ import type { Feed } from '../../src/streams/feed.ts';
 import { TestWebSocketServer } from '../servers/start-websocket-server.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** The published @solana/kit against the whole service: key, gateway, topic, feed, embedded ledger. */
+/** The published @solana/kit against the whole service, from API key to embedded ledger. */
 let service: RunningService;
 let wsEndpoint: string;
 
@@ -39,7 +39,7 @@ describe('@solana/kit through the gateway', () => {
     return value as Observed;
   }
 
-  it('confirms an airdrop and a transfer by subscriptions', async () => {
+  it('confirms an airdrop and a transfer through subscriptions', async () => {
     const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
     await kit.airdropFactory({ rpc, rpcSubscriptions } as never)({
@@ -82,7 +82,7 @@ describe('@solana/kit through the gateway', () => {
   });
 });
 
-/** Notifies while the subscription is being opened, as for a transaction that landed before. */
+/** Notifies while the subscription is opened, as for a transaction that has already landed. */
 const atOnce: Feed = {
   open: async (_subscription, listener) => {
     listener.onNotification(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
@@ -90,9 +90,9 @@ const atOnce: Feed = {
   },
 };
 
-// @solana/kit attaches its listener after reading the acknowledgement, and loses notifications read together
-// with it.
-it('receives state that is already known when @solana/kit subscribes', async () => {
+// @solana/kit attaches its listener after reading the acknowledgement, and loses notifications that it reads
+// together with it.
+it('@solana/kit receives a notification that is available when it subscribes', async () => {
   const server = await new TestWebSocketServer({ feed: atOnce }).listen();
   onTestFinished(() => server.stop());
   const subscriptions = kit.createSolanaRpcSubscriptions(server.url(server.createKey()));

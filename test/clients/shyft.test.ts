@@ -12,8 +12,8 @@ import { temporaryFolder } from '../service/program.ts';
 import { FundedService } from './funded-service.ts';
 
 /**
- * The published @shyft-to/js against the whole service, with preloaded tokens, domains and NFTs. The client has a fixed
- * host, so its axios is redirected. It is loaded as CommonJS, as its package requires. Source: rest-api.md §1.
+ * The published @shyft-to/js against the whole service, with preloaded tokens, domains and NFTs. The client's host is
+ * fixed, so its axios is redirected. Its package must be loaded as CommonJS. Source: rest-api.md §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
@@ -43,7 +43,7 @@ let wallet: string;
 let sent: string;
 let folder: string;
 
-/** Two domains, one of them the main domain of its owner, and NFTs of Metaplex and MPL Core. */
+/** Domains, one of them the main domain of its owner, tokens, and Metaplex and MPL Core NFTs. */
 const placedAccounts = () => {
   const of = (verified: boolean) => ({ collection: { address: placed.collection, verified } });
   const said = { royalty: 500, creators: [artist], updateAuthority: artist };
@@ -111,7 +111,7 @@ describe('the client’s wallet', () => {
     expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.25);
   });
 
-  it('reads all tokens with their metadata, and one of them', async () => {
+  it('reads all tokens with their metadata, and a single one', async () => {
     const held = { address: token, balance: 12.345678, associated_account: numbered(2, 4) };
     const info = { name: 'Solway Test', symbol: 'SLWT', image: `${folder}/token.png` };
     const all = await shyft.wallet.getAllTokenBalance({ wallet: saver });
@@ -130,7 +130,7 @@ describe('the client’s wallet', () => {
   });
 
   it('reads collections and counts only verified members', async () => {
-    // The client's type is one group; the value is the whole list.
+    // The client's type is a single group, but the value is the list of groups.
     const collections = (await shyft.wallet.collections({ wallet: collector })) as unknown as Group[];
     const [verified, others] = collections;
     expect(collections).toHaveLength(2);
@@ -162,7 +162,7 @@ describe('the client’s wallet', () => {
 });
 
 describe('the client’s NFTs', () => {
-  it('reads one of a verified collection, and one of MPL Core', async () => {
+  it('are read by mint: one of a verified collection and one of MPL Core', async () => {
     const fox = await shyft.nft.getNftByMint({ mint: placed.member });
     expect(fox).toMatchObject({
       ...{ name: 'NFT 2', mint: placed.member, owner: collector, royalty: 5, update_authority: artist },
@@ -177,7 +177,7 @@ describe('the client’s NFTs', () => {
     });
   });
 
-  it('reads NFTs of all kinds in a wallet, paginated', async () => {
+  it('are read by wallet, all kinds, with pagination', async () => {
     const all = [placed.member, placed.claims, placed.core, mintOf('token')].toSorted();
     const [first, second] = await Promise.all(
       [1, 2].map((page) => shyft.nft.getNftsByOwnerV2({ owner: collector, page, size: 3 })),
@@ -187,7 +187,7 @@ describe('the client’s NFTs', () => {
     expect(second?.nfts.map(({ mint }) => mint)).toEqual(all.slice(3));
   });
 
-  it('reads several NFTs, and those of a wallet in the first API version', async () => {
+  it('are read by several mints, and by wallet in the first API version', async () => {
     const mints = [placed.member, RECEIVER.toBase58()];
     const several = await shyft.nft.getNftsByMintAddresses({ mints });
     expect(several.map((one) => one.mint)).toEqual([placed.member]);
@@ -195,7 +195,7 @@ describe('the client’s NFTs', () => {
   });
 });
 
-it('reads a token', async () => {
+it('the client reads a token', async () => {
   expect(await shyft.token.getInfo({ tokenAddress: token })).toMatchObject({
     name: 'Solway Test',
     symbol: 'SLWT',
@@ -207,7 +207,7 @@ it('reads a token', async () => {
 });
 
 describe('the client’s transactions', () => {
-  it('are parsed, alone, in a list and as history, with the raw transaction on request', async () => {
+  it('are parsed: one, a list, and the history, with the raw transaction on request', async () => {
     const parsed = await shyft.transaction.parsed({ txnSignature: sent });
     expect(parsed).toMatchObject({
       type: 'SOL_TRANSFER',
@@ -230,7 +230,7 @@ describe('the client’s transactions', () => {
     expect(raw).toMatchObject({ transaction: { signatures: [sent] }, parsed: { type: 'SOL_TRANSFER' } });
   });
 
-  it('are sent in bulk and reported at the requested commitment', async () => {
+  it('are sent in bulk, and their status is reported at the requested commitment', async () => {
     const transfers = await Promise.all([1, 2, 3].map((lamports) => funded.transfer(RECEIVER, lamports)));
     const broken = Buffer.from((transfers[0] as Transaction).serialize());
     broken[70] = (broken[70] as number) ^ 1;
@@ -279,7 +279,7 @@ describe('the client’s storage', () => {
 });
 
 describe('the client’s semi-custodial wallets', () => {
-  it('are created, opened, and given another password', async () => {
+  it('are created and decrypted, and their password is changed', async () => {
     const { semiCustodialWallet } = shyft;
     const walletAddress = await semiCustodialWallet.create({ password: 'correct horse' });
     const pair = await semiCustodialWallet.getKeypair({ password: 'correct horse', walletAddress });
@@ -294,7 +294,7 @@ describe('the client’s semi-custodial wallets', () => {
   });
 });
 
-it('returns an understandable error message', async () => {
+it('the client receives clear error messages', async () => {
   await expect(shyft.wallet.getBalance({ wallet: 'nobody' })).rejects.toThrow(
     'wallet must be an address: 32 bytes in base58',
   );

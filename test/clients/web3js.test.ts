@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { FundedService } from './funded-service.ts';
 
-/** Private subscription state of web3.js. */
+/** The private subscription state of web3.js. */
 type Known = {
   _subscriptionHashByClientSubscriptionId: Record<number, string | undefined>;
   _subscriptionsByHash: Record<string, { state: string } | undefined>;
@@ -33,7 +33,7 @@ type FirstUpdate<Update> = readonly [
   act?: () => Promise<unknown>,
 ];
 
-/** The first notification to a web3.js listener; `act` runs once when the subscription is acknowledged. */
+/** The first notification to a web3.js listener; `act` runs when the subscription is acknowledged. */
 async function firstUpdate<Update>(
   connection: Connection,
   ...[listen, unlisten, act = async () => {}]: FirstUpdate<Update>
@@ -51,7 +51,7 @@ async function firstUpdate<Update>(
   return value;
 }
 
-/** The published @solana/web3.js v1 against the whole service: key, gateway, topic, feed, embedded ledger. */
+/** The published @solana/web3.js v1 against the whole service, from API key to embedded ledger. */
 let chain: FundedService;
 let connection: Connection;
 let payer: Keypair;
@@ -74,7 +74,7 @@ const first = <Observed>(...observed: FirstUpdate<Observed>): Promise<Observed> 
 
 const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 
-/** A lookup table entry is usable from the slot after the one that added it. */
+/** Waits for the slot after the one that extended the table, because new entries are usable only then. */
 async function pastSlotOf(table: PublicKey): Promise<void> {
   const { value } = await connection.getAddressLookupTable(table);
   const extended = value?.state.lastExtendedSlot ?? 0;
@@ -198,7 +198,7 @@ it('reports a missing lookup table', async () => {
   );
 });
 
-it('confirms by subscription, also a transaction that landed long before', async () => {
+it('confirms transactions by subscription, even those that landed long before', async () => {
   const to = Keypair.generate().publicKey;
   const signature = await airdrop(to)();
   const latest = await connection.getLatestBlockhash();

@@ -5,7 +5,7 @@ import published, { type SubscribeRequest, type SubscribeUpdate } from '@triton-
 /** The published Yellowstone client. */
 
 export type YellowstoneClient = InstanceType<typeof published.default>;
-/** Its types are those of CommonJS although Node loads a module. */
+/** Its types describe CommonJS, but Node loads an ES module. */
 const Client = published as unknown as typeof published.default;
 
 /** A request without filters; the client requires every member. */
@@ -30,26 +30,26 @@ export class UpdateCollector<Update> {
     this.stream = stream;
     stream.on('data', (update: Update) => {
       this.updates.push(update);
-      for (const look of this.#waiting) look();
+      for (const wake of this.#waiting) wake();
     });
     stream.on('error', (error: Error) => {
       this.fault = error;
-      for (const look of this.#waiting) look();
+      for (const wake of this.#waiting) wake();
     });
   }
 
-  /** The first matching update, past or future. @throws the error of the stream. */
+  /** The first matching update, received before or later. @throws the error of the stream. */
   async first(test: (update: Update) => boolean): Promise<Update> {
     for (;;) {
       const found = this.updates.find(test);
       if (found !== undefined) return found;
       if (this.fault !== null) throw this.fault;
       await new Promise<void>((resolve) => {
-        const look = (): void => {
-          this.#waiting.delete(look);
+        const wake = (): void => {
+          this.#waiting.delete(wake);
           resolve();
         };
-        this.#waiting.add(look);
+        this.#waiting.add(wake);
       });
     }
   }

@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
-/** The published client against the whole service: key, gateway, hub, Geyser of the embedded ledger. */
+/** The published client against the whole service, from API key to the Geyser interface of the embedded ledger. */
 let chain: FundedService;
 const other = Keypair.generate();
 
@@ -83,14 +83,14 @@ describe('a stream with every kind of filter', () => {
       blocksMeta: { meta: {} },
       entry: { entries: {} },
     });
-    // The first slot update shows that the request is in force.
+    // The first slot update shows that the request is active.
     await stream.first(({ slot }) => slot !== undefined);
     good = await transfer(LAMPORTS_PER_SOL);
     failed = await transfer(100_000 * LAMPORTS_PER_SOL);
   }, 60_000);
   afterAll(() => stream?.close());
 
-  it('delivers accounts for each criterion, and nothing that does not match', async () => {
+  it('delivers accounts for each criterion, and none that match no filter', async () => {
     for (const name of ['byAccount', 'byOwner', 'byCuckoo', 'byLamports', 'bySignature']) {
       const { account } = await stream.first(
         ({ filters, account: observed }) =>
@@ -117,7 +117,7 @@ describe('a stream with every kind of filter', () => {
     expect(stream.updates.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
   });
 
-  it('delivers whole blocks, block meta, and entries that lead to the blockhash', async () => {
+  it('delivers whole blocks, block meta, and entries that end with the blockhash', async () => {
     const { slot } = (
       await stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, good))
     ).transaction!;

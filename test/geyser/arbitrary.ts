@@ -88,7 +88,7 @@ const meta: fc.Arbitrary<OracleMeta> = fc.record({
   costUnits: optional(u64),
 });
 
-const placed = fc.record({
+const transactionInfo = fc.record({
   signature: bytes(64),
   isVote: fc.boolean(),
   transaction,
@@ -140,7 +140,7 @@ const slot: fc.Arbitrary<Input> = fc.record({
   }),
 });
 const transactionUpdate: fc.Arbitrary<Input> = fc.record({
-  transaction: fc.record({ transaction: placed, slot: u64 }),
+  transaction: fc.record({ transaction: transactionInfo, slot: u64 }),
 });
 const transactionStatus: fc.Arbitrary<Input> = fc.record({
   transactionStatus: fc.record({
@@ -154,7 +154,7 @@ const transactionStatus: fc.Arbitrary<Input> = fc.record({
 const block: fc.Arbitrary<Input> = fc.record({
   block: fc.record({
     ...header,
-    transactions: list(placed),
+    transactions: list(transactionInfo),
     updatedAccountCount: count,
     accounts: list(write),
     entries: list(entry),
@@ -164,7 +164,7 @@ const blockMeta: fc.Arbitrary<Input> = fc.record({ blockMeta: fc.record(header) 
 const ping: fc.Arbitrary<Input> = fc.constant({ ping: {} });
 const pong: fc.Arbitrary<Input> = fc.record({ pong: fc.record({ id: fc.integer() }) });
 
-/** A random update by its kind, in our words. */
+/** Random updates by kind, under Solway's names. */
 export const updates = {
   account,
   slot,
@@ -177,7 +177,7 @@ export const updates = {
   pong,
 };
 
-/** Around any update. */
+/** The fields that every update has. */
 export const envelope = fc.record({
   filters: list(fc.string()),
   createdAt: optional(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(8_000_000_000_000) })),

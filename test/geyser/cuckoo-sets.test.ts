@@ -6,7 +6,7 @@ import type { CuckooFilterMessage } from '../../src/protocol/geyser/subscribe-re
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { SipHash } from '../../src/solana/sip-hash.ts';
 
-/** Sets that the published client made, with its own code in Rust. */
+/** Sets created by the published client, with its own Rust code. */
 const keyAt = (n: number): Buffer => createHash('sha256').update(`key ${n}`).digest();
 
 function setOf(keys: readonly Buffer[], capacity: number): CuckooFilterMessage {
@@ -31,7 +31,7 @@ describe('a cuckoo set of the published client', () => {
       const { fingerprint, first } = filter.locate(key, 0);
       return bucketOf(message, first).includes(fingerprint);
     });
-    // Else it would not show that the second bucket is looked at.
+    // Otherwise, the test would not show that the second bucket is checked.
     expect(inFirst.length).toBeLessThan(size);
     const others = Array.from({ length: 10_000 }, (_, n) => keyAt(size + n));
     expect(others.filter((key) => filter.has(key, 0)).length).toBeLessThan(20);

@@ -23,17 +23,17 @@ const SIGNATURE = '1'.repeat(64);
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const writer = (): ProtobufWriter => new ProtobufWriter();
 
-/** A value without empty fields, which reading omits. */
-function meant(value: unknown): unknown {
-  if (value instanceof Map) return new Map([...value].map(([name, filter]) => [name, meant(filter)]));
+/** A value without empty fields, which decoding omits. */
+function withoutEmpty(value: unknown): unknown {
+  if (value instanceof Map) return new Map([...value].map(([name, filter]) => [name, withoutEmpty(filter)]));
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
-  if (Array.isArray(value)) return value.map(meant);
+  if (Array.isArray(value)) return value.map(withoutEmpty);
   const empty = (each: unknown) =>
     Array.isArray(each) ? each.length === 0 : each instanceof Map && each.size === 0;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, each]) => each !== undefined && !empty(each))
-      .map(([name, each]) => [name, meant(each)]),
+      .map(([name, each]) => [name, withoutEmpty(each)]),
   );
 }
 
@@ -57,11 +57,11 @@ function faultOf(bytes: Uint8Array): string {
 }
 
 describe('decoding a request', () => {
-  it('reads our own encoding', () => {
+  it('reads the encoding of encodeSubscribeRequest', () => {
     fc.assert(
       fc.property(request, (original) => {
         const read = decodeSubscribeRequest(encodeSubscribeRequest(original));
-        expect(read).toEqual(original.ping === undefined ? meant(original) : { ping: original.ping });
+        expect(read).toEqual(original.ping === undefined ? withoutEmpty(original) : { ping: original.ping });
       }),
       { numRuns: 500, endOnFailure: true },
     );
@@ -124,7 +124,7 @@ describe('decoding a request', () => {
   it('reads SubscribeDeshred requests of both codecs', () => {
     fc.assert(
       fc.property(deshredRequest, (original) => {
-        const read = original.ping === undefined ? meant(original) : { ping: original.ping };
+        const read = original.ping === undefined ? withoutEmpty(original) : { ping: original.ping };
         expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(original))).toEqual(read);
       }),
     );
@@ -137,7 +137,7 @@ describe('decoding a request', () => {
     });
   });
 
-  it('accepts filters without key or value, as Rust clients send them', () => {
+  it('accepts filters without a key or value, which Rust clients send', () => {
     const halves = unhex('12 03 0a 01 73' + '2a 03 0a 01 6d' + '0a 00' + '42 02 12 00');
     expect(decodeSubscribeRequest(halves)).toEqual({
       slots: new Map([['s', {}]]),
@@ -155,7 +155,7 @@ describe('decoding a request', () => {
     expect(decodeSubscribeRequest(wire.finish())).toEqual({ blocksMeta: ['m'] });
   });
 
-  it('treats a request with a ping as a ping only', () => {
+  it('treats a request that contains a ping as just a ping', () => {
     const wire = writer().message(9, writer()).uint32(6, 77).bytes(1, memcmp(3, '0').subarray(2));
     expect(decodeSubscribeRequest(wire.finish())).toEqual({ ping: 0 });
     expect(decodeSubscribeDeshredRequest(unhex('12 00 1a 03 0a 01 73'))).toEqual({ ping: 0 });
@@ -171,7 +171,7 @@ describe('decoding a request', () => {
   });
 });
 
-describe('an invalid request', () => {
+describe('request validation', () => {
   it.each([
     ['data for memcmp should be defined', withDataFilter(writer().message(1, writer().uint64(1, 5n)))],
     ['invalid base58', memcmp(3, '0')],
@@ -190,11 +190,11 @@ describe('an invalid request', () => {
       withTransactions(writer().uint32(30, 2)),
     ],
     ['failed to create CommitmentLevel from 3', writer().uint32(6, 3).finish()],
-  ])('is rejected: %s', (fault, wire) => {
+  ])('rejects: %s', (fault, wire) => {
     expect(faultOf(wire)).toBe(`INVALID_ARGUMENT failed to create filter: ${fault}`);
   });
 
-  it('is rejected with the messages of SubscribeDeshred', () => {
+  it('rejects SubscribeDeshred requests with their own message', () => {
     const wire = writer()
       .message(1, writer().message(2, writer().string(2, '0')))
       .finish();
@@ -208,7 +208,7 @@ describe('an invalid request', () => {
     );
   });
 
-  it('may contain the longest allowed strings', () => {
+  it('accepts strings of the maximum length', () => {
     expect(faultOf(memcmp(3, '1'.repeat(128)))).toBe('none');
     expect(faultOf(memcmp(4, Buffer.alloc(128).toString('base64')))).toBe('none');
     expect(faultOf(withTransactions(writer().string(3, address(KEY))))).toBe('none');

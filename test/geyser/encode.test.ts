@@ -31,7 +31,7 @@ const updateOf = <K extends Update['kind'] & Kind>(kind: K) =>
 
 describe('an encoded update', () => {
   it.each(Object.keys(encoded) as (keyof typeof encoded)[])(
-    'is read by the published codec and by ours: %s',
+    'is decoded by the published codec and by Solway: %s',
     (kind) => {
       fc.assert(
         fc.property(updateOf(kind), envelope, (update, { filters, createdAt = new Date(0) }) => {
@@ -60,16 +60,16 @@ describe('an encoded account', () => {
       [0, 1, 6, 7],
     ],
     [
-      'nothing of a part that ends behind the data',
+      'nothing for a slice that ends after the data',
       [
         [0n, 1n],
         [7n, 2n],
       ],
       [0],
     ],
-    ['nothing of a part that no number holds', [[2n ** 64n - 1n, 2n ** 64n - 1n]], []],
-    ['nothing, when nothing is wanted', [], []],
-  ] as const)('is sliced to %s', (_name, parts, expected) => {
+    ['nothing for a slice whose end exceeds u64', [[2n ** 64n - 1n, 2n ** 64n - 1n]], []],
+    ['nothing for an empty list of slices', [], []],
+  ] as const)('is sliced into %s', (_name, parts, expected) => {
     fc.assert(
       fc.property(updateOf('account'), (read) => {
         const data = Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7);
@@ -86,7 +86,7 @@ describe('an encoded account', () => {
 });
 
 describe('an encoded transaction', () => {
-  it('converts to its status', () => {
+  it('is converted to its status', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
         const wire = messageOf(['a'], transactionStatusTail(rawTransaction({ ...update, createdAt: AT })));
@@ -145,7 +145,7 @@ const read = (kind: 'transaction' | 'block' | 'slot') =>
 const transaction = read('transaction') as fc.Arbitrary<TransactionUpdate>;
 const block = read('block') as fc.Arbitrary<BlockUpdate>;
 
-/** What is known of a transaction before it is run, with its bytes as they are written. */
+/** A transaction before execution, with its wire bytes. */
 const shredded = fc
   .record({
     update: transaction,
@@ -160,15 +160,15 @@ const shredded = fc
     ...rest,
     slot: update.slot,
     isVote: update.info.isVote,
-    meant: oracleTransaction(update.info.executed.transaction),
+    expected: oracleTransaction(update.info.executed.transaction),
     transaction: encodeWireTransaction(update.info.executed.transaction.wire).transaction,
     wire: update.info.executed.transaction.wire,
   }));
 
 describe('an encoded deshred transaction', () => {
-  it('is read by the published codec', () => {
+  it('is decoded by the published codec', () => {
     fc.assert(
-      fc.property(shredded, envelope, ({ meant, wire: _wire, ...fields }, { filters, createdAt }) => {
+      fc.property(shredded, envelope, ({ expected, wire: _wire, ...fields }, { filters, createdAt }) => {
         const at = createdAt ?? new Date(0);
         const tail = deshredTransactionTail({
           ...fields,
@@ -182,7 +182,7 @@ describe('an encoded deshred transaction', () => {
             transaction: {
               signature: plain(fields.signature),
               isVote: fields.isVote,
-              transaction: meant,
+              transaction: expected,
               loadedWritableAddresses: fields.loadedWritable,
               loadedReadonlyAddresses: fields.loadedReadonly,
               completedDataSetStartingShredIndex: fields.firstShredIndex,
@@ -197,7 +197,7 @@ describe('an encoded deshred transaction', () => {
 });
 
 describe('other deshred updates', () => {
-  it('are read by the published codec: a ping and a pong', () => {
+  it('are decoded by the published codec: ping and pong', () => {
     const at = encodeTimestamp(5_250n);
     const createdAt = new Date(5_250);
     expect(SubscribeUpdateDeshred.decode(deshredPingTail(at))).toEqual({ filters: [], createdAt, ping: {} });

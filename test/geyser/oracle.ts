@@ -17,7 +17,7 @@ import {
   type TransactionMeta,
 } from '../../src/solana/transaction/transaction-meta.ts';
 
-/** Our values in the shape of the published codec, to compare with what it reads. */
+/** Converts Solway's values to the shape of the published codec, to compare them with its output. */
 
 export type OracleTransaction = NonNullable<SubscribeUpdateTransactionInfo['transaction']>;
 export type OracleMeta = NonNullable<SubscribeUpdateTransactionInfo['meta']>;
@@ -36,7 +36,7 @@ type OracleBlock = {
 const require = createRequire(import.meta.url);
 const published = dirname(require.resolve('@triton-one/yellowstone-grpc'));
 
-/** The published codec of stored blocks, which its package has and does not export. */
+/** The published codec for stored blocks, which its package contains but does not export. */
 export const { ConfirmedBlock } = require(join(published, 'grpc/solana-storage.js')) as {
   ConfirmedBlock: { decode(bytes: Uint8Array): OracleBlock };
 };
@@ -67,7 +67,7 @@ export const oracleTransaction = ({ signatures, message }: Transaction): OracleT
   message: oracleMessage(message),
 });
 
-/** What of a token balance says anything: its forms for people follow from amount and decimals. */
+/** A token balance without UI amounts, which follow from amount and decimals. */
 type TokenFacts = Readonly<{
   accountIndex: number;
   mint: string;
@@ -107,7 +107,7 @@ const returnDataOf = ({ returnData }: TransactionMeta): OracleMeta['returnData']
     ? undefined
     : { programId: plain(addressBytes(returnData.programId)), data: plain(returnData.data) };
 
-/** Everything of a meta but its error, which is compared apart. */
+/** All of a meta except its error, which is compared separately. */
 export const metaFacts = (meta: TransactionMeta) => ({
   fee: String(meta.fee),
   preBalances: meta.preBalances.map(String),
@@ -134,7 +134,7 @@ export const metaFacts = (meta: TransactionMeta) => ({
   costUnits: meta.costUnits === null ? undefined : String(meta.costUnits),
 });
 
-/** The same of what the published codec read. */
+/** The same for a meta decoded by the published codec. */
 export function oracleMetaFacts({
   err: _err,
   returnDataNone,

@@ -28,7 +28,7 @@ const protoNames = readdirSync(folder, { recursive: true, encoding: 'utf8' }).fi
   name.endsWith('.proto'),
 );
 
-/** Fields of all messages, and the other names in definitions. */
+/** The fields of all messages, and all other names in the definitions. */
 const namesIn = (definition: PackageDefinition): unknown =>
   Object.entries(definition)
     .filter(([name]) => !name.startsWith('google.protobuf.') || name === 'google.protobuf.Timestamp')
@@ -38,14 +38,14 @@ const namesIn = (definition: PackageDefinition): unknown =>
     })
     .sort();
 
-it('proto/descriptors.binpb has the types and services of the .proto files', () => {
+it('proto/descriptors.binpb contains the types and services of the .proto files', () => {
   const compiled = readFileSync(join(folder, 'descriptors.binpb'));
   const written = namesIn(loadSync(protoNames, options));
   expect(namesIn(loadFileDescriptorSetFromBuffer(compiled, options))).toEqual(written);
 });
 
 describe('reflection', () => {
-  it('lists the services and itself in both versions', () => {
+  it('lists the services, including both versions of itself', () => {
     const [list] = fieldsOf(handleReflection(requestOf(7, ''))).get(6) ?? [];
     const services = (fieldsOf(list!).get(1) ?? []).map((each) => text(fieldsOf(each).get(1)?.[0]));
     expect(services).toEqual([
@@ -66,8 +66,8 @@ describe('reflection', () => {
       ['geyser.proto', 'google/protobuf/timestamp.proto', 'solana-storage.proto'],
     ],
     ['a service', 4, 'shredstream.ShredstreamProxy', ['shredstream.proto']],
-  ])('returns %s with all imports', (_name, field, wanted, files) => {
-    const request = requestOf(field, wanted);
+  ])('returns %s with all imports', (_name, field, requested, files) => {
+    const request = requestOf(field, requested);
     const answer = fieldsOf(handleReflection(request));
     expect(text(answer.get(2)?.[0])).toBe(text(request));
     const [found] = answer.get(4) ?? [];
@@ -80,10 +80,10 @@ describe('reflection', () => {
   });
 
   it.each([
-    ['a name that nothing has', 4, 'geyser.Nothing', 5, 'not found: geyser.Nothing'],
+    ['an unknown name', 4, 'geyser.Nothing', 5, 'not found: geyser.Nothing'],
     ['extensions', 6, 'geyser.SubscribeRequest', 12, 'not supported'],
-  ])('rejects %s in its response', (_name, field, wanted, code, words) => {
-    const [error] = fieldsOf(handleReflection(requestOf(field, wanted))).get(7) ?? [];
+  ])('rejects %s in its response', (_name, field, requested, code, words) => {
+    const [error] = fieldsOf(handleReflection(requestOf(field, requested))).get(7) ?? [];
     expect(text(error)).toBe(text(new ProtobufWriter().uint32(1, code).string(2, words).finish()));
   });
 });

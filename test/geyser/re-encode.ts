@@ -21,7 +21,7 @@ export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
   };
 }
 
-/** Our encoding of a decoded update that is sent as a message of its own. */
+/** Encodes a decoded update of a kind that is sent as a separate message. */
 export function rawOf(update: Update, createdAt: Uint8Array): RawUpdate {
   switch (update.kind) {
     case 'account':
@@ -47,6 +47,6 @@ export function tailOf(update: Update, createdAt: Uint8Array): Uint8Array {
   return blockTail(block, { ...block, slices: null });
 }
 
-/** A whole message, in memory of its own. */
+/** A complete message, copied to a new array. */
 export const messageOf = (names: readonly string[], tail: Uint8Array): Uint8Array =>
   Uint8Array.from([...encodeNames(names), ...tail]);

@@ -17,12 +17,12 @@ const NOW = 1_700_000_000_123;
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Everything of an update that filters and blocks are made from, as plain values. */
+/** All fields of an update that filters and blocks use, as plain values. */
 function facts(raw: RawUpdate): unknown {
   const plain = (value: unknown): unknown => (value instanceof Uint8Array ? hex(value) : value);
   const { tail: _tail, createdAt, ...rest } = raw;
   const shown = Object.entries(rest).map(([name, value]) => [name, plain(value)]);
-  // Bytes of a whole part are compared by what the published codec reads in them.
+  // Encoded parts are compared after decoding instead; see `partOf`.
   const parts = Object.fromEntries(
     shown.filter(([name]) => !['info', 'message', 'meta', 'keys'].includes(name as string)),
   );
@@ -35,7 +35,7 @@ function facts(raw: RawUpdate): unknown {
 const wireOf = (update: Partial<SubscribeUpdate>, around: Partial<SubscribeUpdate>): Uint8Array =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ...around, ...update })).finish();
 
-/** The message in the part of an update that goes on as it stands. */
+/** A message with the part of an update that is forwarded unchanged. */
 function partOf(raw: RawUpdate): Uint8Array {
   if (raw.kind === 'account') return writer().bytes(2, writer().bytes(1, raw.info).finish()).finish();
   if (raw.kind === 'transaction') return writer().bytes(4, writer().bytes(1, raw.info).finish()).finish();
@@ -45,7 +45,7 @@ function partOf(raw: RawUpdate): Uint8Array {
 
 describe('a raw update', () => {
   it.each(Object.keys(otherUpdates) as (keyof typeof otherUpdates)[])(
-    'keeps its bytes and exposes the fields in use: %s',
+    'preserves its bytes and exposes the fields that are used: %s',
     (kind) => {
       fc.assert(
         fc.property(otherUpdates[kind], envelope, (update, { filters, createdAt = new Date(NOW) }) => {
@@ -64,7 +64,7 @@ describe('a raw update', () => {
     },
   );
 
-  it('loses its filter names at any position', () => {
+  it('drops filter names at any position', () => {
     const slot = writer().uint64(1, 5n);
     const wire = writer()
       .string(1, 'a')
@@ -76,7 +76,7 @@ describe('a raw update', () => {
     expect(hex(tail)).toBe(hex(writer().message(3, slot).bytes(11, encodeTimestamp(9n)).finish()));
   });
 
-  it('gets a timestamp if it had none', () => {
+  it('receives a timestamp if it has none', () => {
     const wire = writer().string(1, 'a').message(3, writer().uint64(1, 5n)).finish();
     const { tail, createdAt } = readRawUpdate(wire, NOW) as RawUpdate;
     expect(SubscribeUpdate.decode(tail).createdAt).toEqual(new Date(NOW));
@@ -93,12 +93,12 @@ describe('a raw update', () => {
     const [offset = 0] = raw.keys.offsets;
     expect(hex(raw.keys.bytes.subarray(offset, offset + 32))).toBe(hex(key));
     expect([raw.meta, raw.err, raw.index]).toEqual([null, null, 0]);
-    // What is not known, such as the `config` of version 1 in field 7, goes on untouched: alone and in a block.
+    // Unknown fields, such as the version 1 `config` in field 7, are forwarded unchanged, alone and in a block.
     expect(hex(raw.tail)).toBe(hex(wire) + hex(writer().bytes(11, raw.createdAt).finish()));
     expect(hex(raw.info)).toBe(hex(info.finish()));
   });
 
-  it('exposes only the counts of a block, and the ids of a ping and a pong', () => {
+  it('exposes only the counts of a block, and the id of a pong', () => {
     fc.assert(
       fc.property(block, envelope, (update, around) => {
         const { slot, updatedAccountCount } = update.block!;
@@ -124,7 +124,7 @@ describe('a raw update', () => {
       writer().message(2, writer().message(1, writer().bytes(3, new Uint8Array(32)))),
     ],
     [
-      'more keys than an index can name',
+      'more keys than an index can address',
       writer().message(
         4,
         writer().message(
@@ -140,7 +140,7 @@ describe('a raw update', () => {
       'a key of 31 bytes',
       writer().message(4, writer().message(1, writer().message(4, writer().bytes(13, new Uint8Array(31))))),
     ],
-  ])('is rejected with %s', (_name, message) => {
+  ])('is rejected if it contains %s', (_name, message) => {
     expect(() => readRawUpdate(message.finish(), NOW)).toThrow(InvalidProtobuf);
   });
 });
@@ -148,7 +148,7 @@ describe('a raw update', () => {
 const index = fc.nat(0xffff_ffff);
 const keys = fc.array(key, { maxLength: 3 });
 
-/** A transaction as a server sends it, with the fields that only this stream has. */
+/** A transaction update, including the fields specific to this stream. */
 const anyUpdate = fc
   .record({ update: updates.transaction, writable: keys, readonly: keys, first: index, end: index })
   .map(({ update, writable, readonly, first, end }) => {

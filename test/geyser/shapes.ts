@@ -8,10 +8,10 @@ import { blockhashBytes } from '../../src/solana/blockhash.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
 import { metaFacts, oracleAccount, oracleMetaFacts, oracleReward, oracleTransaction } from './oracle.ts';
 
-/** Updates as we read them and as the published codec reads them, in one shape. */
+/** Converts updates decoded by Solway and by the published codec to a common shape. */
 
 const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
-const textOrNothing = (value: bigint | null): string | undefined =>
+const textOrUndefined = (value: bigint | null): string | undefined =>
   value === null ? undefined : String(value);
 
 const transactionInfo = ({ signature, isVote, executed, index }: TransactionInfo) => ({
@@ -59,7 +59,7 @@ export function shapeOf(update: Update): unknown {
     case 'slot':
       return {
         slot: String(update.slot),
-        parent: textOrNothing(update.parent),
+        parent: textOrUndefined(update.parent),
         status: slotStatuses.indexOf(update.status),
         deadError: update.deadError ?? undefined,
       };

@@ -20,7 +20,7 @@ const u32 = (value: number): number[] => [
 
 describe('a stored transaction error', () => {
   it.each(Array.from({ length: TRANSACTION_ERRORS }, (_, variant) => variant))(
-    'is read like the published decoder: variant %i',
+    'is decoded as by the published decoder: variant %i',
     (variant) => {
       const wire = Uint8Array.from([...u32(variant), 7, ...u32(0)]);
       expect(decodeTransactionError(wire)).toEqual(txErrDecode.decode(wire));
@@ -28,7 +28,7 @@ describe('a stored transaction error', () => {
   );
 
   it.each(Array.from({ length: INSTRUCTION_ERRORS }, (_, variant) => variant))(
-    'is read like the published decoder: instruction error %i',
+    'is decoded as by the published decoder: instruction error %i',
     (variant) => {
       const payload = variant === 25 ? u32(0xffff_ffff) : [];
       const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 200, ...u32(variant), ...payload]);
@@ -38,7 +38,7 @@ describe('a stored transaction error', () => {
     },
   );
 
-  it('survives a round trip in every variant', () => {
+  it('of any variant survives a round trip', () => {
     const errors: Uint8Array[] = [];
     for (let variant = 0; variant < TRANSACTION_ERRORS; variant++) {
       const payload = [30, 31, 35].includes(variant) ? [9] : [];
@@ -56,13 +56,13 @@ describe('a stored transaction error', () => {
     expect(encodeTransactionError({ InstructionError: [1, 'NotKnown'] })).toBeNull();
   });
 
-  it('loses the text of BorshIoError', () => {
+  it('of type BorshIoError loses its text', () => {
     const text = [...u32(7), 0, 0, 0, 0, ...Buffer.from('Unknown')];
     const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 2, ...u32(44), ...text]);
     expect(decodeTransactionError(wire)).toEqual({ InstructionError: [2, 'BorshIoError'] });
   });
 
-  it('is null if unknown or truncated, and never throws', () => {
+  it('is decoded to null if unknown or truncated, and never throws', () => {
     expect(decodeTransactionError(Uint8Array.from(u32(TRANSACTION_ERRORS)))).toBeNull();
     expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 54, 0, 0, 0))).toBeNull();
     expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 25, 0, 0, 0, 1))).toBeNull();

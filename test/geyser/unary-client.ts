@@ -4,7 +4,7 @@ import { commitments } from '../../src/protocol/commitment.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The published codec of all messages, which its package does not export. */
+/** The published codec for all messages, which its package does not export. */
 export const published = require(
   join(dirname(require.resolve('@triton-one/yellowstone-grpc')), 'grpc/geyser.js'),
 ) as Record<
@@ -21,7 +21,7 @@ const numberOf = ({ commitment }: CommitmentRequest) => ({
   commitment: commitment === undefined ? undefined : commitments.indexOf(commitment),
 });
 
-/** The client's side of the unary methods. */
+/** The client side of the unary methods. */
 export const encodeCommitmentRequest = (request: CommitmentRequest): Uint8Array =>
   encode('GetSlotRequest', numberOf(request));
 export const encodeIsBlockhashValidRequest = (request: CommitmentRequest & { blockhash: string }) =>

@@ -34,7 +34,7 @@ describe('a unary call', () => {
       { slot: '7', blockhash: 'hash', lastValidBlockHeight: '300' },
     ],
     ['GetVersionResponse', unary.encodeGetVersionResponse('{"é":1}'), { version: '{"é":1}' }],
-  ])('writes the bytes of the published codec: %s', (name, encoded, theirs) => {
+  ])('writes the same bytes as the published codec: %s', (name, encoded, theirs) => {
     const codec = published[name]!;
     expect(Buffer.from(encoded).toString('hex')).toBe(
       Buffer.from(codec.encode(theirs).finish()).toString('hex'),
@@ -64,7 +64,7 @@ describe('a unary call', () => {
     expect(decode(published[name]!.encode(codec.create(theirs)).finish())).toEqual(value);
   });
 
-  it.each([3, -1])("is rejected with the plugin's message for the commitment %i", (commitment) => {
+  it.each([3, -1])("with commitment %i is rejected with the Yellowstone plugin's message", (commitment) => {
     const refusal = new GrpcError('UNKNOWN', `failed to create CommitmentLevel from ${commitment}`);
     const wire = (field: number): Uint8Array => new ProtobufWriter().int32(field, commitment).finish();
     expect(() => unary.decodeCommitmentRequest(wire(1))).toThrow(refusal);

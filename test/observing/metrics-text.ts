@@ -1,5 +1,5 @@
 /**
- * A strict reader of the text format of Prometheus, version 0.0.4.
+ * A strict parser for the Prometheus text format, version 0.0.4.
  * Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
  */
 export type Family = Readonly<{
@@ -37,7 +37,7 @@ function readSample(line: string) {
   return { name: match[1]!, labels: readLabels(match[2] ?? ''), value: readNumber(match[3]!) };
 }
 
-/** Buckets ascend, end with +Inf, never shrink, and the last is the count. */
+/** Checks that bounds and counts ascend, and that the last bucket is +Inf and contains the total count. */
 function checkHistogram(family: string, samples: Family['samples']): void {
   const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   for (const group of groups.values()) {
@@ -48,13 +48,13 @@ function checkHistogram(family: string, samples: Family['samples']): void {
       values.every((value, index) => index === 0 || value >= values[index - 1]!);
     const count = group.find(({ name }) => name === `${family}_count`)?.value;
     const hasSum = group.some(({ name }) => name === `${family}_sum`);
-    const isFine =
+    const isValid =
       ascends(bounds) && ascends(counts) && bounds.at(-1) === Infinity && counts.at(-1) === count;
-    if (!isFine || !hasSum) throw new Error(`no histogram: ${family}`);
+    if (!isValid || !hasSum) throw new Error(`no histogram: ${family}`);
   }
 }
 
-/** Reads a page of metrics. @throws Error for whatever the format does not allow. */
+/** Parses a metrics page. @throws Error for invalid text. */
 export function readMetrics(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end');
   const families = new Map<string, { kind: string; samples: Family['samples'][number][] }>();

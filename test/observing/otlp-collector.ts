@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 
 /**
- * What a collector takes. Source: opentelemetry-proto, trace.proto, and OTLP/HTTP, "JSON Protobuf Encoding": ids in hex,
- * 64-bit numbers as text, no member that the message does not have.
+ * A strict schema. Source: opentelemetry-proto, trace.proto, and OTLP/HTTP, "JSON Protobuf Encoding": ids in hex,
+ * 64-bit numbers as text, and no unknown members.
  */
 const attribute = z.strictObject({
   key: z.string().min(1),
@@ -45,11 +45,11 @@ const message = z.strictObject({
 
 export type ReceivedSpan = z.infer<typeof span>;
 
-/** A collector of traces on a free port, which takes nothing that the protocol does not allow. */
+/** A trace collector on a free port that accepts only what the protocol allows. */
 export type Collector = Readonly<{
   url: string;
   spans: ReceivedSpan[];
-  /** What was wrong with requests, and their headers. */
+  /** Errors in requests. */
   faults: string[];
   headers: IncomingMessage['headers'][];
   bodies: string[];
@@ -68,11 +68,11 @@ export async function startCollector(): Promise<Collector> {
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = Buffer.concat(pieces).toString();
     const read = message.safeParse(JSON.parse(body));
-    const isRight =
+    const isValid =
       request.method === 'POST' &&
       request.url === '/v1/traces' &&
       request.headers['content-type'] === 'application/json';
-    if (!isRight) faults.push(`${request.method} ${request.url} ${request.headers['content-type']}`);
+    if (!isValid) faults.push(`${request.method} ${request.url} ${request.headers['content-type']}`);
     if (!read.success) faults.push(read.error.message);
     headers.push(request.headers);
     bodies.push(body);

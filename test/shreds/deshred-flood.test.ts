@@ -3,7 +3,7 @@ import { createRandom } from '../fuzz/engine/mutate.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { invalidShred } from './invalid-shreds.ts';
 
-/** A fake clock makes the rate of a flood exact on any machine. */
+/** A fake clock makes the flood rate exact on any machine. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
 });
@@ -11,19 +11,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Forged packets that use up the budget at once. */
-const SPENT = 2_500;
+/** Number of forged packets that use up the budget for signatures of single shreds. */
+const BUDGET = 2_500;
 
 describe('deferred shreds', () => {
   const random = createRandom(8);
   const { packets, batches } = generateSlot(9, [20_000]);
-  const madeIn = (limits = {}) =>
+  const createRig = (limits = {}) =>
     deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION, limits });
   const forged = (): Uint8Array => invalidShred(packets[random() % packets.length] as Uint8Array, random);
 
-  it('use limited memory, are verified in small batches, and leave nothing behind', () => {
+  it('use limited memory, are verified in small batches, and leave no memory or timers in use', () => {
     const limits = { deferredBytesMax: 1024 * 1024 };
-    const rig = madeIn(limits);
+    const rig = createRig(limits);
     const FORGED = 30_000;
     for (let nth = 0; nth < FORGED; nth++) {
       rig.deshredder.push(forged());
@@ -40,9 +40,9 @@ describe('deferred shreds', () => {
     expect([drops.invalidSignature + drops.unverified, accepted]).toEqual([FORGED, 0]);
   });
 
-  it('are verified at once when several share a claim, even with the single share used up', () => {
-    const rig = madeIn();
-    for (let nth = 0; nth < SPENT; nth++) rig.deshredder.push(forged());
+  it('are verified at once when several share a signature, even if the budget for single ones is used up', () => {
+    const rig = createRig();
+    for (let nth = 0; nth < BUDGET; nth++) rig.deshredder.push(forged());
     for (const packet of packets) rig.deshredder.push(packet);
     expect(rig.batches.map(({ entries }) => Buffer.from(entries))).toEqual(
       batches.map((one) => Buffer.from(one)),
@@ -50,16 +50,16 @@ describe('deferred shreds', () => {
   });
 
   it('are not promoted by copies of themselves', () => {
-    const rig = madeIn();
-    for (let nth = 0; nth < SPENT; nth++) rig.deshredder.push(forged());
+    const rig = createRig();
+    for (let nth = 0; nth < BUDGET; nth++) rig.deshredder.push(forged());
     const { signatures } = rig.deshredder.stats;
     for (let nth = 0; nth < 64; nth++) rig.deshredder.push(packets[0]!);
     expect(rig.deshredder.stats).toMatchObject({ signatures, drops: { duplicate: 63 } });
   });
 
-  it('are discarded with their timer on close', () => {
-    const rig = madeIn();
-    for (let nth = 0; nth < SPENT; nth++) rig.deshredder.push(forged());
+  it('and their timer are discarded on close', () => {
+    const rig = createRig();
+    for (let nth = 0; nth < BUDGET; nth++) rig.deshredder.push(forged());
     rig.deshredder.close();
     expect(rig.deshredder.usage.unverifiedBytes).toBe(0);
     expect(vi.getTimerCount()).toBe(0);

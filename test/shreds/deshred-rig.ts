@@ -16,7 +16,7 @@ export function deshredding(options: Partial<DeshredderOptions> & Pick<Deshredde
   return { deshredder, batches, slots };
 }
 
-/** Leader of all generated slots. */
+/** The default leader of generated slots. */
 export const testLeader = Keypair.fromSeed(new Uint8Array(32).fill(3));
 export const testLeaderKey = addressBytes(testLeader.address);
 export const TEST_SHRED_VERSION = 4_711;
@@ -34,7 +34,7 @@ export function someEntries(bytes: number, mark: number): Uint8Array {
 
 export type GeneratedSlot = Readonly<{ batches: readonly Uint8Array[]; packets: readonly Uint8Array[] }>;
 
-/** A slot of several batches, and its packets in order. */
+/** A slot with several batches, and its packets in order. */
 export function generateSlot(
   slot: number,
   batchBytes: readonly number[],

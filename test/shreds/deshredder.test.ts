@@ -33,12 +33,12 @@ function pushAll(deshredder: Deshredder, packets: readonly Uint8Array[]): void {
 }
 
 describe("packets without the leader's signature", () => {
-  it('do not corrupt a started set: wrong shape, parity or payload', () => {
+  it('do not corrupt a started set by wrong counts, parity or payload', () => {
     const { batches, packets } = generateSlot(9, [20_000]);
     const rig = deshredding({ leaderOf });
     rig.deshredder.push(packets[0]!);
     for (const packet of packets.slice(32)) {
-      // Number of data shreds, of code shreds, position, parity.
+      // Number of data shreds, number of code shreds, position, parity.
       for (const at of [0x53, 0x55, 0x57, 500])
         rig.deshredder.push(changed(packet, at, (packet[at] as number) ^ 7));
     }
@@ -51,20 +51,20 @@ describe("packets without the leader's signature", () => {
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
 
-  it('with a valid signature of another key are invalid', () => {
+  it('are invalid even with a valid signature of another key', () => {
     const { packets } = generateSlot(9, [20_000], stranger);
     const rig = deshredding({ leaderOf });
     pushAll(rig.deshredder, packets);
     pushAll(rig.deshredder, packets);
     expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
-    // The same signature of the same root is not verified again.
+    // The same signature for the same root is not verified again.
     expect(rig.deshredder.stats.signatures).toBe(1);
     expect(rig.slots).toEqual([]);
   });
 });
 
-describe('a misbehaving leader', () => {
-  it('with two versions of a set is read at the first one', () => {
+describe('shreds of a misbehaving leader', () => {
+  it('are accepted only from the first of two versions of a set', () => {
     const [one, other] = [generateSlot(9, [20_000]), generateSlot(9, [20_100])];
     const rig = deshredding({ leaderOf });
     pushAll(rig.deshredder, one.packets.slice(0, 10));
@@ -74,7 +74,7 @@ describe('a misbehaving leader', () => {
     expect(names(rig.batches)).toEqual(one.batches.map(nameOf));
   });
 
-  it('with parity of other data yields nothing unsigned', () => {
+  it('yield only signed data if the parity belongs to other data', () => {
     const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
       spoil: (shreds) => {
         for (const shred of shreds.slice(32)) shred[300] = 0xee;
@@ -90,15 +90,15 @@ describe('a misbehaving leader', () => {
     expect(rig.deshredder.usage.bytes).toBe(0);
   });
 
-  it('with shreds after the last of the slot is ignored', () => {
+  it('are dropped after the last one of the slot', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
     const rig = deshredding({ leaderOf });
-    // The last set ends the slot; another version of the slot has a set behind it.
+    // The first set ends the slot; another version of the slot has a second set.
     rig.deshredder.push(short.packets[31]!);
     pushAll(rig.deshredder, long.packets.slice(64, 96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
-    // Neither are its code shreds.
+    // The code shreds are dropped, too.
     pushAll(rig.deshredder, long.packets.slice(96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(64);
     expect(rig.batches).toEqual([]);
@@ -113,12 +113,12 @@ describe('memory of the deshredder', () => {
     slotsBehindMax: 10,
     pendingBytesMax: 20_000,
   };
-  /** Too few shreds to complete each slot. */
+  /** Sends too few shreds of each slot to complete it. */
   const begin = (deshredder: Deshredder, slots: readonly number[], count = 5): void => {
     for (const slot of slots) pushAll(deshredder, generateSlot(slot, [20_000]).packets.slice(0, count));
   };
 
-  it('is limited to a number of slots: the farthest is evicted and does not restart', () => {
+  it('is limited to a number of slots; evicted slots do not restart', () => {
     const rig = deshredding({ leaderOf, limits });
     begin(rig.deshredder, [10, 11, 12, 13, 14, 15]);
     expect(rig.deshredder.usage.openSlots).toBe(4);
@@ -127,10 +127,10 @@ describe('memory of the deshredder', () => {
     expect(rig.deshredder.stats.drops.slotClosed).toBe(10);
   });
 
-  it('is limited in bytes: the largest slot is evicted', () => {
+  it('is limited in bytes; the largest slot is evicted', () => {
     const rig = deshredding({ leaderOf, limits });
     begin(rig.deshredder, [10, 11, 12], 20);
-    // Without its first set, a slot stores all packets.
+    // A slot stores all its packets until its first set arrives.
     for (const packet of generateSlot(13, [900_000]).packets.slice(64)) {
       rig.deshredder.push(packet);
       expect(rig.deshredder.usage.bytes).toBeLessThanOrEqual(limits.bytesMax);
@@ -140,7 +140,7 @@ describe('memory of the deshredder', () => {
     expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
   });
 
-  it('follows the slots; a leader far ahead does not move the window', () => {
+  it('follows the slots; a leader far ahead does not move its window', () => {
     const isStrangers = (slot: number): boolean => slot % 4 === 3;
     const rig = deshredding({
       leaderOf: (slot) => (isStrangers(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),
@@ -158,7 +158,7 @@ describe('memory of the deshredder', () => {
     expect(rig.deshredder.usage.slots).toBeLessThanOrEqual(61);
   });
 
-  it('holds a limited number of packets with an unknown leader until it is known', () => {
+  it('holds a limited number of packets until their leader is known', () => {
     let isKnown = false;
     const rig = deshredding({
       leaderOf: () => (isKnown ? testLeaderKey : null),
@@ -175,14 +175,14 @@ describe('memory of the deshredder', () => {
     rig.deshredder.releasePending();
     expect(rig.deshredder.usage.pendingBytes).toBe(0);
     expect(rig.deshredder.stats.accepted).toBe(pending - drops.unknownLeader);
-    // The rest of the slot completes it.
+    // The remaining packets complete the slot.
     pushAll(rig.deshredder, packets);
     expect(rig.batches).toHaveLength(1);
   });
 });
 
 describe('parseShred', () => {
-  it('accepts exactly what its rules allow', () => {
+  it('accepts valid shreds only', () => {
     const [data, code] = [generateSlot(9, [500]).packets[31]!, generateSlot(9, [500]).packets[32]!];
     expect(parseShred(data)).toMatchObject({ kind: 'data', isLastInSlot: true, parentOffset: 1, index: 31 });
     expect(parseShred(code)).toMatchObject({ kind: 'code', numData: 32, numCode: 32, position: 0 });
@@ -209,7 +209,7 @@ describe('parseShred', () => {
 });
 
 describe('generated slots', () => {
-  it('yield their batches with losses within bounds and in any order', () => {
+  it('yield their batches despite recoverable losses and in any order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 8, max: 40_000 }), { minLength: 1, maxLength: 4 }),
@@ -238,7 +238,7 @@ describe('generated slots', () => {
   });
 });
 
-describe('sets of other layouts', () => {
+describe('sets with other layouts', () => {
   const forms = [
     { name: 'merkle, not chained', variant: 8, numData: 32, numCode: 32 },
     { name: 'chained and resigned, 1:17', variant: 11, numData: 1, numCode: 17 },
@@ -258,7 +258,7 @@ describe('sets of other layouts', () => {
     }
   });
 
-  it('legacy: each shred is verified, including recovered ones', () => {
+  it('legacy: every shred is verified, including recovered ones', () => {
     const random = createRandom(77);
     const { entries, packets } = makeLegacySet(20, 12, asSlot(9));
     for (let i = 0; i < 10; i++) {

@@ -18,12 +18,12 @@ export const keyAt = (fill: number): Address => addressFromBytes(keyBytes(fill))
 export const signatureAt = (fill: number): Uint8Array => new Uint8Array(64).fill(fill);
 
 export type GeneratedTransaction = Readonly<{
-  /** Every byte of its signature. */
+  /** Value of every byte of its signature. */
   name: number;
-  /** Bytes of the static keys; the program of its one instruction follows. */
+  /** Byte values of the static keys; the program of its only instruction follows. */
   keys?: readonly number[];
   vote?: boolean;
-  /** Makes it version 0. */
+  /** If given, the transaction has version 0. */
   lookups?: readonly Readonly<{ table: number; writable: readonly number[]; readonly: readonly number[] }>[];
 }>;
 
@@ -54,7 +54,7 @@ export function generateWire({
 export const generateEntries = (...transactions: readonly Uint8Array[]): Uint8Array =>
   encodeEntries([{ numHashes: 5n, hash: keyBytes(99), transactions }]);
 
-/** A batch of one entry with all transactions, in shreds 32 to 63 of a slot. */
+/** A batch with one entry that contains all transactions, in shreds 32 to 63 of a slot. */
 export const generateBatch = (slot: number, ...transactions: readonly Uint8Array[]): EntryBatch => ({
   slot: slotOf(slot),
   entries: generateEntries(...transactions),
@@ -86,7 +86,7 @@ export class MessageSink implements GeyserSink {
     while (this.messages.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** Decoded by the published codec. */
+  /** The messages, decoded by the published codec. */
   get updates(): SubscribeUpdate[] {
     return this.messages.map((message) => SubscribeUpdate.decode(message));
   }

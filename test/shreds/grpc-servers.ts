@@ -2,7 +2,7 @@ import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import { SubscribeDeshredRequest, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { ScriptedGrpcServer } from '../upstream/feeds/geyser-server.ts';
 
-/** Scripted servers of @grpc/grpc-js. */
+/** Scripted servers, based on @grpc/grpc-js. */
 
 export type DeshredCall = ServerDuplexStream<SubscribeDeshredRequest, SubscribeUpdateDeshred>;
 export type EntriesCall = ServerWritableStream<Buffer, Buffer>;

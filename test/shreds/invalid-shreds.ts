@@ -14,7 +14,7 @@ export function invalidShred(packet: Uint8Array, random: Random): Uint8Array {
 }
 
 /**
- * Generates invalid sets for the positions of valid ones, with any number of shreds under one root and with a new
+ * Generates invalid sets at the positions of valid ones, with any number of shreds under one root, and with a new
  * signature each time.
  */
 export function invalidSetGenerator(

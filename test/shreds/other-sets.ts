@@ -15,7 +15,7 @@ import {
 import type { Slot } from '../../src/solana/units.ts';
 import { someEntries, TEST_SHRED_VERSION, testLeader } from './deshred-rig.ts';
 
-/** Faults of a set that its leader has signed. */
+/** Faults in a set that is signed by its leader. */
 export type SetFault = Readonly<{
   /** Changes the shreds after parity is computed and before signing. */
   spoil?: (packets: readonly Uint8Array[]) => void;
@@ -68,7 +68,7 @@ function codeShreds(
   return shreds;
 }
 
-/** A slot of one set of merkle shreds, of any shape and any data variant (its high four bits). */
+/** A slot with one set of Merkle shreds. @param variant - high four bits of the data variant. */
 export function makeMerkleSet(
   variant: number,
   numData: number,

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Recorded shreds of other implementations. */
+/** Shreds recorded from other implementations. */
 const folder = join(import.meta.dirname, '../../../shared/data/shreds');
 
-/** Tests are skipped without them. */
+/** Tests that need the recordings are skipped without them. */
 export const hasRecordedShreds = existsSync(folder);
 
 const read = (file: string): Uint8Array =>

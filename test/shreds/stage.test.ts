@@ -20,7 +20,7 @@ import { ScriptedServer } from './grpc-servers.ts';
 
 const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
 
-/** Any free loopback port, without a sender list. */
+/** Any free loopback port, with any sender. */
 const UDP = { host: '127.0.0.1', port: 0, senders: [] };
 
 type ReaderScript = Readonly<{
@@ -48,7 +48,7 @@ function scriptedReader({ leader, shredVersion }: ReaderScript) {
   return { request, requested };
 }
 
-/** A stage with a hub, and a stream of each method that subscribes to everything. */
+/** A stage with a hub, and a stream for each method that subscribes to everything. */
 async function startStage(options: Partial<ShredStageOptions> & Pick<ShredStageOptions, 'reader'>) {
   const hub = new DeshredHub();
   const log = createLogger('silent', () => {});
@@ -105,14 +105,14 @@ async function scriptedServer(): Promise<ScriptedServer> {
   return scripted;
 }
 
-/** First bytes of the signatures: the codec of the transactions is not published. */
+/** The first bytes of the signatures, because the transaction codec is not published. */
 const signatures = (updates: readonly SubscribeUpdateDeshred[]): number[] =>
   updates.flatMap(({ deshredTransaction }) => [
     ...(deshredTransaction?.transaction?.signature.subarray(0, 1) ?? []),
   ]);
 
 describe('ShredStage', () => {
-  it('emits UDP shreds to every kind of subscriber and learns leaders and version itself', async () => {
+  it('emits UDP shreds to every kind of subscriber, and requests leaders and shred version itself', async () => {
     const config = { ...noShreds, udp: UDP };
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
     await sendPackets(stage, packetsOf(50, batch));
@@ -130,7 +130,7 @@ describe('ShredStage', () => {
     expect(stage.counts.shreds).toMatchObject({ batches: 1, slotsCompleted: 1 });
   });
 
-  it('emits each item once, whichever source is first', async () => {
+  it('emits each item once, no matter which source is first', async () => {
     const scripted = await scriptedServer();
     const config = {
       ...{ udp: UDP, shredVersion: TEST_SHRED_VERSION },
@@ -139,7 +139,7 @@ describe('ShredStage', () => {
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
     await scripted.until(() => scripted.entriesCalls.length === 1 && scripted.requests.length === 1);
     const [proxy, other] = [scripted.entriesCalls[0]!, scripted.deshredCalls[0]!];
-    // The other server's copy of one transaction arrives first.
+    // The other server's copy of a transaction arrives first.
     const expected = SubscribeUpdateDeshred.fromPartial({
       deshredTransaction: {
         slot: '50',
@@ -232,7 +232,7 @@ describe('EntriesClient', () => {
     expect(Math.abs(Number(batches[0]!.at) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('reconnects when the stream ends and logs it without secrets', async () => {
+  it('reconnects when the stream ends, and logs the error without secrets', async () => {
     const { server, entries, batches, lines, until } = await scene();
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -244,7 +244,7 @@ describe('EntriesClient', () => {
     expect(lines.join()).not.toContain(TOKEN);
   });
 
-  it('leaves a server without new slots', async () => {
+  it('reconnects when the server sends no new slots', async () => {
     const { server, entries } = await scene({ stallMs: 200 });
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);

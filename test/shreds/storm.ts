@@ -29,30 +29,30 @@ const options = readOptions(USAGE, { packets: 10_000_000, seed: 1 });
 const NOISE = 60;
 const FIRST_SLOT = 1_000;
 const REPLAYED_MAX = 4_096;
-/** Growth of used memory after garbage collection since the first report. */
+/** Maximum growth of used memory after garbage collection, since the first report. */
 const GROWTH_MAX_MIB = 64;
 
 /**
  * A fake clock advances with the packets, so that the load is the same on any machine: several times more invalid
- * signatures than may be verified (`invalidSignaturesPerSecondMax`).
+ * signatures than are verified at most (`invalidSignaturesPerSecondMax`).
  */
 const PACKETS_PER_MS = 20;
 const wallClock = performance.now.bind(performance);
 let packetsPushed = 0;
 performance.now = () => packetsPushed / PACKETS_PER_MS;
 
-/** Leader of every fourth slot, which signs too early. */
+/** The leader of every fourth slot, which signs too early. */
 const early = Keypair.fromSeed(new Uint8Array(32).fill(4));
 const earlyKey = addressBytes(early.address);
-const isEarlys = (slot: number): boolean => slot % 4 === 3;
-const isNobodys = (slot: number): boolean => slot % 16 === 14;
+const hasEarlyLeader = (slot: number): boolean => slot % 4 === 3;
+const hasUnknownLeader = (slot: number): boolean => slot % 16 === 14;
 
 const random = createRandom(options.seed);
 const packetsMax = options.packets;
 const rig = deshredding({
   leaderOf: (slot) => {
-    if (slot > 0xffff_ffffn || isNobodys(Number(slot))) return null;
-    return isEarlys(Number(slot)) ? earlyKey : testLeaderKey;
+    if (slot > 0xffff_ffffn || hasUnknownLeader(Number(slot))) return null;
+    return hasEarlyLeader(Number(slot)) ? earlyKey : testLeaderKey;
   },
   shredVersion: () => TEST_SHRED_VERSION,
   unverified: 'hold',
@@ -77,7 +77,7 @@ const nextSlot = (packet: Uint8Array, from: Random): Uint8Array => later(packet,
 
 function forged(packet: Uint8Array, from: Random): Uint8Array {
   const copy = Uint8Array.from(packet);
-  // Anywhere in the signed part or the signature.
+  // Changes a byte of the signed part or of the signature.
   const at = from() % 1_100;
   copy[at] = (copy[at] as number) ^ (1 + (from() % 255));
   return copy;
@@ -123,7 +123,7 @@ let emittedBatches = 0;
 let wrong = 0;
 let slots = 0;
 let earlyPackets: readonly Uint8Array[] = [];
-/** Batches of the early leader by slot, until they are emitted: they are valid. */
+/** Batches of the early leader by slot, until they are emitted. They are valid. */
 const earlyBatches = new Map<bigint, string>();
 const earlyMade = new Set<number>();
 
@@ -196,7 +196,7 @@ function measure(): void {
 
 for (let slot = FIRST_SLOT; rig.deshredder.stats.packets < packetsMax; slot++) {
   if (slot % 16 === 0) signEarly(slot + 3 + 4 * (random() % 40));
-  if (!isEarlys(slot) && !isNobodys(slot)) storm(slot);
+  if (!hasEarlyLeader(slot) && !hasUnknownLeader(slot)) storm(slot);
   await turn();
   if (rig.deshredder.stats.packets < nextReport) continue;
   measure();

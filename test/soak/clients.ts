@@ -58,7 +58,7 @@ export async function openWire(url: string, watched: Watched): Promise<LedgerCli
 
 type Pending = { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<unknown>> };
 
-/** @solana/kit as published. */
+/** The published @solana/kit. */
 export async function openKit(url: string, watched: Watched): Promise<LedgerClient> {
   const rpc = kit.createSolanaRpcSubscriptions_UNSTABLE(url);
   const end = new AbortController();
@@ -102,7 +102,7 @@ export async function openKit(url: string, watched: Watched): Promise<LedgerClie
 
 type Socket = Readonly<{ removeAllListeners: (event: string) => void; close: () => void }>;
 
-/** @solana/web3.js v1 as published. It has no block subscription, and does not report when a subscription is active. */
+/** The published @solana/web3.js v1. It has no block subscription and does not report when a subscription is active. */
 export function openWeb3js(rpcUrl: string, wsEndpoint: string, watched: Watched): LedgerClient {
   const options = { wsEndpoint, commitment, disableRetryOnRateLimit: true } as const;
   const connection = new Connection(rpcUrl, options);

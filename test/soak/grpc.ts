@@ -39,25 +39,25 @@ const options = readOptions(USAGE, {
 const { minutes, down, freeze, streams, 'slot-ms': slotMs, 'kill-every': every } = options;
 const say = logUnless(options.json);
 
-/** Default numbers of updates, and of transactions of an embedded ledger. */
+/** Default rates of generated updates, and of transactions with an embedded ledger. */
 const [GENERATED_PER_SECOND, LEDGER_PER_SECOND] = [5_000, 50];
-/** Slots that are stored for replay, and the time until memory has settled besides. */
+/** Slots stored for replay, and the additional time until memory has settled. */
 const REPLAY_SLOTS = 60;
 const SETTLED_MS = 15_000;
-/** Later samples in relation to earlier ones, with noise. */
+/** Maximum ratio of later to earlier memory samples, including noise. */
 const GROWTH_MAX = 1.15;
-/** Slots that streams may be behind at the end, beyond their commitment. */
+/** Slots that streams may be behind their commitment at the end. */
 const BEHIND_MAX = 10;
-/** Queue of the stream that does not read. */
+/** Queue limit of the stream that does not read. */
 const QUEUE_MAX_BYTES = 4 * 1024 * 1024;
 /** The effects of an outage are visible for some seconds. */
 const LAST_BEFORE_END_MS = 10_000;
-/** Until all subscriptions are active. */
+/** Time until all subscriptions are active. */
 const SUBSCRIBED_MS = 3_000;
 const IN_FLIGHT_MAX = 2_000;
 const SHOWN_MAX = 20;
 
-/** What is checked at the end: faults and figures, and figures as text. */
+/** Results of the final check: faults, figures, and figures as text. */
 type Checked = Readonly<{ wrong: readonly string[]; figures: object; texts: readonly string[] }>;
 
 type Load = Readonly<{
@@ -71,7 +71,7 @@ const streamOf = ({ service: { ready } }: InFront) => ({
   key: ready.keys.find(({ product }) => product === 'grpc')?.key ?? '',
 });
 
-/** Whether the stream that does not read was ended with the size of its queue. */
+/** Whether the status of the stream that does not read reports a queue above the limit. */
 function hasQueueSize(message: string): boolean {
   const [, bytes] = /lagged to send an update: \d+ messages, (\d+) bytes behind/.exec(message) ?? [];
   return Number(bytes) > QUEUE_MAX_BYTES;
@@ -102,7 +102,7 @@ async function startGenerated(): Promise<Load> {
       ...(Math.max(...behind) > BEHIND_MAX ? [`streams are ${behind.map(Math.round)} slots behind`] : []),
       ...(lagged.length === 0 ? ['the stream that does not read was not ended'] : []),
       ...lagged.filter((one) => !hasQueueSize(one)).map((one) => `ended without its queue size: ${one}`),
-      // A short run ends before memory has settled.
+      // NaN for a short run, which ends before memory has settled.
       ...(growth > GROWTH_MAX ? [`memory grew by ${growth.toFixed(3)}`] : []),
     ];
     const texts = [

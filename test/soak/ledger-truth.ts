@@ -9,13 +9,13 @@ type BlockJson = Readonly<{
   }>[];
 }>;
 
-/** Kinds of subscriptions; each client opens those that it supports. */
+/** Subscription kinds; each client opens those that it supports. */
 export type Kind =
   | ('account' | 'program')
   | ('logs' | 'mentions' | 'signature' | 'transaction')
   | ('slot' | 'root' | 'block');
 
-/** A notification: `name` is the transaction, the account or the slot; `state` is the balance of an account. */
+/** A notification: `name` is a transaction, account or slot; `state` is the balance of an account. */
 type Notification = Readonly<{ slot: number; name: string; state: string }>;
 
 /** Notifications of one client and kind, in order. */
@@ -23,7 +23,7 @@ export class ReceivedNotifications {
   readonly client: string;
   readonly kind: Kind;
   readonly notifications: Notification[] = [];
-  /** Why it ended. */
+  /** Why the subscription ended; null while it is active. */
   ended: string | null = null;
 
   constructor(client: string, kind: Kind) {
@@ -36,10 +36,10 @@ export class ReceivedNotifications {
   }
 
   /**
-   * Adds a notification as servers send it, with numbers or bigints.
-   * @param name - of what was subscribed to, where the notification does not name it.
+   * Adds a notification in the server's format, with numbers or bigints.
+   * @param name - name of the account or signature, if the notification does not contain it.
    */
-  // biome-ignore lint/suspicious/noExplicitAny: each kind has a shape of its own
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has its own shape
   note(result: any, name = ''): void {
     const { kind } = this;
     if (kind === 'root') this.add(Number(result), String(result));
@@ -66,7 +66,7 @@ export type CheckResult = Readonly<{
   received: number;
   missed: readonly string[];
   doubled: readonly string[];
-  /** Older slots, and the end of a subscription. */
+  /** Slots that are older than earlier ones, and the end of a subscription. */
   odd: readonly string[];
 }>;
 
@@ -112,7 +112,7 @@ export class LedgerTruth {
     }
   }
 
-  /** Compares all subscriptions with the ledger, once none has faults or the time is over. */
+  /** Compares all subscriptions with the ledger, repeatedly until none has faults or the timeout is over. */
   async checkAll(
     received: readonly ReceivedNotifications[],
     waitedFor: readonly string[],
@@ -127,7 +127,7 @@ export class LedgerTruth {
     }
   }
 
-  /** Last states and last expected signature that a client did not receive. */
+  /** The last states and the last expected signature, if a client did not receive them. */
   lastMissed(received: ReceivedNotifications, waitedFor: readonly string[], states: States): string[] {
     const { client, kind } = received;
     const missed = isState(received)
@@ -138,7 +138,7 @@ export class LedgerTruth {
     return missed.map((name) => `${client} ${kind} ${name}`);
   }
 
-  /** From the first notification to the end of the range read. */
+  /** Checks from the first notification to the end of the range that was read. */
   #check(received: ReceivedNotifications, waitedFor: readonly string[], states: States): CheckResult {
     const { client, kind, notifications, ended } = received;
     return {
@@ -177,7 +177,7 @@ export class LedgerTruth {
   #doubled(received: ReceivedNotifications): string[] {
     const seen = new Set<string>();
     return received.notifications.flatMap(({ name, state }) => {
-      // Balances never return to an earlier value here.
+      // In this test, balances never return to an earlier value.
       const key = isState(received) ? `${name} ${state}` : name;
       if (seen.has(key)) return [key];
       seen.add(key);
@@ -185,16 +185,16 @@ export class LedgerTruth {
     });
   }
 
-  /** Only the last state is required: earlier ones may be skipped. */
+  /** Only the last state is required; earlier ones may be skipped. */
   #statesMissed({ kind, notifications }: ReceivedNotifications, states: States): string[] {
     const last = new Map(notifications.map(({ name, state }) => [name, state]));
     const required = kind === 'account' ? [this.#watched.account] : [...states.keys()];
     return required.filter((name) => last.get(name) !== states.get(name));
   }
 
-  /** Slots never decrease within a subscription; of a program they may, from one account to another. */
+  /** Slots never decrease within a subscription, except between different accounts of a program. */
   #backwards({ kind, notifications }: ReceivedNotifications): string[] {
-    // Each signature is a subscription of its own.
+    // Each signature has its own subscription.
     if (kind === 'signature') return [];
     const newest = new Map<string, number>();
     return notifications.flatMap(({ name, slot }) => {

@@ -64,14 +64,14 @@ const options = readOptions(
 const { minutes, rate, 'slot-ms': slotMs, report, json } = options;
 const say = logUnless(json);
 
-/** Requests per second, and sockets with subscriptions, at rate 1. */
+/** Requests per second, and number of sockets with subscriptions, at rate 1. */
 const usual = {
   ...{ jsonRpc: 60, transactions: 10, webSocketCalls: 20, listeners: 20 },
   ...{ rest: 10, grpcCalls: 10, control: 2 },
 } as const;
 const METRICS_PER_SECOND = 1;
 const WALLETS = 10;
-/** Until all subscriptions are active. web3.js does not report when. */
+/** Time until all subscriptions are active, which web3.js does not report. */
 const SETTLED_MS = 3_000;
 /** Slots until an accepted transaction is in a block. */
 const LANDED_SLOTS = 4;
@@ -124,7 +124,7 @@ async function openSurfaces(wallets: readonly FundedWallet[]): Promise<Surface[]
   ];
 }
 
-/** Compares what an interface reported with the ledger; a failed comparison is a broken promise. */
+/** Compares the output of an interface with the ledger. A comparison that throws counts as a broken promise. */
 async function checkSurface({ tallies, check }: Surface, stretch: Stretch): Promise<readonly Outcome[]> {
   const promise = `${tallies.map(({ name }) => name).join(', ')}: notifications can be compared with the ledger`;
   try {
@@ -154,7 +154,7 @@ await sleep(SETTLED_MS);
 say('subscribed; counting descriptors with idle clients');
 await sleep(IDLE_MS);
 const idle = 'with idle clients';
-/** Without the sockets of its clients, whose number may change. */
+/** Excludes the sockets of its clients, whose number may change. */
 const withoutClients = (): number => descriptorsOf(gatewayPid) - descriptorsOf(process.pid);
 const countIdle = [
   watchReleased('gateway', idle, withoutClients, 2 * IDLE_MS),
@@ -185,7 +185,7 @@ await Promise.all(paces.map((pace) => pace?.stop()));
 
 say('load finished; comparing with the ledger');
 await sleep(LANDED_SLOTS * slotMs);
-// A ledger that exited with its gateway does not respond: estimate the slot from the time.
+// If the ledger exited with its gateway, estimate the slot from the time.
 const stopped = await slotOf('processed').catch(() => begun + Math.ceil((seconds * 1_000) / slotMs));
 const { gateway, ledger, clients } = gauges;
 const wasStarved = [gateway, ledger, clients].some(({ waitedMsEach }) => isStarved(waitedMsEach));

@@ -9,12 +9,12 @@ import {
 } from './outcomes.ts';
 import { Refused, Tally, WrongAnswer } from './tally.ts';
 
-/** Windows of ten seconds, with a sample each second. */
+/** Samples of ten-second windows, one per second. */
 const samples = (windows: number, valueAt: (at: number) => number): number[] =>
   Array.from({ length: windows * 10 }, (_, at) => valueAt(Math.floor(at / 10)));
 
 describe('outcomes', () => {
-  it('require flat memory after the start, unless processes were starved or the run was short', () => {
+  it('require flat memory after startup, unless processes were starved or the run was short', () => {
     const memory = (mib: readonly number[], wasStarved = false) =>
       memoryOutcome('gateway', mib, wasStarved).isFulfilled;
     const grown = samples(18, (at) => (at < 13 ? 100 : 116));
@@ -27,9 +27,9 @@ describe('outcomes', () => {
   });
 
   it.each([
-    ['a hump', (at: number) => (at === 15 ? 200 : 20), true],
+    ['a short peak', (at: number) => (at === 15 ? 200 : 20), true],
     ['slow growth', (at: number) => 20 + at * 3, false],
-    ['growth of peaks', (at: number) => (at < 13 ? 20 : 20 + (at - 12) * 60), false],
+    ['growing peaks', (at: number) => (at < 13 ? 20 : 20 + (at - 12) * 60), false],
   ])('accept or reject descriptors with %s', (_, valueAt, expected) => {
     expect(descriptorsOutcome('gateway', samples(18, valueAt)).isFulfilled).toBe(expected);
   });
@@ -46,7 +46,7 @@ describe('outcomes', () => {
     expect(endsOutcome(samples(18, valueAt), others).isFulfilled).toBe(expected);
   });
 
-  it('require that files and sockets are released', async () => {
+  it('require files and sockets to be released', async () => {
     let open = 40;
     const count = (): number => {
       if (open < 0) throw new Error('gone');
@@ -58,7 +58,7 @@ describe('outcomes', () => {
     expect(found).toEqual([true, true, false, false]);
   });
 
-  it('require responses, all of them correct, and count errors by code', () => {
+  it('require responses, all correct, and count errors by code', () => {
     const [silent, wrong] = [new Tally('a', 'answers'), new Tally('b', 'answers')];
     wrong.took(1);
     expect([answersOutcome(wrong).isFulfilled, answersOutcome(silent).isFulfilled]).toEqual([true, false]);

@@ -4,17 +4,17 @@ import type { Tally } from './tally.ts';
 
 export type Outcome = Readonly<{
   promise: string;
-  /** null: the run cannot tell. */
+  /** null: the run cannot determine it. */
   isFulfilled: boolean | null;
-  /** What was found, in figures. */
+  /** The measured figures. */
   found: string;
-  /** What broke it; the first few. */
+  /** The first few faults that broke the promise. */
   faults: readonly string[];
 }>;
 
 const FAULTS_SHOWN = 10;
 
-/** A promise that holds as long as there is no fault. */
+/** A promise that holds if there are no faults. */
 export const outcomeOf = (promise: string, found: string, faults: readonly string[]): Outcome => ({
   ...{ promise, found, isFulfilled: faults.length === 0 },
   faults:
@@ -23,7 +23,7 @@ export const outcomeOf = (promise: string, found: string, faults: readonly strin
       : faults,
 });
 
-/** A promise of which the run cannot tell whether it holds. */
+/** A promise that the run cannot evaluate. */
 export const notEvaluated = (promise: string, why: string): Outcome => ({
   ...{ promise, isFulfilled: null, found: `not judged: ${why}`, faults: [] },
 });
@@ -31,39 +31,39 @@ export const notEvaluated = (promise: string, why: string): Outcome => ({
 export const isWhole = (outcomes: readonly Outcome[]): boolean =>
   outcomes.every(({ isFulfilled }) => isFulfilled !== false);
 
-/** Samples of ten seconds are judged by their median. */
+/** Samples are evaluated by the median of ten seconds. */
 const WINDOW_S = 10;
-/** Later half of the samples in relation to the earlier half, with noise. */
+/** Maximum ratio of the later half of the samples to the earlier half, including noise. */
 const GROWTH_MAX = 1.15;
-/** Figures settle at the start: this share of the run, and at least this time, is not judged. */
+/** Figures settle at the start: this share of the run, and at least this time, is not evaluated. */
 const SETTLING_SHARE = 0.2;
 const SETTLING_MIN_S = 60;
 const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
-/** A process that waits longer for a processor collects garbage and reads sockets late. */
+/** A process that waits longer than this for a CPU collects garbage and reads sockets late. */
 const STARVED_SHARE = 0.5;
-/** Minima of open descriptors vary with connections; the later half may be this much higher. */
+/** The minimum of open descriptors varies with connections; in the later half it may be this much higher. */
 const DESCRIPTORS_MORE_MAX = 10;
-/** Maxima may be this much higher: clients open connections when the machine stalls. A leak exceeds it. */
+/** The maximum may be this much higher, because clients open connections when the machine stalls. A leak exceeds it. */
 const DESCRIPTORS_HUMP_MAX = 256;
-/** Connections that are being opened or closed may exist at one end only. */
+/** Connections that are being opened or closed may exist at one end only, up to this number. */
 const ENDS_APART_MAX = 5;
 const ENDS_DRIFT_MAX = 2;
-/** Descriptors that may remain when idle: one for a request in flight. */
+/** Additional descriptors that may remain open when idle: one for a request in flight. */
 const IDLE_MORE_MAX = 1;
 const LOOK_MS = 250;
 
-/** Medians of ten seconds each. */
+/** Medians of ten-second windows. */
 const windows = (samples: readonly number[]): number[] =>
   Array.from({ length: Math.ceil(samples.length / WINDOW_S) }, (_, at) =>
     median(samples.slice(at * WINDOW_S, (at + 1) * WINDOW_S)),
   );
 
-/** Windows after settling; none for a short run. */
+/** The windows after settling; none if the run is short. */
 function settled(samples: readonly number[]): number[] {
   const from = Math.ceil(Math.max(SETTLING_MIN_S, samples.length * SETTLING_SHARE) / WINDOW_S);
-  const judged = windows(samples).slice(from);
-  return judged.length < WINDOWS_MIN ? [] : judged;
+  const evaluated = windows(samples).slice(from);
+  return evaluated.length < WINDOWS_MIN ? [] : evaluated;
 }
 
 const halves = (values: readonly number[]): readonly [number[], number[]] => {
@@ -71,11 +71,11 @@ const halves = (values: readonly number[]): readonly [number[], number[]] => {
   return [values.slice(0, half), values.slice(half)];
 };
 
-/** Whether a process had to wait for processors: then its figures show the machine. */
+/** Whether a process had to wait for CPUs, so that its figures reflect the machine. */
 export const isStarved = (waitedMsEach: readonly number[]): boolean =>
   windows(waitedMsEach).some((ms) => ms > STARVED_SHARE * 1_000);
 
-/** @param wasStarved - whether any process was starved: queues and garbage then occupy memory. */
+/** @param wasStarved - whether any process was starved, so that queues and garbage occupy memory. */
 export function memoryOutcome(name: string, memoryMib: readonly number[], wasStarved: boolean): Outcome {
   const promise = `Memory of the ${name} is flat: later half at most ${GROWTH_MAX} times the earlier half`;
   const mib = settled(memoryMib);
@@ -87,7 +87,7 @@ export function memoryOutcome(name: string, memoryMib: readonly number[], wasSta
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
 
-/** Whether files and sockets of a process accumulate under load. */
+/** Whether open files and sockets of a process accumulate under load. */
 export function descriptorsOutcome(name: string, descriptors: readonly number[]): Outcome {
   const promise = `Open files and sockets of the ${name} do not accumulate`;
   const open = settled(descriptors);
@@ -102,9 +102,9 @@ export function descriptorsOutcome(name: string, descriptors: readonly number[])
 }
 
 /**
- * Whether connections remain open at one end only. A connection adds one socket to each side: the difference is constant
- * until a connection is open at one end only.
- * @param own - descriptors of a process; `others`: of those at the other ends of its connections.
+ * Whether connections remain open at one end only. A connection adds one socket to each end, so the difference of the
+ * counts changes only if a connection is open at one end only.
+ * @param own - descriptors of a process. @param others - those of the processes at the other ends of its connections.
  */
 export function endsOutcome(own: readonly number[], others: readonly (readonly number[])[]): Outcome {
   const promise =
@@ -131,10 +131,10 @@ export const uptimeOutcome = (name: string, { isGone }: Gauge): Outcome =>
   outcomeOf(`The ${name} runs without interruption`, isGone ? 'it ended' : 'it did', isGone ? ['ended'] : []);
 
 /**
- * Counts open files and sockets of a process now, and again when it should have released them.
+ * Counts open files and sockets of a process now, and again once it should have released them.
  * @param when - such as `after all clients disconnected`.
- * @param count - throws when the process does not run.
- * @returns the second count: waits for a limited time until there are no more than before.
+ * @param count - throws if the process has ended.
+ * @returns the second count; it waits for a limited time until there are no more than before.
  */
 export function watchReleased(
   name: string,
@@ -166,7 +166,7 @@ export function answersOutcome({ name, count, refused, failed, errors, wrong, wr
   );
 }
 
-/** Whether the log of the service, in lines of pino, has no error. */
+/** Whether the log of the service, in pino's format, is free of errors. */
 export function loggedOutcome(output: string): Outcome {
   const messages = (level: number): string[] =>
     output

@@ -24,7 +24,7 @@ export const processFigures = (name: string, { memoryMib, descriptors, waitedMsE
   waitedPercent: waitedMsEach.reduce((sum, ms) => sum + ms, 0) / Math.max(1, waitedMsEach.length) / 10,
 });
 
-/** ✓ for a promise that held, ✗ for a broken one, – for one that was not judged. */
+/** ✓ for a promise that held, ✗ for a broken one, – for one that was not evaluated. */
 const mark = ({ isFulfilled }: Outcome): string => (isFulfilled === null ? '–' : isFulfilled ? '✓' : '✗');
 
 type Cell = string | number | null | undefined;

@@ -42,19 +42,19 @@ const { wallets, hosts: hostsMax, tokens, keys: keyCount } = options;
 const { 'per-wallet': perWallet, 'key-at-once': keyAtOnce, 'at-once': atOnce } = options;
 const say = logUnless(options.json);
 
-/** Two scans, and mints with their metadata in hundreds. */
+/** Two scans, then mints and metadata accounts, 100 per call. */
 const CALLS_MAX = 2 + Math.ceil((2 * perWallet) / 100);
-/** Limit of all fetching for a response. */
+/** Time limit of all fetching for a response. */
 const FETCHING_MS = 5_000;
-/** Additional time for responses: fetching needs a processor, too. */
-const P99_BESIDE_MS = 500;
-const LONGEST_BESIDE_MS = 2_000;
+/** Additional time for responses, because fetching needs CPU time, too. */
+const P99_EXTRA_MS = 500;
+const LONGEST_EXTRA_MS = 2_000;
 const FETCHES_OPEN_MAX = 256;
 const MEMORY_MAX_MIB = 768;
-/** Wallets that are requested without fetching. */
+/** Number of wallets that are requested without fetching. */
 const WITHOUT_FETCHING = 2_000;
 const HEALTH_EVERY_MS = 50;
-/** Time limits apply to a gateway that has a processor when it needs one. */
+/** Above this share of waiting for a CPU, faults mention that the machine may be overloaded. */
 const WAITED_MAX_SHARE = 0.1;
 
 const configurationFor = (url: string, port: number): string => `
@@ -85,7 +85,7 @@ async function makeKeys(service: RunningService): Promise<string[]> {
   return keys;
 }
 
-/** Latencies of a cheap page, which show how long the event loop of the server is blocked. */
+/** Latencies of a cheap endpoint, which show how long the server's event loop is blocked. */
 const healthMs: number[] = [];
 
 async function watchHealth(url: string, isOver: () => boolean): Promise<void> {
@@ -122,8 +122,8 @@ await bare.service.stop();
 await bare.node.close();
 const without = timesOf(bare.storm.tookMs);
 say(`without fetching: p50 ${without.p50} ms, p99 ${without.p99} ms, max ${without.longest} ms`);
-const p99Max = without.p99 + FETCHING_MS + P99_BESIDE_MS;
-const longestMax = without.longest + FETCHING_MS + LONGEST_BESIDE_MS;
+const p99Max = without.p99 + FETCHING_MS + P99_EXTRA_MS;
+const longestMax = without.longest + FETCHING_MS + LONGEST_EXTRA_MS;
 
 const { node, service, storm } = await start(
   (token) => hosts.uri(token % hostsMax, token),

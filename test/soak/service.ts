@@ -8,9 +8,9 @@ import { ledgerPid } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { createSendRequest, type SendRequest } from './ledger-truth.ts';
 
-/** Slots for replay: few, so that memory settles soon. */
+/** Slots stored for replay: few, so that memory settles soon. */
 const REPLAY_SLOTS = 60;
-/** On a busy machine. */
+/** Startup timeout on a loaded machine. */
 const READY_MAX_MS = 120_000;
 const METRICS_TOKEN = 'soak-metrics-token';
 
@@ -21,10 +21,10 @@ export type SoakedService = Readonly<{
   setupUrl: string;
   metricsToken: string;
   request: SendRequest;
-  /** JSON-RPC of the ledger itself. */
+  /** JSON-RPC, directly to the ledger. */
   requestLedger: SendRequest;
   ledgerPid: () => number | null;
-  /** Closes the connections of both. */
+  /** Closes the connections to both. */
   close: () => void;
 }>;
 
@@ -64,7 +64,7 @@ rpc_burst = 100_000
 token = "${METRICS_TOKEN}"
 `;
 
-/** Starts it with limits above the load. */
+/** Starts the service with limits above the load. */
 export async function startSoakedService(slotMs: number): Promise<SoakedService> {
   await buildWhenNeeded();
   const rpcPort = await freePairOfPorts();

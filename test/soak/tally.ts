@@ -6,11 +6,11 @@ export class WrongAnswer extends Error {}
 /** An unexpected error; the message is its code. */
 export class Refused extends Error {}
 
-/** From a microsecond to two minutes, with percentiles at most 1 % too high. */
+/** One microsecond to two minutes; percentiles are at most 1 % too high. */
 const BOUNDS = { lowest: 1, highest: 120_000_000, figures: 2 };
 const WRONG_TEXTS_MAX = 20;
 const TEXT_MAX = 300;
-/** Distinct codes; further ones count as `other`. */
+/** Maximum number of distinct codes; further ones count as `other`. */
 const CODES_MAX = 50;
 
 function codeOf(fault: unknown): string {
@@ -23,12 +23,12 @@ function codeOf(fault: unknown): string {
 export class Tally {
   readonly name: string;
   readonly counted: 'answers' | 'messages';
-  /** Responses, including expected errors, or messages. */
+  /** Number of messages, or of responses including expected errors. */
   count = 0;
-  /** Expected errors. */
+  /** Number of expected errors. */
   refused = 0;
   readonly failed: Record<string, number> = {};
-  /** Wrong responses: number, and the first ones. */
+  /** Number of wrong responses, and the first of them. */
   wrong = 0;
   readonly wrongTexts: string[] = [];
   readonly #histogram = createHistogram(BOUNDS);
@@ -66,7 +66,7 @@ export class Tally {
     this.failed[name] = (this.failed[name] ?? 0) + 1;
   }
 
-  /** Errors without wrong responses. */
+  /** Number of errors, excluding wrong responses. */
   get errors(): number {
     return Object.values(this.failed).reduce((sum, times) => sum + times, 0);
   }

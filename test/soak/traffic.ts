@@ -4,7 +4,7 @@ import type { SendRequest, Watched } from './ledger-truth.ts';
 
 const SYSTEM = '11111111111111111111111111111111';
 const REFRESH_MS = 2_000;
-/** Every nth transaction, clients wait for its signature. */
+/** Clients wait for the signature of every nth transaction. */
 const WAITED_FOR_EACH = 20;
 
 type Expect = (signature: string) => Promise<void>;
@@ -46,7 +46,7 @@ export class Traffic {
     return () => clearInterval(timer);
   }
 
-  /** @param expect - receives the signatures that clients wait for, before they are sent. */
+  /** @param expect - called before sending, with each signature that clients wait for. */
   async send(expect: Expect): Promise<void> {
     await this.submit(await this.prepareNext(expect));
   }
@@ -64,7 +64,7 @@ export class Traffic {
   async prepare(expect: Expect | null): Promise<string> {
     const count = this.#count++;
     const recipient = this.recipients[count % this.recipients.length]!;
-    // Unique, since equal transactions have one signature.
+    // Each amount is unique, because equal transactions have the same signature.
     const lamports = (count % 7 === 6 ? 100_000 * LAMPORTS_PER_SOL : 1_000) + count;
     const transfer = { fromPubkey: this.payer.publicKey, toPubkey: recipient.publicKey, lamports };
     const transaction = new Transaction({ recentBlockhash: this.#blockhash, feePayer: this.payer.publicKey });

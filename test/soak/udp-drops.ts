@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Columns of /proc/net/udp. Source: Linux, net/ipv4/udp.c, `udp4_format_sock`. */
+/** Column indexes in /proc/net/udp. Source: Linux, net/ipv4/udp.c, `udp4_format_sock`. */
 const INODE = 9;
 const DROPS = 12;
 
@@ -12,13 +12,13 @@ function socketsOf(pid: number): Set<string> {
       const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/${name}`)) ?? [];
       if (inode !== undefined) inodes.add(inode);
     } catch {
-      // It was closed meanwhile.
+      // The descriptor was closed in the meantime.
     }
   }
   return inodes;
 }
 
-/** Packets that the kernel had no room for at the UDP sockets of a process, since those were opened. Linux only. */
+/** Packets dropped by the kernel because the UDP socket buffers of a process were full. Linux only. */
 export function udpDropsOf(pid: number): number {
   const inodes = socketsOf(pid);
   const rows = readFileSync(`/proc/${pid}/net/udp`, 'utf8').trim().split('\n').slice(1);

@@ -30,11 +30,11 @@ const options = readOptions(USAGE, {
 });
 const { minutes, down, freeze, 'slot-ms': slotMs, 'kill-every': every } = options;
 
-/** Transactions while both nodes are down; the clients wait for the last. */
+/** Transactions sent while both nodes are down; the clients wait for the last one. */
 const GAP_TRANSACTIONS = 4;
 /** Slots after which a transaction is confirmed. */
 const CONFIRMED_AFTER = 4;
-/** How long clients may still receive notifications at the end. */
+/** How long to wait for the last notifications at the end. */
 const QUIET_MS = 45_000;
 const IN_FLIGHT_MAX = 2_000;
 
@@ -75,11 +75,11 @@ const slotOf = async (commitment: string): Promise<number> =>
 await sleep(3_000 + 4 * lagMs);
 const begun = await slotOf('processed');
 const truth = new LedgerTruth(request, watched);
-/** Missing at the end of a gap. */
+/** Notifications that are missing at the end of a gap. */
 const unfilled: string[] = [];
 let isPaused = false;
 
-// Not awaited by the pace: a client may wait for a signature while no node is available.
+// A client may wait for a signature while no node is available.
 const act = async (): Promise<void> => {
   if (!isPaused)
     await traffic.send(expectAll).catch((fault: unknown) => say(`a transaction was not sent: ${fault}`));
@@ -94,7 +94,7 @@ async function waitForSlots(slots: number): Promise<void> {
 
 let prepared: string[] = [];
 
-/** Waits until every client has the last state; records those that do not get it. */
+/** Waits until every client has the last state, and records what is missing after the timeout. */
 async function checkGap(): Promise<void> {
   const states = await traffic.states();
   const missed = (): string[] =>
@@ -118,7 +118,7 @@ const kills = await takeDownInTurn(nodes, {
     for (let left = GAP_TRANSACTIONS; left > 0; left--)
       prepared.push(await traffic.prepare(left === 1 ? expectAll : null));
   },
-  // The last transaction is in the gap: only a client that fills the gap learns of it.
+  // The last transaction is in the gap, so a client receives it only if the gap is filled.
   whileAllDown: async () => {
     for (const transaction of prepared) await traffic.submit(transaction);
     await waitForSlots(CONFIRMED_AFTER);

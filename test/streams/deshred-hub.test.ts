@@ -51,7 +51,7 @@ const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Obj
 const everything = { transactions: named({ all: {} }) };
 const everythingDeshred = { deshredTransactions: named({ all: {} }) };
 
-function wanted(made: GeneratedTransaction) {
+function expectedOf(made: GeneratedTransaction) {
   const decoded = decodeTransaction(generateWire(made));
   if ('fault' in decoded) throw new Error(decoded.fault);
   return oracleTransaction(decoded.transaction);
@@ -76,12 +76,12 @@ describe('a Subscribe stream of the shred stage', () => {
     const { meta, index, isVote, signature, transaction } = first!.transaction!.transaction!;
     expect([meta, index, isVote]).toEqual([undefined, '0', false]);
     expect(signature).toEqual(signatureAt(1));
-    expect(plain(transaction)).toEqual(plain(wanted({ name: 1 })));
-    const looking = wanted({ name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
+    expect(plain(transaction)).toEqual(plain(expectedOf({ name: 1 })));
+    const looking = expectedOf({ name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
     expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
   });
 
-  it('matches addresses of lookup tables, if they are known', async () => {
+  it('matches addresses from lookup tables, if they are known', async () => {
     const { open, emit } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
     const { sink } = await open('Subscribe', {
       transactions: named({ loaded: { accountRequired: [keyAt(80), keyAt(82), keyAt(5)] } }),
@@ -91,7 +91,7 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([1]);
   });
 
-  it('receives slots: every status with interslotUpdates', async () => {
+  it('receives slots, and every status with interslotUpdates', async () => {
     const { hub, open } = scene();
     const { sink } = await open('Subscribe', {
       slots: named({ plain: {}, all: { interslotUpdates: true }, one: { filterByCommitment: true } }),
@@ -107,7 +107,7 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates[0]?.slot).toMatchObject({ slot: '9', parent: '8' });
   });
 
-  it('receives what its latest request selects, and nothing once that is empty or it is closed', async () => {
+  it('receives updates that match its latest request, and none if that is empty or the stream is closed', async () => {
     const { open, emit, hub } = scene();
     const { sink, stream } = await open('Subscribe', everything);
     await stream.request({ transactions: named({ seven: { accountInclude: [keyAt(7)] } }) });
@@ -134,14 +134,14 @@ describe('a SubscribeDeshred stream', () => {
     expect(update?.deshredTransaction?.slot).toBe('9');
     const info = update!.deshredTransaction!.transaction!;
     expect(info.signature).toEqual(signatureAt(1));
-    expect(plain(info.transaction)).toEqual(plain(wanted(made)));
+    expect(plain(info.transaction)).toEqual(plain(expectedOf(made)));
     expect(info.loadedWritableAddresses).toEqual([keyBytes(80)]);
     expect(info.loadedReadonlyAddresses).toEqual([keyBytes(81), keyBytes(82)]);
     expect(info.completedDataSetStartingShredIndex).toBe(32);
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('receives slots, but none by commitment, which does not exist there', async () => {
+  it('receives slots, but not by commitment, which does not exist there', async () => {
     const { hub, open } = scene();
     const { sink } = await open('SubscribeDeshred', {
       slots: named({ all: { interslotUpdates: true }, none: { filterByCommitment: true } }),
@@ -156,7 +156,7 @@ describe('a SubscribeDeshred stream', () => {
   });
 });
 
-it('a SubscribeEntries stream receives whole batches from its opening on', () => {
+it('a SubscribeEntries stream receives whole batches from the time it was opened', () => {
   const { hub, emit } = scene();
   emit(8, { name: 1 });
   const sink = new MessageSink();

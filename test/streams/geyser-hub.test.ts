@@ -26,7 +26,7 @@ const all: SubscribeRequest = {
 };
 
 function opened(options: Partial<GeyserHubOptions> = {}) {
-  // Blocks are emitted in the turn in which they arrive, however long that takes here.
+  // The time slice is long enough for blocks to be emitted as soon as they arrive.
   const hub = new GeyserHub({ blocksTimeSliceMs: 60_000, ...options });
   const emit = (...updates: readonly RawUpdate[]): void => {
     for (const update of updates) hub.onUpdate(update);
@@ -34,21 +34,21 @@ function opened(options: Partial<GeyserHubOptions> = {}) {
   return { hub, emit };
 }
 
-async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
+async function connect(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
   const sink = new RecordingSink();
   await hub.open('Subscribe', sink).request(request);
   return sink;
 }
 
-/** Lets a replay continue until it is complete. */
+/** Yields to the event loop, so that a replay can complete. */
 async function turns(count = 20): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
 describe('a stream at processed', () => {
-  it('receives every write at once, then block, meta and status', async () => {
+  it('receives every write at once, then the block, its meta and its status', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, all);
+    const sink = await connect(hub, all);
     emit(status(10, 'createdBank'), account(10, 50, 1));
     expect(sink.take()).toEqual(['s createdBank 10', 'a account 10 v1']);
     emit(account(10, 51, 2), account(10, 50, 3), entry(10, 0), meta(10), status(10, 'processed'));
@@ -66,7 +66,7 @@ describe('a stream at processed', () => {
 
   it('receives nothing twice when a status is repeated', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, all);
+    const sink = await connect(hub, all);
     emit(...processedSlot(10), status(10, 'confirmed'));
     sink.take();
     emit(status(10, 'processed'), status(10, 'confirmed'), meta(10));
@@ -77,7 +77,7 @@ describe('a stream at processed', () => {
 describe('a stream at confirmed', () => {
   it('receives the last write of each account when the slot is confirmed, and statuses at once', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, { ...all, commitment: 'confirmed' });
+    const sink = await connect(hub, { ...all, commitment: 'confirmed' });
     emit(...processedSlot(10));
     expect(sink.take()).toEqual(['s createdBank 10', 's processed 10']);
     emit(status(10, 'confirmed'));
@@ -91,9 +91,9 @@ describe('a stream at confirmed', () => {
     ]);
   });
 
-  it('receives the slots before a confirmed one in order, and never a fork', async () => {
+  it('receives the ancestors of a confirmed slot in order, and never a fork', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
+    const sink = await connect(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
     emit(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
     sink.take();
     emit(status(12, 'confirmed', 10));
@@ -107,9 +107,9 @@ describe('a stream at confirmed', () => {
     ]);
   });
 
-  it('receives each commitment of a slot that is finalized at once', async () => {
+  it('receives every commitment of a slot that becomes finalized directly', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
+    const sink = await connect(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
     emit(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
     expect(sink.take()).toEqual(['s processed 10', 's confirmed 10', 's finalized 10']);
   });
@@ -121,11 +121,11 @@ describe('a stream with from_slot', () => {
     emit(status(11, 'confirmed'));
   };
 
-  it('receives complete slots from there on, then live updates, and nothing twice', async () => {
+  it('receives complete slots from that slot on, then live updates, and nothing twice', async () => {
     const { hub, emit } = opened();
     past(emit);
     emit(status(14, 'createdBank'), account(14, 50, 1));
-    const sink = await hearing(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
+    const sink = await connect(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
     await turns();
     emit(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
     expect(sink.take()).toEqual([
@@ -145,10 +145,10 @@ describe('a stream with from_slot', () => {
     ]);
   });
 
-  it('receives only confirmed slots at confirmed, and the rest once they are', async () => {
+  it('receives only confirmed slots at confirmed, and others once they are confirmed', async () => {
     const { hub, emit } = opened();
     past(emit);
-    const sink = await hearing(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
+    const sink = await connect(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
     await turns();
     expect(sink.take()).toEqual(['a account 10 v2', 'a account 10 v3', 'a account 11 v2', 'a account 11 v3']);
     emit(status(12, 'confirmed'));
@@ -172,7 +172,7 @@ describe('a stream with from_slot', () => {
     }
   });
 
-  it('shares turns with the others, up to the limit of concurrent replays', async () => {
+  it('is replayed in turn with others, up to the limit of concurrent replays', async () => {
     const { hub, emit } = opened({ replaysMax: 2, replayPauseMs: 60_000, replayAheadBytes: 100 });
     past(emit);
     const order: string[] = [];
@@ -185,7 +185,7 @@ describe('a stream with from_slot', () => {
       const stream = hub.open('Subscribe', sink);
       return stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
     };
-    // A stream that does not read takes no place, and nothing is emitted in the turn of the request.
+    // A stream that does not read does not count towards the limit. Requests emit nothing synchronously.
     await Promise.all([begin('stuck', 101), ...['a', 'b', 'c'].map((name) => begin(name))]);
     expect(order).toEqual([]);
     await turns(30);
@@ -259,13 +259,13 @@ describe('a stream with from_slot', () => {
   ])('is rejected %s', async (_what, options, from, code, message) => {
     const { hub, emit } = opened(options);
     past(emit);
-    await expect(hearing(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
+    await expect(connect(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
   });
 
-  it('can start before the stored slots when the source replays them, without emitting them to others', async () => {
+  it('can start before the stored slots if the source replays them; other streams do not receive these', async () => {
     const { hub, emit } = opened();
     past(emit);
-    const other = await hearing(hub, all);
+    const other = await connect(hub, all);
     hub.setSource({
       subscribe: (_request, from) => {
         if (from !== null) {
@@ -279,7 +279,7 @@ describe('a stream with from_slot', () => {
         return { ready: Promise.resolve(), end: () => {} };
       },
     });
-    const sink = await hearing(hub, { blocksMeta: ['m'], fromSlot: slot(8) });
+    const sink = await connect(hub, { blocksMeta: ['m'], fromSlot: slot(8) });
     await turns();
     expect(sink.take()).toEqual([8, 9, 10, 11, 12, 13].map((at) => `m meta ${at}`));
     expect(other.take()).toEqual([]);
@@ -289,16 +289,16 @@ describe('a stream with from_slot', () => {
     const { hub, emit } = opened({ replayReadyTimeoutMs: 1 });
     past(emit);
     hub.setSource({ subscribe: () => ({ ready: new Promise(() => {}), end: () => {} }) });
-    await expect(hearing(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
+    await expect(connect(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
   });
 });
 
 describe('a hub', () => {
-  it('continues after a slot far ahead, before and after the first', async () => {
+  it('continues after slots that are far ahead', async () => {
     const { hub, emit } = opened();
-    const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
+    const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
     const absurd = 2 ** 40;
     emit(status(absurd, 'firstShredReceived'), ...processedSlot(10), status(absurd + 9, 'createdBank'));
     for (let at = 11; at <= 700; at++) emit(...processedSlot(at), status(at - 1, 'confirmed'));
@@ -314,9 +314,9 @@ describe('a hub', () => {
     expect(decodeGetSlotResponse(hub.unary('GetSlot', encodeCommitmentRequest({})))).toBe(11n);
   });
 
-  it('ends streams at finalized when slots wait too long, and ignores slots of a fork', async () => {
+  it('ends streams at finalized when slots wait too long, not counting forks', async () => {
     const { hub, emit } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
-    const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+    const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'finalized' });
     emit(
       ...processedSlot(10),
       ...processedSlot(11, 10),
@@ -332,11 +332,11 @@ describe('a hub', () => {
     });
   });
 
-  it('ends only the streams that a loss affects', async () => {
+  it('ends only the streams that are affected by lost updates', async () => {
     const { hub, emit } = opened();
     const [metas, accounts] = [
-      await hearing(hub, { blocksMeta: ['m'] }),
-      await hearing(hub, { accounts: new Map([['a', {}]]) }),
+      await connect(hub, { blocksMeta: ['m'] }),
+      await connect(hub, { accounts: new Map([['a', {}]]) }),
     ];
     hub.onLost(slot(10), slot(12), new Set(['account']));
     expect(accounts.ended).toEqual({
@@ -352,15 +352,15 @@ describe('a hub', () => {
     ['chain', 'DATA_LOSS'],
     ['source', 'UNAVAILABLE'],
   ] as const)(
-    'ends every stream on a reset of the %s, and then emits slots far behind the earlier ones',
+    'ends every stream on a reset of the %s, and then accepts slots far behind earlier ones',
     async (why, code) => {
       const { hub, emit } = opened();
-      const before = await hearing(hub, all);
+      const before = await connect(hub, all);
       emit(...processedSlot(5_000), status(5_000, 'finalized'));
       hub.onReset(why);
       expect(before.ended?.code).toBe(code);
       expect(hub.size).toBe(0);
-      const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+      const sink = await connect(hub, { blocksMeta: ['m'], commitment: 'finalized' });
       emit(...processedSlot(13), status(13, 'finalized'));
       expect(sink.take()).toEqual(['m meta 13']);
       const answer = hub.unary('GetSlot', encodeCommitmentRequest({ commitment: 'finalized' }));
@@ -368,11 +368,11 @@ describe('a hub', () => {
     },
   );
 
-  it('limits its bytes, and ends streams that wait for an evicted slot', async () => {
+  it('limits its stored bytes, and ends streams that wait for an evicted slot', async () => {
     const { hub, emit } = opened({ replayMaxBytes: 4_000 });
     const [now, later] = [
-      await hearing(hub, { blocksMeta: ['m'] }),
-      await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
+      await connect(hub, { blocksMeta: ['m'] }),
+      await connect(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
     ];
     for (let at = 10; at < 60; at++) emit(...processedSlot(at));
     expect(now.ended).toBeNull();
@@ -381,7 +381,7 @@ describe('a hub', () => {
     expect(info).toBeGreaterThan(40n);
   });
 
-  it('keeps a slot for replays until it is too far behind', () => {
+  it('stores a slot for replays until it is too far behind', () => {
     const { hub, emit } = opened({ replaySlots: 5 });
     for (let at = 10; at <= 30; at++) emit(...processedSlot(at), status(at, 'finalized'));
     expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(26n);
@@ -415,7 +415,7 @@ describe('a unary call about the chain', () => {
     expect(() => hub.unary('IsBlockhashValid', unknown)).toThrow('startup');
   });
 
-  it('ignores the block of a dead version', () => {
+  it('ignores the block of a slot version that died', () => {
     const { hub, emit } = opened();
     for (let slot = 1; slot <= 200; slot++) emit(...processedSlot(slot));
     const again = { ...(meta(201) as RawBlockMeta), blockhash: blockhashAt(250) };
@@ -433,7 +433,7 @@ describe('a unary call about the chain', () => {
     expect(latest.blockhash).toBe(blockhashAt(250));
   });
 
-  it('determines how long a blockhash is valid', () => {
+  it('reports whether a blockhash is valid at each commitment', () => {
     const { hub, emit } = opened();
     const isValid = (slot: number, commitment: 'processed' | 'confirmed') => {
       const request = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(slot), commitment });
@@ -450,24 +450,24 @@ describe('a unary call about the chain', () => {
   });
 });
 
-async function hearingAtEach() {
+async function connectAtEach() {
   const { hub, emit } = opened();
   const request = { accounts: all.accounts!, blocks: all.blocks! };
-  const at = commitments.map((commitment) => hearing(hub, { ...request, commitment }));
+  const at = commitments.map((commitment) => connect(hub, { ...request, commitment }));
   return { sinks: await Promise.all(at), emit };
 }
 
 describe('an account', () => {
-  it('that a node loaded from its snapshot is not emitted at any commitment, alone or in a block', async () => {
-    const { sinks, emit } = await hearingAtEach();
+  it('loaded from the startup snapshot of a node is never emitted, alone or in a block', async () => {
+    const { sinks, emit } = await connectAtEach();
     const loaded = account(10, 60, 9);
     emit(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
     emit(meta(10), status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
     for (const sink of sinks) expect(sink.take()).toEqual(['a account 10 v1', 'b block 10 of v1']);
   });
 
-  it('is emitted on confirmation with the last write of its node, in any order of arrival', async () => {
-    const { sinks, emit } = await hearingAtEach();
+  it('is emitted on confirmation with its highest write version, in any order of arrival', async () => {
+    const { sinks, emit } = await connectAtEach();
     emit(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
     emit(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());
@@ -476,7 +476,7 @@ describe('an account', () => {
   });
 
   it('of a dead version of a slot is not emitted at confirmed or finalized', async () => {
-    const { sinks, emit } = await hearingAtEach();
+    const { sinks, emit } = await connectAtEach();
     emit(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
     emit(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());

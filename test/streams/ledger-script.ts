@@ -11,9 +11,9 @@ import { lamports, slot } from '../../src/solana/units.ts';
 import type { FeedListener } from '../../src/streams/feed.ts';
 import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
 
-/** A ledger's events with small numbers for addresses and signatures, sent to a notifier. */
+/** Ledger events, with small numbers as addresses and signatures. */
 
-/** The address of a number: all of one byte; so are signatures and hashes. */
+/** The address for a number: that byte, repeated. Signatures and hashes are built alike. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
 export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
@@ -84,7 +84,7 @@ export const block = (at: number, transactions: readonly ExecutedTransaction[], 
   rewards: [],
 });
 
-/** Sends ledger events to a notifier. `at` is always the slot's number in milliseconds. */
+/** Sends ledger events to a notifier. The timestamp of an event is its slot number, in milliseconds. */
 export class LedgerScript {
   readonly #notifier: LedgerNotifier;
   #index = 0;
@@ -152,7 +152,7 @@ export class LedgerScript {
 
 export class NotificationRecorder implements FeedListener {
   readonly texts: string[] = [];
-  /** Whether the last one was marked as the last. */
+  /** Whether the latest notification was marked as the last. */
   isOver = false;
 
   onNotification(result: Buffer, isLast: boolean): void {

@@ -40,7 +40,7 @@ export function stage(options: Partial<LedgerNotifierOptions> = {}) {
   return { notifier, script: new LedgerScript(notifier), subscribe };
 }
 
-/** A slot in which account 1 is written and transaction `n` runs, up to and without `processed`. */
+/** Emits a slot that writes account 1 and runs transaction `n`, without its `processed` event. */
 export function play(script: LedgerScript, at: number, parent = at - 1, n = at): void {
   script.created(at, parent);
   script.account(at, 1, {});

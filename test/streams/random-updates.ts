@@ -16,14 +16,14 @@ import { lamports, slot } from '../../src/solana/units.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 import { key } from './ledger-script.ts';
 
-/** Updates as filters see them, made by hand: their tails are not messages, but identify them. */
+/** Handmade updates for filter tests. A tail is not a message; it only identifies its update. */
 
 const createdAt = encodeTimestamp(1_700_000_000_000n);
 let tails = 0;
 
 const raw = () => ({ slot: slot(7), tail: Buffer.from(`tail ${tails++}`), createdAt });
 
-/** Keys at offsets of a message that are neither zero nor adjacent. */
+/** Keys at offsets that are neither zero nor adjacent. */
 function randomKeys(numbers: readonly number[]): RawKeys {
   const bytes = new Uint8Array(numbers.length * 35 + 3).fill(0xee);
   const offsets = numbers.map((_, i) => 3 + i * 35);
@@ -41,7 +41,7 @@ export type AccountFields = Readonly<{
   isByTransaction?: boolean;
 }>;
 
-/** An account of slot 7: address 1 of owner 2, written by no transaction, unless drawn otherwise. */
+/** An account of slot 7; default: address 1, owner 2, not written by a transaction. */
 export function accountUpdate(draw: AccountFields = {}): RawAccount {
   const data = draw.data ?? new Uint8Array();
   const address = addressBytes(key(draw.address ?? 1));
@@ -59,7 +59,7 @@ export function accountUpdate(draw: AccountFields = {}): RawAccount {
   };
 }
 
-/** A token balance; an owner that is a text is used unchanged. */
+/** A token balance; an owner given as a string is used unchanged. */
 export type BalanceFields = Readonly<{ at: number; owner: number | string; amount: string | null }>;
 
 function balance({ at, owner, amount }: BalanceFields): ProtobufWriter {
@@ -77,7 +77,7 @@ export type TransactionFields = Readonly<{
   after?: readonly BalanceFields[];
 }>;
 
-/** A transaction of slot 7 with keys 1 and 2 that succeeded and is no vote, unless drawn otherwise. */
+/** A transaction of slot 7; default: keys 1 and 2, succeeded, not a vote. */
 export function transactionUpdate(draw: TransactionFields = {}): RawTransaction {
   const meta = new ProtobufWriter().uint64(2, 5000n);
   for (const each of draw.before ?? []) meta.message(7, balance(each));
@@ -140,7 +140,7 @@ export function blockUpdate(
   };
 }
 
-/** Names that precede a tail. */
+/** The filter names that precede a tail. */
 export function namesIn(encoded: Uint8Array): string[] {
   const names: string[] = [];
   const reader = new ProtobufReader(encoded);
@@ -159,7 +159,7 @@ export class RecordingSink implements GeyserSink {
 
   lag(): void {}
 
-  /** Names of all messages since the last call. */
+  /** Filter names of each message since the last call. */
   take(): string[][] {
     return this.messages.splice(0).map(({ names }) => namesIn(names));
   }

@@ -11,14 +11,14 @@ import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { lamports, slot as slotOf } from '../../src/solana/units.ts';
 import type { GeyserSink, StreamBacklog } from '../../src/streams/geyser/geyser-sink.ts';
 
-/** Short ledgers of raw updates, and sinks that record updates as short texts. */
+/** Raw updates of short ledgers, and a sink that records updates as short texts. */
 
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(length).fill(fill);
 
 const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
 
-/** A write of an account, by its number; the version is its balance, its data and its transaction. */
+/** A write of a numbered account; the version determines its balance, data and signature. */
 export const account = (slot: number, address: number, version: number): RawUpdate =>
   rawAccount({
     slot: slotOf(slot),
@@ -52,7 +52,7 @@ export const entry = (slot: number, index: number): RawUpdate =>
     createdAt,
   );
 
-/** The blockhash of a slot; every 256 slots there is the same one. */
+/** The blockhash of a slot; it repeats every 256 slots. */
 export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32, slot % 256));
 
 export const meta = (slot: number, parent = slot - 1): RawUpdate =>
@@ -80,7 +80,7 @@ export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpda
     createdAt,
   );
 
-/** All of a slot until it is processed: two writes of one account, one of another, an entry. */
+/** A processed slot: two writes of one account, one of another, and an entry. */
 export const processedSlot = (slot: number, parent = slot - 1): RawUpdate[] => [
   status(slot, 'createdBank', parent),
   account(slot, 50, 1),
@@ -91,8 +91,8 @@ export const processedSlot = (slot: number, parent = slot - 1): RawUpdate[] => [
   status(slot, 'processed', parent),
 ];
 
-/** One message as a short text: its kind, its slot, and what identifies it. */
-function inShort(message: Buffer): string {
+/** A message as a short text: filter names, kind, slot, and an identifier. */
+function summaryOf(message: Buffer): string {
   const { update, filters } = decodeSubscribeUpdate(message);
   const names = filters.join('+');
   switch (update?.kind) {
@@ -121,7 +121,7 @@ export class RecordingSink implements GeyserSink {
 
   push(names: Uint8Array, tail: Uint8Array): void {
     if (!this.takes) this.waitingBytes += names.length + tail.length;
-    this.received.push(inShort(Buffer.concat([names, tail])));
+    this.received.push(summaryOf(Buffer.concat([names, tail])));
   }
 
   end(status: GrpcStatus): void {

@@ -9,10 +9,10 @@ export type Opening = {
   closed: boolean;
 };
 
-/** A feed that emits what the test sends, and records all openings. */
+/** A feed that emits what the test sends, and records the subscriptions. */
 export class ScriptedFeed implements Feed {
   readonly openings: Opening[] = [];
-  /** What opening waits for; it fails if this rejects. */
+  /** Delays the opening of a subscription; a rejection makes it fail. */
   gate: (subscription: Subscription) => Promise<void> = async () => {};
 
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {

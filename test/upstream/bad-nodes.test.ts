@@ -23,7 +23,7 @@ import {
 import { type Scene, stage, until } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
 
-/** Each kind of bad node beside a good one and alone: the caller's result and the node's state. */
+/** Each kind of bad node, next to a good one and alone: the caller's result and the node's state. */
 
 const GOOD = '{"context":{"slot":5000},"value":7}';
 const STALE = '{"context":{"slot":4000},"value":6}';
@@ -40,7 +40,7 @@ const limits: Partial<UpstreamLimits> = {
   ...{ reconnectMaxMs: 50, throttleMs: 20_000, throttleWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
 };
 
-/** For slow nodes, and slow machines. */
+/** Long timeouts, for slow nodes and slow machines. */
 const patient: Partial<UpstreamLimits> = { attemptTimeoutMs: 4_500, timeoutMs: 4_500, pollTimeoutMs: 4_500 };
 
 const balance = ['getBalance', ['x', { commitment: 'processed' }]] as const;
@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
   { name: 'wrong network', node: wrongNetwork(old), state: 'wrong-chain', alone: STALE },
 ];
 
-/** Runs a test with a pool. Tests are concurrent: each closes its own. */
+/** Runs a test with its own pool and closes it, because the tests run concurrently. */
 async function using<T>(
   nodes: readonly Row['node'][],
   row: Row,
@@ -89,7 +89,7 @@ async function using<T>(
 }
 
 it.concurrent.each(rows)(
-  'a node that is "$name" fails no read that another can answer, and gives $alone alone',
+  'a bad node ($name) fails no reads next to a good node; alone, it yields $alone',
   async (row) => {
     const { node, state } = row;
     const besideGood = using([node, good], row, async (scene) => {

@@ -19,7 +19,7 @@ describe('health monitoring', () => {
     await until(() => states()[0] === 'healthy');
   });
 
-  it('marks a node failing after two failed polls, but still uses it', async () => {
+  it('marks a node as failing after two failed polls, but still uses it', async () => {
     const { pool, mocks, states, send } = await stage([dyingAfterRequest], { circuitFailuresMax: 1_000 });
     pool.start();
     await until(() => mocks[0]!.polls.length >= 1);
@@ -31,7 +31,7 @@ describe('health monitoring', () => {
     expect(states()).toEqual(['healthy']);
   });
 
-  it('is ready when a node of every network has responded', async () => {
+  it('reports ready when a node of every network has responded', async () => {
     const { pool } = await stage([{ name: 'dead', url: await deadUrl() }, healthy('2')]);
     expect(await pool.waitUntilReady(10)).toBe(false);
     pool.start();
@@ -42,7 +42,7 @@ describe('health monitoring', () => {
 /** Answers polls for its slot and fails all calls. */
 const broken = onMethod('getSlot', healthy(), refusing(500));
 
-/** A pool that knows that its first node fails calls. */
+/** A pool that has detected that its first node fails calls. */
 async function stageBroken(limits: Parameters<typeof stage>[1]): Promise<Scene> {
   const scene = await stage([broken, healthy('2')], { circuitFailuresMax: 1_000, ...limits });
   scene.pool.start();
@@ -52,7 +52,7 @@ async function stageBroken(limits: Parameters<typeof stage>[1]): Promise<Scene> 
     return scene.states()[0] === 'failing';
   });
   await until(() => scene.pool.status().every(({ inFlight }) => inFlight === 0));
-  // Calls moved to the other node each time.
+  // Each call failed over to the other node.
   only((await Promise.all(results)).flat(), '2');
   return scene;
 }

@@ -20,8 +20,8 @@ const configsOf = ({ mocks }: Scene): NodeConfig[] =>
   mocks.map((mock, at) => configOf(`node-${at + 1}`, mock));
 const namesOf = ({ pool }: Scene): string[] => pool.status().map(({ name }) => name);
 /**
- * Node selection is random: calls until the condition holds. Several at once, since a node without a measured latency
- * is not selected while a faster one is idle.
+ * Node selection is random, so this calls until the condition holds: several at once, since a node without a measured
+ * latency is not selected while a faster one is idle.
  */
 async function callUntil({ send }: Scene, condition: () => boolean): Promise<void> {
   for (let i = 0; i < 1_000 && !condition(); i++) await Promise.all([send(), send(), send(), send(), send()]);
@@ -29,7 +29,7 @@ async function callUntil({ send }: Scene, condition: () => boolean): Promise<voi
 }
 
 describe('changing nodes of a running pool', () => {
-  it('uses added nodes and stops using removed ones, or all', async () => {
+  it('uses added nodes and stops using removed ones, even all of them', async () => {
     const scene = await stage([healthy()], limits);
     const [first] = configsOf(scene) as [NodeConfig];
     const mock = await another();

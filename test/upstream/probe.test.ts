@@ -30,7 +30,7 @@ async function probe(behaviour: Behaviour, timeoutMs = 2_000): ReturnType<typeof
 }
 
 describe('probeNode', () => {
-  it('finds no problems with a good node', async () => {
+  it('reports no findings for a good node', async () => {
     const report = await probe(node(results));
     expect(report).toMatchObject({
       node: 'n',
@@ -46,7 +46,7 @@ describe('probeNode', () => {
     expect(report.latencyMs).toBeGreaterThan(0);
   });
 
-  it('names the actual network', async () => {
+  it('names the network that the node actually belongs to', async () => {
     const report = await probe(node({ ...results, getGenesisHash: `"${genesisHashes['mainnet-beta']}"` }));
     expect(report.findings).toEqual([
       {

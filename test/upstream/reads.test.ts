@@ -22,7 +22,7 @@ const closing = closeAfterEach();
 const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
 
 describe('failure of a read', () => {
-  it('occurs at the deadline, however many attempts are left', async () => {
+  it('occurs at the deadline, even if attempts are left', async () => {
     const { send, counts } = await stage(Array(4).fill(silent), { attemptTimeoutMs: 150, timeoutMs: 200 });
     const startedAt = performance.now();
     expect(await send()).toBe('UPSTREAM_TIMEOUT');
@@ -30,14 +30,14 @@ describe('failure of a read', () => {
     expect(counts().reduce((sum, count) => sum + count)).toBeLessThanOrEqual(2);
   });
 
-  it('occurs after the maximum of attempts', async () => {
+  it('occurs after the maximum number of attempts', async () => {
     const scene = await stage([dyingAfterRequest], { attemptsMax: 3 });
     await failed(scene);
     expect(scene.counts()).toEqual([3]);
   });
 });
 
-describe('write whose caller leaves', () => {
+describe('write whose caller cancels', () => {
   const signature = JSON.stringify('5'.repeat(88));
   const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]).toString(
     'base64',
@@ -78,10 +78,10 @@ describe('request to a node', () => {
 
 describe('failure', () => {
   const secret = 'c0ffee00-secret-key';
-  // The default number of attempts takes nearly the whole timeout.
+  // The default number of attempts would take nearly the whole timeout.
   const limits = { attemptsMax: 4 };
 
-  it('contains nothing that nodes sent and nothing of their URLs', async () => {
+  it('contains no text sent by nodes and no part of their URLs', async () => {
     const scene = await stage([htmlBadGateway, throttling('1')], limits);
     const url = `${scene.mocks[0]!.url}v2/${secret}?api_key=${secret}`;
     const keyed = await stage([{ name: 'keyed', url, headers: { 'x-token': secret } }], limits);
@@ -95,7 +95,7 @@ describe('failure', () => {
     }
   });
 
-  it('replaces an error that contains the key of the node', async () => {
+  it('replaces an error that contains the API key of the node', async () => {
     const { mocks } = await stage([
       ({ id }, reply) => sendError(reply, id, -32602, `upgrade at https://provider.example/${secret}`),
     ]);
@@ -104,7 +104,7 @@ describe('failure', () => {
     expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 
-  it('contains Retry-After, but not where a repetition could do harm', async () => {
+  it('contains Retry-After, unless a retry could do harm', async () => {
     const scene = await stage([dyingAfterRequest], limits);
     expect(await failed(scene)).toMatchObject({ retryAfter: 1 });
     const airdrop = await failed(scene, 'requestAirdrop');
@@ -119,18 +119,18 @@ describe('response above the size limit', () => {
     reply.writeHead(200, { 'content-length': '999999999' }).write('{');
   });
 
-  it('is retried elsewhere, and counts against its node if another has a shorter one', async () => {
+  it('is retried on another node, and counts against its node if the other response is smaller', async () => {
     const { pool, send, states } = await stage([boasting, boasting, healthy('7')]);
     pool.start();
     while (states()[0] !== 'failing') expect(await send()).toBe('7');
   });
 });
 
-describe('call while the only node accepts no connection', () => {
+describe('call while the only node accepts no connections', () => {
   const dead = async () => ({ name: 'dead', url: await deadUrl() });
 
   it.each(['getBalance', 'sendTransaction'])(
-    'waits until it does, since nothing was sent: %s',
+    'waits until the node does, since nothing was sent: %s',
     async (method) => {
       const node = await dead();
       const { send } = await stage([node], { reconnectMaxMs: 5_000, circuitFailuresMax: 1 });
@@ -145,7 +145,7 @@ describe('call while the only node accepts no connection', () => {
   );
 });
 
-it('rejects a response without free memory, without blaming its node', async () => {
+it('a response that exceeds the memory budget is rejected and does not count against its node', async () => {
   const half: Behaviour = ({ id }, reply) => {
     const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
     reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 120_000));
@@ -173,7 +173,7 @@ describe('request rejected by a node', () => {
     ['too large', 'BODY_TOO_LARGE', tooLarge],
     ['malformed', 'INVALID_REQUEST', badRequest],
   ])(
-    "because it is %s fails as the caller's fault (%s) if all reject it, after one attempt each",
+    "because it is %s fails as the caller's error (%s) if all nodes reject it, after one attempt each",
     async (_name, code, rejecting) => {
       const { send, counts } = await stage([rejecting, rejecting, rejecting]);
       expect(await send('sendTransaction')).toBe(code);
@@ -181,7 +181,7 @@ describe('request rejected by a node', () => {
     },
   );
 
-  it('does not count against the node', async () => {
+  it('does not count as a failure of the node', async () => {
     const { pool, sendMany } = await stage([tooLarge], { circuitFailuresMax: 1 });
     await sendMany(3);
     expect(pool.status()[0]).toMatchObject({ failuresInRow: 0, state: 'unknown' });
@@ -219,14 +219,14 @@ describe('hedged read', () => {
 
   it.each<[string, string, unknown[], string, Behaviour[]]>([
     [
-      'not with a null while another attempt is in flight',
+      'by a non-null result rather than an earlier null',
       'getTransaction',
       ['x'],
       '1',
       [slow(150, healthy('1')), healthy('null')],
     ],
     [
-      'with the null if the other attempt gives nothing better',
+      'with null if the other attempt fails',
       'getTransaction',
       ['x'],
       'null',

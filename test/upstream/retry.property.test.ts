@@ -50,18 +50,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const errors: Readonly<Partial<Record<End, number>>> = { retry: -32005, doubt: -32007, believed: -32602 };
 
 function settle(node: ManualNode, end: End): void {
-  const question = node.pending[0]!;
+  const sent = node.pending[0]!;
   const response = (status: number, text: string): void =>
-    node.end(question, { kind: 'response', status, retryAfter: null, body: Buffer.from(text) });
-  if (end === 'good') node.respond(question, '"result":7');
-  else if (end === 'null') node.respond(question, '"result":null');
+    node.end(sent, { kind: 'response', status, retryAfter: null, body: Buffer.from(text) });
+  if (end === 'good') node.respond(sent, '"result":7');
+  else if (end === 'null') node.respond(sent, '"result":null');
   else if (end === '429') response(429, '');
   else if (end === '502') response(502, '');
   else if (end === 'invalid') response(200, 'x');
   else if (errors[end] === undefined) {
     const wasSent = end !== 'refused';
-    node.end(question, { kind: 'transport', wasSent, timedOut: end === 'late' });
-  } else node.respond(question, `"error":{"code":${errors[end]},"message":"x"}`);
+    node.end(sent, { kind: 'transport', wasSent, timedOut: end === 'late' });
+  } else node.respond(sent, `"error":{"code":${errors[end]},"message":"x"}`);
 }
 
 type Results = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
@@ -120,7 +120,7 @@ const scenario = fc.record({
   steps: fc.array(step, { maxLength: 25 }),
 });
 
-it('a read ends exactly once for any outcomes in any order, without leftovers', () => {
+it('a read ends exactly once for any outcomes in any order, with no request or timer left', () => {
   fc.assert(
     fc.property(
       scenario,

@@ -14,7 +14,7 @@ const total = ({ counts }: Scene, method: string): number => counts(method).redu
 const only = (results: readonly string[], ...expected: string[]): void =>
   expect(new Set(results)).toEqual(new Set(expected));
 
-/** Node selection is random: sends bursts, which are spread over the nodes, until the first node was used. */
+/** Node selection is random, so this sends bursts, which are spread over the nodes, until the first was used. */
 async function untilFirstUsed({ mocks, send }: Scene, method: string, params?: unknown): Promise<string[]> {
   const sent: Promise<string>[] = [];
   await until(() => {
@@ -24,8 +24,8 @@ async function untilFirstUsed({ mocks, send }: Scene, method: string, params?: u
   return Promise.all(sent);
 }
 
-describe('request budget of a node', () => {
-  it('fails with Retry-After if the wait is too long', async () => {
+describe('request rate limit of a node', () => {
+  it('fails calls with Retry-After if the wait would be too long', async () => {
     const mock = closing(await startMock(healthy('1')));
     const node = { name: 'limited', url: mock.url, requestsPerSecond: 0.2, requestsBurst: 1 };
     const { send, pool } = await stage([node], { throttleWaitMaxMs: 1_000 });
@@ -54,7 +54,7 @@ describe('cordoned node', () => {
     expect(pool.status()[1]!.reason).toBe('taken out of service by the operator');
   });
 
-  it('is used when all nodes are cordoned, and shows that', async () => {
+  it('is used when all nodes are cordoned, and its status says so', async () => {
     const { pool, sendMany, counts } = await stage([healthy(), healthy()]);
     for (const node of ['node-1', 'node-2']) pool.cordon('devnet', node, 'a');
     await sendMany(4);
@@ -65,7 +65,7 @@ describe('cordoned node', () => {
   });
 });
 
-it('sticky calls stay at one node and leave it at once when it is cordoned', async () => {
+it('sticky calls stay on one node, and move at once when it is cordoned', async () => {
   const { pool, sendMany, states, counts } = await stage([healthy(), healthy(), healthy()], {
     loadBalancing: 'sticky',
   });
@@ -85,7 +85,7 @@ describe('missing capability', () => {
     ['the method', -32601, 'getBalance', ['x']],
     ['an index', -32010, 'getTokenAccountsByOwner', ['x']],
     ['history', -32011, 'getTransaction', ['x']],
-    ['a block that others have', -32007, 'getBlock', [5]],
+    ['a block that other nodes have', -32007, 'getBlock', [5]],
   ])('makes later calls go to the other node first: %s', async (_name, code, method, params) => {
     const scene = await stage([failing(code), healthy('2')]);
     await untilFirstUsed(scene, method, params);
@@ -99,7 +99,7 @@ describe('missing capability', () => {
 describe('history', () => {
   const recent = reporting({ slot: 2_000_000, firstAvailable: 1_500_000, result: '"recent"' });
 
-  it('missing at two nodes is final, however many nodes there are', async () => {
+  it('missing on two nodes is reported as missing, without trying the others', async () => {
     const scene = await stage(Array(4).fill(onMethod('getBlock', failing(-32001), recent)));
     scene.pool.start();
     await until(() => scene.pool.status().every(({ firstAvailableBlock }) => firstAvailableBlock !== null));
@@ -115,7 +115,7 @@ describe('null transaction', () => {
   });
 });
 
-it('the minimum slot of a call selects nodes that reached it, whether set by caller or session', async () => {
+it('a call goes to nodes that have reached its minimum slot, whether set by caller or session', async () => {
   const { pool, sendMany, sendAtOnce } = await stage([
     reporting({ slot: 1_000, result: '1' }),
     reporting({ slot: 1_050, result: '2' }),
@@ -142,8 +142,8 @@ const nodeOf =
 
 const OTHER = 'GWgAHTvmpvnzPBSJmxLtSGAhDGDCZCRFHJ5hdwJiDH5y';
 
-describe('node of another chain', () => {
-  it('receives no calls, does not make others look behind, and is logged once', async () => {
+describe('node on another chain', () => {
+  it('receives no calls, does not make others appear behind, and is logged once', async () => {
     const { pool, mocks, logged, states, sendMany } = await stage([
       nodeOf(genesisHashes.devnet, '1'),
       nodeOf(PRIVATE, '2', 9_000_000),
@@ -157,7 +157,7 @@ describe('node of another chain', () => {
     expect(lines.at(-1)).toMatchObject({ genesisHash: PRIVATE });
   });
 
-  it('is the one configured later when two unknown chains tie, which is logged once', async () => {
+  it('is the last configured one when two unknown chains tie; the tie is logged once', async () => {
     const { pool, mocks, logged, states, sendMany } = await stage([
       nodeOf(PRIVATE, '1'),
       nodeOf(OTHER, '2', 9_000),
@@ -172,7 +172,7 @@ describe('node of another chain', () => {
   });
 });
 
-it('a node that rejects getGenesisHash is trusted and not requested again', async () => {
+it('a node that rejects getGenesisHash is trusted, and the call is not repeated', async () => {
   const refuse: Behaviour = ({ id }, reply) => sendError(reply, id, -32601, 'Method not found');
   const mute = onMethod('getGenesisHash', refuse, nodeOf('', '2'));
   const { pool, mocks, states } = await stage([nodeOf(genesisHashes.devnet, '1'), mute], {

@@ -46,7 +46,7 @@ describe('transaction with preflight', () => {
 });
 
 describe('duplicate transaction', () => {
-  it('shares the response in flight with one request to the node', async () => {
+  it('shares the request in flight and its response', async () => {
     const held: (() => void)[] = [];
     const { submit, all } = await open([holding(held, accepting())]);
     const { wire, signature } = signedTransaction();
@@ -68,7 +68,7 @@ describe('duplicate transaction', () => {
     expect(sentIn(all)).toBeGreaterThanOrEqual(2);
   });
 
-  it('is rejected beyond the limits and accepted when others have ended', async () => {
+  it('is rejected beyond the limits, and accepted again when others have ended', async () => {
     const held: (() => void)[] = [];
     const { submit, mocks } = await open([holding(held, accepting())], [], {
       limits: { inFlightMax: 1, callersMax: 2 },
@@ -88,14 +88,14 @@ describe('duplicate transaction', () => {
 });
 
 describe('submitter', () => {
-  it('forwards invalid transactions to one node, which reports the error', async () => {
+  it('forwards an invalid transaction to one node, which reports the error', async () => {
     const { submitter, all } = await open([failing(-32602), failing(-32602)], [accepting()]);
     const invalid = call('sendTransaction', ['nonsense', { encoding: 'base64' }]);
     expect(await outcomeOf(submitter, invalid)).toBe('-32602');
     expect(sentIn(all)).toBe(1);
   });
 
-  it('reveals no URLs or headers of endpoints', async () => {
+  it('reveals no URLs or headers of send-only endpoints', async () => {
     const revealing: Behaviour = ({ id, path }, reply) =>
       sendError(reply, id, -32000, `no access for SECRET-TOKEN at ${path}`);
     const { submitter, sendOnlyMocks, logged } = await open([dyingAfterRequest], [revealing], {
@@ -149,9 +149,9 @@ describe('accepted transaction', () => {
     const attempts = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
     expect(attempts).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
     expect(result!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
-    // Attempts of the submission only.
+    // Only the attempts of the submission, without rebroadcasts.
     expect(sent.trace.attempts).toHaveLength(3);
-    // Requests in flight have arrived once another was rebroadcast.
+    // Once another transaction was rebroadcast twice, requests in flight have arrived.
     const again = async (): Promise<void> => {
       const before = timesToAll(other);
       await until(() => timesToAll(other) >= before + 2 * 3);
@@ -162,7 +162,7 @@ describe('accepted transaction', () => {
     expect(timesToAll(sent)).toBe(before);
   });
 
-  it('continues while only one node reports that it landed', async () => {
+  it('is rebroadcast while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
     scene = await open([accepting(lying), accepting(chain)], [], {
@@ -176,7 +176,7 @@ describe('accepted transaction', () => {
     expect(sent.trace.results).toMatchObject([{ status: 'confirmed' }]);
   });
 
-  it('expires when its blockhash does and no node knows it', async () => {
+  it('expires when its blockhash expires and no node knows the transaction', async () => {
     await openAccepted({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     await until(() => scene.mocks.some((mock) => mock.count('getEpochInfo') > 0));
@@ -186,7 +186,7 @@ describe('accepted transaction', () => {
     expect(trace.results).toMatchObject([{ status: 'expired', slot: null }]);
   });
 
-  it('is rebroadcast at most as often as its sender wants', async () => {
+  it('is rebroadcast at most maxRetries times', async () => {
     await openAccepted();
     const [never, twice, always] = [
       await sendOne({ maxRetries: 0 }),
@@ -201,7 +201,7 @@ describe('accepted transaction', () => {
     expect(twice.trace.results).toMatchObject([{ status: 'confirmed', rebroadcasts: 2 }]);
   });
 
-  it('is not rebroadcast while a fork contains it', async () => {
+  it('is not rebroadcast while a processed slot contains it', async () => {
     await openAccepted({ rebroadcastIntervalMs: 40 });
     chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
     const sent = { ...signedTransaction(), trace: new SubmissionTrace() };
@@ -217,7 +217,7 @@ describe('accepted transaction', () => {
     await until(() => timesToAll(sent) > before);
   });
 
-  it('is shed when rebroadcast most often', async () => {
+  it('is shed above the limit if it was rebroadcast most often', async () => {
     await openAccepted({ pendingMax: 2 });
     const often = await sendOne();
     const never = await sendOne({ maxRetries: 0 });

@@ -12,7 +12,7 @@ import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts'
 import { SubmitTargets } from '../../src/upstream/submit/submit-targets.ts';
 import { sendCall, signedTransaction } from './mock/submitting.ts';
 
-/** Any node behavior in any order: the response is right, and nodes receive nothing but the transaction. */
+/** For any node behavior in any order, the response is correct and nodes receive only the transaction. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Shared: signing takes longer than a hundred submissions. */
+/** Shared, because signing takes longer than a hundred submissions. */
 const { wire, signature } = signedTransaction();
 
 const acts = [
@@ -48,7 +48,7 @@ function exchangeOf(act: Act, id: number): Exchange {
   return { kind: 'response', status: 200, retryAfter: null, body };
 }
 
-type Held = Readonly<{ node: ScriptedNode; question: NodeRequest; isLook: boolean }>;
+type Held = Readonly<{ node: ScriptedNode; request: NodeRequest; isPreflight: boolean }>;
 
 class ScriptedNode extends UpstreamNode {
   readonly bodies: string[] = [];
@@ -62,15 +62,15 @@ class ScriptedNode extends UpstreamNode {
     this.#held = held;
   }
 
-  /** Next act of the script; the last repeats. */
+  /** The next step of the script; the last one repeats. */
   next(): Act {
     return this.#acts[Math.min(this.#at++, this.#acts.length - 1)]!;
   }
 
-  override send(question: NodeRequest): PendingRequest {
-    const [body, config] = JSON.parse(String(question.params)) as [string, { skipPreflight?: boolean }];
+  override send(request: NodeRequest): PendingRequest {
+    const [body, config] = JSON.parse(String(request.params)) as [string, { skipPreflight?: boolean }];
     this.bodies.push(body);
-    this.#held.push({ node: this, question, isLook: config.skipPreflight !== true });
+    this.#held.push({ node: this, request, isPreflight: config.skipPreflight !== true });
     return { abort: () => {}, expire: () => {} };
   }
 }
@@ -95,14 +95,14 @@ const limits = {
   reconnectMaxMs: 200,
 };
 
-/** One submission whose outcomes are ordered by the test. */
+/** A submission; the test determines the order of the outcomes. */
 class Run {
   readonly held: Held[] = [];
   readonly learned: Learned[] = [];
   readonly nodes: readonly ScriptedNode[];
   readonly sendOnly: readonly ScriptedNode[];
   readonly ends: End[] = [];
-  looksMax = 0;
+  preflights = 0;
 
   constructor({ nodes, sendOnly, skipPreflight }: Scripts) {
     this.nodes = nodes.map((one, at) => new ScriptedNode(`node-${at}`, one, this.held));
@@ -122,11 +122,11 @@ class Run {
     }).start();
   }
 
-  /** Runs until it is over and nothing is in flight. */
+  /** Runs until the submission has ended and nothing is in flight. */
   play(order: readonly number[]): this {
     for (let step = 0; this.ends.length === 0 || this.held.length > 0; step++) {
       if (step > 5_000) throw new Error('it never ends');
-      this.looksMax = Math.max(this.looksMax, this.held.filter(({ isLook }) => isLook).length);
+      this.preflights = Math.max(this.preflights, this.held.filter(({ isPreflight }) => isPreflight).length);
       const [next] = this.held.splice((order[step % order.length] as number) % this.held.length, 1);
       if (next === undefined) vi.advanceTimersByTime(20);
       else this.#learn(next);
@@ -134,19 +134,19 @@ class Run {
     return this;
   }
 
-  /** Outcomes before the end. */
+  /** Outcomes received before the submission ended. */
   get known(): readonly Learned[] {
     return this.learned.filter(({ isLate }) => !isLate);
   }
 
-  #learn({ node, question }: Held): void {
+  #learn({ node, request }: Held): void {
     const act = node.next();
     this.learned.push({ act, node, isLate: this.ends.length > 0 });
-    question.onExchange(exchangeOf(act, question.id));
+    request.onExchange(exchangeOf(act, request.id));
   }
 }
 
-const everybody = ({ nodes, sendOnly }: Run): readonly ScriptedNode[] => [...nodes, ...sendOnly];
+const allNodes = ({ nodes, sendOnly }: Run): readonly ScriptedNode[] => [...nodes, ...sendOnly];
 const didNot = (run: Run, act: Act): boolean => run.known.every((one) => one.act !== act);
 
 const codes: Readonly<Record<string, readonly Act[]>> = {
@@ -155,7 +155,7 @@ const codes: Readonly<Record<string, readonly Act[]>> = {
   '-32005': ['behind'],
 };
 
-function judgeEnd(run: Run, skipPreflight: boolean): void {
+function checkEnd(run: Run, skipPreflight: boolean): void {
   const [end, ...more] = run.ends as [End, ...End[]];
   expect(more).toEqual([]);
   const acts = run.known.map(({ act }) => act);
@@ -176,39 +176,39 @@ function judgeEnd(run: Run, skipPreflight: boolean): void {
   else expect(end.failure!.facts).not.toHaveProperty('outcome');
 }
 
-it('responds correctly and sends the same bytes to all', () => {
+it('a submission responds correctly and sends the same bytes to all nodes', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run(given).play(given.order);
-      judgeEnd(run, given.skipPreflight);
-      const bodies = new Set(everybody(run).flatMap((node) => node.bodies));
+      checkEnd(run, given.skipPreflight);
+      const bodies = new Set(allNodes(run).flatMap((node) => node.bodies));
       expect([...bodies]).toEqual([wire.toString('base64')]);
     }),
     { numRuns: 400 },
   );
 });
 
-it('simulates at one node at a time, then sends to all others', () => {
+it('a submission is simulated on one node at a time, then sent to all others', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run({ ...given, skipPreflight: false }).play(given.order);
-      expect(run.looksMax).toBeLessThanOrEqual(1);
-      const isTaken = run.ends[0]!.accepted;
+      expect(run.preflights).toBeLessThanOrEqual(1);
+      const isAccepted = run.ends[0]!.accepted;
       expect(run.sendOnly.map(({ bodies }) => bodies.length)).toEqual(
-        run.sendOnly.map(() => Number(isTaken)),
+        run.sendOnly.map(() => Number(isAccepted)),
       );
-      if (isTaken) expect(run.nodes.every(({ bodies }) => bodies.length > 0)).toBe(true);
+      if (isAccepted) expect(run.nodes.every(({ bodies }) => bodies.length > 0)).toBe(true);
     }),
     { numRuns: 200 },
   );
 });
 
-it('sends to all at once without preflight', () => {
+it('a submission without preflight is sent to all nodes at once', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run({ ...given, skipPreflight: true });
-      expect(new Set(run.held.map(({ node }) => node))).toEqual(new Set(everybody(run)));
-      expect(run.held).toHaveLength(everybody(run).length);
+      expect(new Set(run.held.map(({ node }) => node))).toEqual(new Set(allNodes(run)));
+      expect(run.held).toHaveLength(allNodes(run).length);
       run.play(given.order);
     }),
     { numRuns: 50 },

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { SocketClient } from '../../service/socket-client.ts';
 
-/** Outcome of a call. `broken`: the response broke off. */
+/** The outcome of a call. `broken`: the response was incomplete. */
 export type Reply =
   | Readonly<{ kind: 'result'; result: unknown }>
   | Readonly<{ kind: 'error'; code: number; text: string; data: Readonly<Record<string, unknown>> }>
@@ -9,14 +9,14 @@ export type Reply =
 
 export type RpcCallInput = Readonly<{ method: string; params: readonly unknown[] }>;
 
-/** A protocol of the gateway. Returns a reply for each call and never throws. */
+/** A client for a protocol of the gateway. Returns a reply for each call and never throws. */
 export type TestClient = Readonly<{
   name: string;
   send(calls: readonly RpcCallInput[], session?: string): Promise<Reply[]>;
   close(): Promise<unknown>;
 }>;
 
-/** Longer than the gateway's own limit. */
+/** Longer than the gateway's own timeout. */
 const WAIT_MS = 45_000;
 const TEXT_MAX = 300;
 
@@ -37,9 +37,9 @@ function replyOf(answer: Answer | undefined): Reply {
   return { kind: 'result', result: answer.result };
 }
 
-/** JSON-RPC over HTTP, a batch where there are several calls. */
+/** JSON-RPC over HTTP; several calls are sent as a batch. */
 export function openHttpClient(url: string, key: string): TestClient {
-  // One connection per request: no queue in the client.
+  // One connection per request, so that the client queues none.
   const agent = new Agent({ pipelining: 1, headersTimeout: WAIT_MS, bodyTimeout: WAIT_MS });
   const fixed = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const send: TestClient['send'] = async (calls, session) => {
@@ -57,7 +57,7 @@ export function openHttpClient(url: string, key: string): TestClient {
     }
     try {
       const answer = JSON.parse(received) as Answer | Answer[];
-      // One error for a rejected batch.
+      // A rejected batch has a single error.
       if (!Array.isArray(answer)) return calls.map(() => replyOf(answer));
       const byId = new Map(answer.map((one) => [one.id, one]));
       return calls.map((_, id) => replyOf(byId.get(id)));
@@ -68,7 +68,7 @@ export function openHttpClient(url: string, key: string): TestClient {
   return { name: 'http', send, close: () => agent.destroy() };
 }
 
-/** JSON-RPC over one WebSocket, which is reopened after a close. */
+/** JSON-RPC over one WebSocket, which is reopened after it closes. */
 export function openSocketClient(url: string): TestClient {
   let opening: Promise<SocketClient> | null = null;
   const open = async (): Promise<SocketClient> => {

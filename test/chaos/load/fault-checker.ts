@@ -7,9 +7,9 @@ export type CompletedRequest = Readonly<{
   what: string;
   startedAt: number;
   endedAt: number;
-  /** What is wrong with the response; null for a right one. */
+  /** What is wrong with the response; null if it is correct. */
   fault: string | null;
-  /** A streamed response broke off. */
+  /** Whether a streamed response was incomplete. */
   isBrokenOff?: boolean;
 }>;
 
@@ -20,7 +20,7 @@ const RETENTION_MS = 180_000;
 class Counts {
   answerable = 0;
   good = 0;
-  /** Requests without a healthy node, and those with a right response. */
+  /** Requests without a healthy node, and those of them with a correct response. */
   others = 0;
   othersGood = 0;
   brokenOff = 0;
@@ -39,10 +39,10 @@ class Counts {
   }
 }
 
-/** Compares outcomes of requests with the faults of nodes, and reports each failure with its circumstances. */
+/** Compares the outcomes of requests with the faults of nodes, and reports each failure with the concurrent faults. */
 export class FaultChecker {
   readonly broken: string[] = [];
-  /** Including those not reported. */
+  /** Number of violations, including those not reported. */
   brokenCount = 0;
   readonly tallies = new Map<string, Counts>();
   readonly faultsDuring = new Map<NodeFault, number>();
@@ -77,7 +77,7 @@ export class FaultChecker {
     }
   }
 
-  /** Records a violation, whatever the faults of nodes. */
+  /** Records a violation, regardless of node faults. */
   recordViolation(what: string, from: number, to: number): void {
     if (++this.brokenCount > REPORTED_MAX) return;
     this.broken.push(what);

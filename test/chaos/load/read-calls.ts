@@ -3,12 +3,12 @@ import type { Direct } from '../nodes/direct.ts';
 import type { SeededRandom } from '../nodes/fault-injector.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
 
-/** A read, and the check of its result: a fault or null. */
+/** A read, and a check of its result that returns a fault or null. */
 export type ReadCall = Readonly<{
   method: string;
   params: readonly unknown[];
   check: (result: unknown) => string | null;
-  /** Its response is streamed: it may break off. */
+  /** Whether its response is streamed and may therefore be incomplete. */
   isLong?: boolean;
 }>;
 

@@ -9,13 +9,13 @@ const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
 
 /**
- * Newest slots or heights observed by a session, in the order of `commitments`. Independent of the product's `MinSlot` on
- * purpose: a check of the gateway must not use its code.
+ * The newest slots or heights observed by a session, in the order of `commitments`. It does not use `MinSlot`, because
+ * a check of the gateway must not share its code.
  */
 export class NewestSlots {
   readonly #newest = commitments.map(() => 0);
 
-  /** Responses to requests that start now must not be older. */
+  /** Minimums for responses to requests that start now. */
   now(): readonly number[] {
     return [...this.#newest];
   }
@@ -82,7 +82,7 @@ export type SessionsOptions = Readonly<{
   readers: number;
 }>;
 
-/** Runs readers that must not observe the chain going back, until `isOver` and all replies have arrived. */
+/** Runs readers that must not observe the chain going back, until `isOver` and all responses have arrived. */
 export async function runSessions(options: SessionsOptions, isOver: () => boolean): Promise<void> {
   const { client, checker, random, kind } = options;
   const reads = readsOf(options.fixture);

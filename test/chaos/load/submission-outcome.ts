@@ -7,11 +7,11 @@ export const submissionModes = [
 export type SubmissionMode = (typeof submissionModes)[number];
 
 /**
- * Response to sendTransaction.
+ * The response to sendTransaction:
  * - `taken`: the signature.
  * - `refused`: an error.
- * - `landed`: an error because it was processed already.
- * - `unknown`: an error with an unknown outcome.
+ * - `landed`: an error because the transaction was already processed.
+ * - `unknown`: an error that reports an unknown outcome.
  * - `silent`: no response, or an unrelated one.
  */
 export type SubmissionResponse = Readonly<{
@@ -39,15 +39,15 @@ export function classifyResponse(reply: Reply, signature: string): SubmissionRes
   return { kind: isProcessed ? 'landed' : 'refused', text };
 }
 
-/** Whether the blockhash is unknown: a client signs the transaction again. */
+/** Whether the blockhash is unknown, so that a client would sign the transaction again. */
 const isBlockhashNotFound = (text: string): boolean => /blockhash.?not.?found/i.test(text);
 
 /** Whether an error of the gateway or a node is unrelated to the transaction. */
 const isNodeError = (text: string): boolean => /UPSTREAM_|OVERLOADED|-32005|-32016/.test(text);
 
 /**
- * Fault of a response while a node could have handled the transaction; null for a right one.
- * @param isUnpayable - its payer lacks funds.
+ * Fault of a response while a node could have handled the transaction; null if the response is correct.
+ * @param isUnpayable - whether its payer lacks funds.
  */
 export function answerFault(response: SubmissionResponse, isUnpayable: boolean): string | null {
   if (response.kind === 'taken' || response.kind === 'landed') return null;
@@ -56,9 +56,9 @@ export function answerFault(response: SubmissionResponse, isUnpayable: boolean):
 }
 
 /**
- * Fault of a response given the outcome of its transaction, whatever the faults of nodes: the client may have sent
- * another transaction after an error. Null for a right one.
- * @param hadTime - a node was healthy long enough for a rebroadcast.
+ * Fault of a response given the outcome of its transaction, regardless of node faults, because the client may have sent
+ * another transaction after an error. Null if the response is correct.
+ * @param hadTime - whether a node was healthy long enough for a rebroadcast.
  */
 export function outcomeFault(
   response: SubmissionResponse,

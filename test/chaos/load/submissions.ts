@@ -17,7 +17,7 @@ import {
 
 const PENDING_MAX = 2_000;
 const STATUSES_MAX = 256;
-/** A healthy node for this time receives several rebroadcasts. */
+/** A node that is healthy for this time receives several rebroadcasts. */
 const REBROADCAST_MS = 6_000;
 const BLOCKHASH_MS = 2_000;
 const TRUTH_MS = 1_000;
@@ -30,7 +30,7 @@ type Pending = {
   readonly mode: SubmissionMode;
   readonly startedAt: number;
   readonly lastValidBlockHeight: number;
-  readonly response: { said: SubmissionResponse; endedAt: number }[];
+  readonly response: { result: SubmissionResponse; endedAt: number }[];
   awaited: number;
 };
 
@@ -59,7 +59,7 @@ export class Submissions {
   readonly answers: Record<SubmissionResponse['kind'], number> = {
     ...{ taken: 0, refused: 0, landed: 0, unknown: 0, silent: 0 },
   };
-  /** Valid transactions that were rejected because a node did not know their blockhash. */
+  /** Number of valid transactions that were rejected because a node did not know their blockhash. */
   rejected = 0;
   skipped = 0;
   readonly #options: SubmissionsOptions;
@@ -107,7 +107,7 @@ export class Submissions {
   #send(mode: SubmissionMode): void {
     const { payer, recipients } = this.#options.fixture;
     const { blockhash, lastValidBlockHeight } = this.#blockhash;
-    // Unique, since equal transactions have one signature. The last recipient's history must not change.
+    // Each amount is unique, since equal transactions have the same signature. The last recipient must not change.
     const count = this.#count++;
     const recipient = recipients[Number(count % BigInt(recipients.length - 1))]?.address ?? payer.address;
     const lamports = (isUnpayable(mode) ? TOO_MUCH : LEAST_LAMPORTS) + count;
@@ -125,12 +125,12 @@ export class Submissions {
     const startedAt = performance.now();
     const [reply] = await client.send([{ method: 'sendTransaction', params: [base64, configOf(mode)] }]);
     const endedAt = performance.now();
-    const said = classifyResponse(reply ?? { kind: 'none', text: 'no answer' }, signature);
-    this.answers[said.kind]++;
-    const fault = answerFault(said, isUnpayable(mode));
-    if (said.kind === 'refused' && fault === null && !isUnpayable(mode)) this.rejected++;
+    const result = classifyResponse(reply ?? { kind: 'none', text: 'no answer' }, signature);
+    this.answers[result.kind]++;
+    const fault = answerFault(result, isUnpayable(mode));
+    if (result.kind === 'refused' && fault === null && !isUnpayable(mode)) this.rejected++;
     checker.note({ kind: 'send', what: `${mode} ${signature}`, startedAt, endedAt, fault });
-    pending.response.push({ said, endedAt });
+    pending.response.push({ result, endedAt });
     pending.awaited--;
   }
 
@@ -138,7 +138,7 @@ export class Submissions {
     const { ledger } = this.#options.fixture;
     while (!isOver() || this.#pending.size > 0) {
       await delay(TRUTH_MS);
-      // The height is read first: a transaction missing at an earlier finalized height cannot land.
+      // The height is read before the statuses, so that a missing transaction cannot land later.
       const height = await ledger.result<number>('getBlockHeight', [{ commitment: 'finalized' }]);
       const signatures = [...this.#pending.keys()];
       for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
@@ -170,7 +170,7 @@ export class Submissions {
     const now = performance.now();
     const hadTime = checker.faultHistory.hadHealthyNodeFor(REBROADCAST_MS, startedAt, now);
     for (const one of response) {
-      const fault = outcomeFault(one.said, outcome, isUnpayable(mode), hadTime);
+      const fault = outcomeFault(one.result, outcome, isUnpayable(mode), hadTime);
       if (fault !== null)
         checker.recordViolation(`transaction ${signature}, sent ${mode}: ${fault}`, startedAt, one.endedAt);
     }

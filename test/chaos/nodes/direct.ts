@@ -15,7 +15,7 @@ export class Direct {
     return { status: answer.statusCode, text: await answer.body.text() };
   }
 
-  /** Result of a call. @throws Error with the response. */
+  /** The result of a call. @throws Error with the response if that is an error. */
   async result<Result>(method: string, params: readonly unknown[] = []): Promise<Result> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method, params });
     const { text } = await this.post(body);

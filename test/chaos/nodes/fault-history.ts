@@ -3,11 +3,11 @@ export const injectedFaults = [
 ] as const;
 export type InjectedFault = (typeof injectedFaults)[number];
 
-/** Including that of an overloaded machine, where a node without faults does not respond. */
+/** Includes `starved`: a node without faults does not respond because the machine is overloaded. */
 const nodeFaults = [...injectedFaults, 'starved'] as const;
 export type NodeFault = (typeof nodeFaults)[number];
 
-/** A fault of a node. Times are those of `performance.now()`. */
+/** A fault of a node. Times are from `performance.now()`. */
 export type FaultPeriod = {
   readonly node: number;
   readonly fault: NodeFault;
@@ -15,7 +15,7 @@ export type FaultPeriod = {
   to: number;
 };
 
-/** After this time a node has recovered from a fault. */
+/** Time that a node needs to recover after a fault. */
 export const GRACE_MS = 500;
 /** A node that is healthy for this time from the start of a read could have answered it. */
 export const ANSWER_WINDOW_MS = 20_000;
@@ -27,12 +27,12 @@ export class FaultHistory {
   #periods: FaultPeriod[] = [];
   readonly #total = new Map<NodeFault, { count: number; ms: number }>();
 
-  /** @param names - of the nodes. */
+  /** @param names - names of the nodes. */
   constructor(names: readonly string[]) {
     this.#names = names;
   }
 
-  /** @returns the period for `end`. */
+  /** @returns the period, to be passed to `end`. */
   start(node: number, fault: NodeFault, at: number): FaultPeriod {
     const period: FaultPeriod = { node, fault, from: at, to: Number.POSITIVE_INFINITY };
     this.#periods.push(period);
@@ -49,7 +49,7 @@ export class FaultHistory {
     return this.#periods.some((one) => one.node === node && one.to === Number.POSITIVE_INFINITY);
   }
 
-  /** Whether one node was healthy throughout, for at most `ANSWER_WINDOW_MS`. */
+  /** Whether one node was healthy all the time, or for the first `ANSWER_WINDOW_MS`. */
   wasAnswerable(from: number, to: number): boolean {
     const until = Math.min(to, from + ANSWER_WINDOW_MS);
     return this.#names.some((_, node) =>
@@ -92,7 +92,7 @@ export class FaultHistory {
     this.#periods = this.#periods.filter(({ to }) => to >= before);
   }
 
-  /** In order of their start. */
+  /** Periods in the range, in order of their start. */
   #during(from: number, to: number): FaultPeriod[] {
     return this.#periods
       .filter((one) => one.from < to && one.to > from)

@@ -3,7 +3,7 @@ import { waitUntil } from '../../programs/pace.ts';
 import { type FaultHistory, injectedFaults } from './fault-history.ts';
 import type { FaultyNode } from './faulty-node.ts';
 
-/** What happens by random, and happens again with the same seed. */
+/** Random decisions that are reproducible with the same seed. */
 export class SeededRandom {
   readonly #random: Random;
 
@@ -25,19 +25,19 @@ export class SeededRandom {
   }
 }
 
-/** Share of rounds in which no node is spared. */
-const NOBODY_SHARE = 0.15;
+/** Share of rounds in which no node is spared from faults. */
+const NONE_SPARED_SHARE = 0.15;
 
 const spans = {
-  /** Rounds with and without a spared node. */
+  /** Durations of rounds with and without a spared node. */
   spared: [20_000, 60_000],
-  nobody: [3_000, 12_000],
+  noneSpared: [3_000, 12_000],
   healthy: [300, 5_000],
   faulty: [500, 15_000],
 } as const;
 
 /**
- * Injects faults into nodes independently, so that several may have one at once. In most rounds one node is spared, so
+ * Injects faults into nodes independently, so that several may fail at once. In most rounds, one node is spared, so
  * that long reads are answerable, too. The seed determines faults and durations.
  */
 export class FaultInjector {
@@ -61,8 +61,8 @@ export class FaultInjector {
 
   async #rounds(random: SeededRandom, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      this.#healthyNode = random.happens(NOBODY_SHARE) ? null : random.oneOf(this.#nodes);
-      const [least, most] = this.#healthyNode === null ? spans.nobody : spans.spared;
+      this.#healthyNode = random.happens(NONE_SPARED_SHARE) ? null : random.oneOf(this.#nodes);
+      const [least, most] = this.#healthyNode === null ? spans.noneSpared : spans.spared;
       const end = performance.now() + random.between(least, most);
       await waitUntil(() => isOver() || performance.now() >= end);
     }

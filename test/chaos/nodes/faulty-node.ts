@@ -5,19 +5,19 @@ import type { InjectedFault } from './fault-history.ts';
 import type { SeededRandom } from './fault-injector.ts';
 import { behindView, readCall, type StaleView, stuckView } from './stale-views.ts';
 
-/** Share of response chunks within which a connection is reset. */
+/** Share of response chunks in which the connection is reset. */
 const BREAKING_SHARE = 0.3;
 
-/** A node of the ledger's chain with PubSub, into which faults are injected. */
+/** A node of the ledger's chain, with PubSub, into which faults can be injected. */
 export class FaultyNode {
   readonly name: string;
   readonly #ledger: Direct;
   /** Accounts with changing balances. */
   readonly #moving: readonly string[];
-  /** JSON-RPC and PubSub. */
+  /** Proxies for JSON-RPC and PubSub. */
   #proxies!: ProxyGroup;
   #node!: MockNode;
-  /** Null for the ledger itself. */
+  /** Null if calls are forwarded to the ledger. */
   #view: StaleView | null = null;
   #isDead = false;
 
@@ -35,7 +35,7 @@ export class FaultyNode {
   ): Promise<FaultyNode> {
     const faulty = new FaultyNode(name, ledger, moving);
     faulty.#node = await startMock(({ raw }, reply) => {
-      // The ledger ends before its nodes.
+      // The ledger stops before its nodes.
       faulty.#respond(raw).then(
         ({ status, text }) => send(reply, text, status),
         () => reply.destroy(),

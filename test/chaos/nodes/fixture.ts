@@ -10,13 +10,13 @@ import { Direct } from './direct.ts';
 import { FaultyNode } from './faulty-node.ts';
 
 const NODES = 3;
-/** Program accounts. The long response of 1.4 MiB is streamed; the medium one is not. */
+/** Sets of program accounts. The long response (1.4 MiB) is streamed, the medium one is not. */
 const fixtures = {
   long: { accounts: 1_000, bytes: 1_024 },
   medium: { accounts: 150, bytes: 1_024 },
 } as const;
 
-/** Constant accounts of one owner. */
+/** Unchanging accounts of one owner. */
 type Fixture = Readonly<{ owner: string; addresses: readonly string[] }>;
 
 function writeFixture(folder: string, { accounts, bytes }: { accounts: number; bytes: number }): Fixture {
@@ -74,7 +74,7 @@ export async function startChaosFixture(slotMs: number): Promise<ChaosFixture> {
 
 const HISTORY_TRANSACTIONS = 8;
 const LAMPORTS = 5_000_000n;
-/** Slots after which a transaction is finalized, and some more for block reads. */
+/** Slots until a transaction is finalized, and some more for block reads. */
 const FINALIZED_AFTER = 36;
 
 /** Funds the recipients and waits for finality. The last recipient does not change afterwards. */

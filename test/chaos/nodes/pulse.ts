@@ -8,8 +8,8 @@ const EVERY_MS = 250;
 export const PROMPT_MS = 1_000;
 
 /**
- * Sends direct requests to a node without faults, over its proxy: on an overloaded machine it may not respond, and the
- * gateway gets no response either.
+ * Sends requests to a node without faults, through its proxy. On an overloaded machine it may not respond in time, and
+ * then the gateway receives no response either.
  */
 export async function watchPulse(
   node: FaultyNode,
@@ -20,20 +20,20 @@ export async function watchPulse(
   const direct = new Direct(node.url);
   while (!isOver()) {
     await delay(EVERY_MS);
-    if (!faultHistory.isFaulty(at)) await beat(direct, at, faultHistory);
+    if (!faultHistory.isFaulty(at)) await sendProbe(direct, at, faultHistory);
   }
   await direct.close();
 }
 
-/** A late response counts as a fault from the time of the request. */
-async function beat(direct: Direct, at: number, faultHistory: FaultHistory): Promise<void> {
+/** A late response counts as a fault that starts with the request. */
+async function sendProbe(direct: Direct, at: number, faultHistory: FaultHistory): Promise<void> {
   const sentAt = performance.now();
   let end = (): void => {};
   const timer = setTimeout(() => {
     const period = faultHistory.start(at, 'starved', sentAt);
     end = () => faultHistory.end(period, performance.now());
   }, PROMPT_MS);
-  // It may have been killed in the meantime.
+  // The node may have been killed in the meantime.
   await direct.result('getSlot', [{ commitment: 'processed' }]).catch(() => {});
   clearTimeout(timer);
   end();

@@ -10,7 +10,7 @@ type NodeCall = Readonly<{
   config: Readonly<Record<string, JsonValue>>;
 }>;
 
-/** Responds to a call with a stale view of the chain. */
+/** Responds to a call from a stale view of the chain. */
 export type StaleView = (call: NodeCall) => Promise<string>;
 
 const SEND = 'sendTransaction';
@@ -34,7 +34,7 @@ export function readCall(body: string): NodeCall | null {
 const bodyOf = ({ id, method }: NodeCall, params: readonly JsonValue[]): string =>
   writeJson({ jsonrpc: '2.0', id, method, params });
 
-/** Has finalized state only, at every commitment: about 31 slots behind all others, and moving. */
+/** A node that returns finalized state at every commitment: about 31 slots behind the others, and moving. */
 export const behindView =
   (ledger: Direct): StaleView =>
   async (call) => {
@@ -63,8 +63,8 @@ const errorText = (id: JsonValue, code: number, message: string, data?: object):
   writeJson({ jsonrpc: '2.0', error: { code, message, data: data as Record<string, JsonValue> }, id });
 
 /**
- * Stopped replaying at a slot but receives shreds and reports itself healthy: its changing results are those of that
- * slot. Constant results are read from the ledger, with that slot as context.
+ * A node that stopped replaying at a slot, but receives shreds and reports itself healthy. Changing results are those
+ * of that slot; constant results are read from the ledger, with that slot as context.
  * @param moving - accounts with changing balances.
  */
 export async function stuckView(ledger: Direct, moving: readonly string[]): Promise<StaleView> {
@@ -85,7 +85,7 @@ export async function stuckView(ledger: Direct, moving: readonly string[]): Prom
   );
   const slotAt = (commitment: string): bigint => BigInt(known.get(nameOf('getSlot', '', commitment)) ?? 0);
 
-  /** Without transactions that landed since. */
+  /** Removes transactions that landed after that slot. */
   const withoutNewer = (id: JsonValue, text: string): string => {
     const answer = parseJson(text) as { result?: { context: JsonValue; value: ({ slot: number } | null)[] } };
     if (answer.result === undefined) return text;
@@ -110,7 +110,7 @@ export async function stuckView(ledger: Direct, moving: readonly string[]): Prom
     if (cached !== undefined) return `{"jsonrpc":"2.0","result":${cached},"id":${writeJson(id)}}`;
     if (method === 'getBlock' && BigInt(params[0] as number) > slotAt('confirmed'))
       return errorText(id, NO_BLOCK, `Block not available for slot ${params[0]}`);
-    // New blockhashes are unknown to it.
+    // The node does not know new blockhashes.
     if (method === SEND && config.skipPreflight !== true) {
       const message = 'Transaction simulation failed: Blockhash not found';
       return errorText(id, PREFLIGHT_FAILED, message, unknownBlockhash);

@@ -24,7 +24,7 @@ import { meta, status } from '../../streams/raw-slots.ts';
 const FIRST_SLOT = 1_000;
 const lags: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 2, finalized: 32 };
 const DATA_BYTES = 700;
-/** Slots for replay after an outage. */
+/** Slots stored for replay after an outage. */
 const REMEMBERED = 100;
 const TICK_MS = 10;
 const MANY = 1024 ** 3;
@@ -37,7 +37,7 @@ const executedMeta = {
   ...{ computeUnitsConsumed: 150n, costUnits: 300n },
 } as const;
 
-/** Bytes that contain a slot and the number of an update within it. */
+/** Bytes that contain a slot and the number of an update in it. */
 function numbered(length: number, fill: number, slot: number, nth: number): Uint8Array {
   const bytes = new Uint8Array(length).fill(fill);
   const view = new DataView(bytes.buffer);
@@ -55,16 +55,16 @@ export function numbersIn(signature: Uint8Array): Readonly<{ slot: number; nth: 
 
 /** Equal parameters generate equal ledgers. */
 export type LedgerParameters = Readonly<{
-  /** Start of the first slot, Unix milliseconds. */
+  /** Start of the first slot, in Unix milliseconds. */
   startedAt: number;
   slotMs: number;
-  /** Account writes and transactions per slot, half each. */
+  /** Updates per slot: half account writes, half transactions. */
   updatesPerSlot: number;
-  /** Owners of accounts, one per reader. */
+  /** Number of account owners: one per reader. */
   owners: number;
 }>;
 
-/** A ledger whose slots and updates follow from the time, with a JSON-RPC and a Yellowstone server. */
+/** A ledger whose slots and updates are derived from the time, with a JSON-RPC and a Yellowstone server. */
 export class GeneratedLedger {
   readonly #parameters: LedgerParameters;
   readonly #hub = new GeyserHub({ replaySlots: REMEMBERED });
@@ -115,7 +115,7 @@ export class GeneratedLedger {
     return startedAt + (slot + lags[commitment] + 1 - FIRST_SLOT) * slotMs;
   }
 
-  /** Whether an account is as written by an update of a slot. */
+  /** Whether an account has the state that the given update wrote. */
   isState(slot: number, nth: number, account: Account): boolean {
     const { data } = account;
     return Number(account.lamports) === slot && data.length === DATA_BYTES && data[0] === nth % 256;
@@ -142,7 +142,7 @@ export class GeneratedLedger {
     }
   }
 
-  /** End of a slot, and commitments that earlier slots reach with it. */
+  /** The end of a slot, and the commitments that earlier slots reach at that time. */
   #end(slot: number): RawUpdate[] {
     const reached = (['confirmed', 'finalized'] as const).filter((level) => slot - lags[level] >= FIRST_SLOT);
     return [
@@ -171,7 +171,7 @@ export class GeneratedLedger {
       ...{ lamports: lamports(slot), data: new Uint8Array(DATA_BYTES).fill(nth), owner: ownerOf(reader) },
       ...{ executable: false, rentEpoch: 0n },
     };
-    // No account is written twice in a slot: the updates are the same at all commitments.
+    // No account is written twice in a slot, so that the updates are the same at all commitments.
     const address = addressFromBytes(numbered(32, 23, 0, nth));
     const writeVersion = BigInt(slot * this.#parameters.updatesPerSlot + nth);
     const write = { address, account, writeVersion, signature };

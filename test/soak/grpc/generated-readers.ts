@@ -5,12 +5,12 @@ import { signatureBytes } from '../../../src/solana/signature.ts';
 import { type GeneratedLedger, numbersIn, ownerOf } from './generated-ledger.ts';
 import { openStream, type StreamOptions } from './stream.ts';
 
-/** Until all subscriptions are active. */
+/** Time until all subscriptions are active. */
 const SETTLED_MS = 8_000;
-/** Pause of the stream that does not read, less than the gateway's timeout; then it checks whether it was ended. */
+/** Pause of the stream that does not read, shorter than the gateway's timeout; it then checks whether it was ended. */
 const PAUSE_MS = 5_000;
 const CHECK_MS = 1_500;
-/** A small window, so that the gateway notices soon. */
+/** A small window, so that the gateway detects the pause soon. */
 const PAUSED_WINDOW_BYTES = 64 * 1024;
 const FAULTS_MAX = 20;
 
@@ -28,21 +28,21 @@ type Reader = Readonly<{
  * subscribes to everything and repeatedly stops reading for a while.
  */
 export class GeneratedReaders {
-  /** Writes of accounts and transactions. */
+  /** Received account writes and transactions. */
   messages = 0;
-  /** Slots compared with the ledger, per reader. */
+  /** Slots compared with the ledger, counted per reader. */
   slots = 0;
   faultCount = 0;
-  /** The first ones. */
+  /** The first faults. */
   readonly faults: string[] = [];
-  /** How the stream that does not read ended. */
+  /** Status messages with which the stream that does not read ended. */
   readonly lagged: string[] = [];
   /** Delay of slots at their commitment, in milliseconds. */
   readonly lateness: number[] = [];
   readonly #ledger: GeneratedLedger;
   readonly #stream: StreamOptions;
   readonly #readers: readonly Reader[];
-  /** Nodes receive the filter on subscription: earlier slots may be incomplete. */
+  /** First slot to compare: nodes receive the filter on subscription, so earlier slots may be incomplete. */
   readonly #from: number;
 
   constructor(ledger: GeneratedLedger, stream: StreamOptions, count: number) {
@@ -53,7 +53,7 @@ export class GeneratedReaders {
     this.#lag();
   }
 
-  /** Slots that the last reader of each commitment is behind. */
+  /** How many slots the slowest reader of each commitment is behind. */
   behind(slotMs: number): number[] {
     return commitments.map((level) => {
       const own = this.#readers.filter(({ commitment }) => commitment === level);
@@ -84,13 +84,13 @@ export class GeneratedReaders {
     this.messages++;
     const signature = update.kind === 'account' ? update.write.signature! : update.info.signature;
     const { slot, nth } = numbersIn(signatureBytes(signature));
-    const over = reader.reached.get(reader.commitment) ?? 0;
+    const lastSlot = reader.reached.get(reader.commitment) ?? 0;
     const incoming = reader.received.get(slot) ?? new Set();
     const isOther = update.kind === 'account' && !this.#ledger.isState(slot, nth, update.write.account);
     const what = `${nth} of slot ${slot}`;
     if (Number(update.slot) !== slot) this.#fault(reader, `${what} came as of ${update.slot}`);
     if (isOther) this.#fault(reader, `${what} is not what was written`);
-    if (slot <= over) this.#fault(reader, `${what} came after slot ${over} was over`);
+    if (slot <= lastSlot) this.#fault(reader, `${what} came after slot ${lastSlot} was over`);
     if (incoming.has(nth)) this.#fault(reader, `${what} came twice`);
     reader.received.set(slot, incoming.add(nth));
   }
@@ -126,7 +126,7 @@ export class GeneratedReaders {
       stream.pause();
       timer = setTimeout(check, PAUSE_MS);
     };
-    // A stream that does not read does not notice its end.
+    // A paused stream does not detect its end.
     const check = (): void => {
       stream.resume();
       timer = setTimeout(pause, CHECK_MS);

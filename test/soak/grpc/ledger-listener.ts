@@ -11,13 +11,13 @@ import { openStream, type StreamOptions } from './stream.ts';
 
 type ReceivedSlot = Readonly<{
   transactions: string[];
-  /** Address, and version with a digest of the account. */
+  /** Address, and a text with the write version and account state. */
   writes: Readonly<{ address: string; words: string }>[];
   entries: string[];
   metas: string[];
   /** Statuses that every stream receives. */
   statuses: SlotStatus[];
-  /** Updates after the slot reached the stream's commitment. */
+  /** Kinds of updates received after the slot reached the stream's commitment. */
   late: string[];
 }>;
 
@@ -41,12 +41,12 @@ export class LedgerListener {
   readonly slots = new Map<number, ReceivedSlot>();
   /** Slots in the order in which they reached the stream's commitment. */
   readonly order: number[] = [];
-  /** Why it ended. */
+  /** Why the stream ended; null while it is open. */
   ended: string | null = null;
   received = 0;
   readonly #stream: GrpcStream;
 
-  /** @param ofBlocks - subscribes to blocks instead of their contents. */
+  /** @param ofBlocks - whether to subscribe to blocks instead of their contents. */
   constructor(name: string, stream: StreamOptions, commitment: Commitment, ofBlocks = false) {
     this.name = name;
     this.commitment = commitment;
@@ -113,17 +113,17 @@ const lastWrites = ({ writes }: ReceivedSlot): string[] => [
 ];
 
 function compared(kind: string, incoming: readonly string[], expected: readonly string[]): string[] {
-  const [had, due] = [new Set(incoming), new Set(expected)];
+  const [received, known] = [new Set(incoming), new Set(expected)];
   const show = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
   return [
     ...show(
       'lacks',
-      expected.filter((name) => !had.has(name)),
+      expected.filter((name) => !received.has(name)),
     ),
     ...show(
       'has unknown',
-      incoming.filter((name) => !due.has(name)),
+      incoming.filter((name) => !known.has(name)),
     ),
     ...show(
       'has twice',
@@ -168,10 +168,10 @@ export const openListeners = (stream: StreamOptions): LedgerListener[] => [
   new LedgerListener('blocks', stream, 'confirmed', true),
 ];
 
-/** How long streams may still receive updates at the end. */
+/** How long to wait for the last updates at the end. */
 const QUIET_MS = 30_000;
 
-/** Waits until all streams received that the slot is finalized, for a limited time. */
+/** Waits for a limited time until all streams have received that the slot is finalized. */
 async function untilFinal(listeners: readonly LedgerListener[], slot: number): Promise<void> {
   const has = ({ slots }: LedgerListener): boolean =>
     slots.get(slot)?.statuses.includes('finalized') === true;
@@ -217,7 +217,7 @@ function checkListener(listener: LedgerListener, truth: LedgerListener, slots: r
 }
 
 /**
- * Compares streams with one at processed, and that with the blocks of the ledger.
+ * Compares streams with an undisturbed one at processed, and that one with the blocks of the ledger.
  * @returns the compared slots, and faults.
  */
 export async function compareWithLedger(

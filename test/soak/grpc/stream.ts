@@ -1,15 +1,15 @@
 import { geyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 
-/** For clients on a busy machine. */
+/** Timeouts for clients on a loaded machine. */
 const limits = { ...geyserSourceOptions, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };
 
 export type StreamOptions = Readonly<{
-  /** Of the gRPC server. */
+  /** URL of the gRPC server. */
   url: string;
-  /** Without a key for a ledger itself. */
+  /** Not needed for a direct connection to a ledger. */
   key?: string;
-  /** Default: that of `Subscribe`. */
+  /** Default: `Subscribe`. */
   method?: string;
   windowBytes?: number;
 }>;

@@ -16,8 +16,8 @@ export const isHealthy = (host: number): boolean => (host + 1) % 10 === 0;
 const DRIP_MS = 500;
 
 /**
- * Hosts on loopback addresses (127.1.0.1, 127.1.0.2, …) with one port. Every tenth responds at once, every tenth sends a
- * byte at a time, the others never respond.
+ * Hosts on loopback addresses (127.1.0.1, 127.1.0.2, …) and one port. Of ten hosts, one responds at once, one sends a
+ * byte at a time, and the others never respond.
  */
 export async function startSlowHosts(): Promise<SlowHosts> {
   let requests = 0;

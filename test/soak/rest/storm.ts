@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { percentile } from '../../programs/process-stats.ts';
 
 export type StormOptions = Readonly<{
-  /** Of wallet/all_tokens. */
+  /** URL of wallet/all_tokens. */
   url: string;
-  /** Used in turn. */
+  /** API keys, distributed over the workers. */
   keys: readonly string[];
   wallet(index: number): string;
   /** Tokens per wallet, named `Token 0`, `Token 1`, … */
   perWallet: number;
-  /** Whether the host of a token's metadata answers. */
+  /** Whether the host of a token's metadata is healthy. */
   hasImage(token: number): boolean;
 }>;
 
@@ -29,10 +29,10 @@ export class Storm {
   readonly calls: number[] = [];
   readonly failed: string[] = [];
   overloaded = 0;
-  /** Images expected from healthy hosts, and missing ones. */
+  /** Number of images expected from healthy hosts, and of missing ones. */
   imagesDue = 0;
   imagesMissing = 0;
-  /** Latencies in milliseconds, without rejected attempts. */
+  /** Latencies in milliseconds, excluding rejected attempts. */
   readonly tookMs: number[] = [];
   readonly #options: StormOptions;
 

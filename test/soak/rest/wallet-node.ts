@@ -37,14 +37,14 @@ function tokenAccount(mint: Address, owner: Address): Buffer {
   return data;
 }
 
-const shown = (owner: Address, data: Uint8Array) => ({
+const encoded = (owner: Address, data: Uint8Array) => ({
   ...{ lamports: 2_039_280, owner, executable: false, rentEpoch: 0, space: data.length },
   data: [Buffer.from(data).toString('base64'), 'base64'],
 });
 
 /**
- * Node where each wallet has some of many tokens, all with metadata at `uriOf`. Supports the methods that all_tokens
- * uses.
+ * A node on which each wallet holds some of many tokens, all with metadata at `uriOf`. Supports the methods that
+ * all_tokens uses.
  */
 export function startWalletNode(
   tokens: number,
@@ -54,16 +54,16 @@ export function startWalletNode(
   const accounts = new Map<Address, object>();
   const mints = Array.from({ length: tokens }, (_, index) => numbered(7, index));
   for (const [index, mint] of mints.entries()) {
-    accounts.set(mint, shown(programs.token, mintData));
+    accounts.set(mint, encoded(programs.token, mintData));
     const seeds = [Buffer.from('metadata'), addressBytes(METADATA), addressBytes(mint)];
-    const { address: place } = findProgramAddress(seeds, METADATA);
-    accounts.set(place, shown(METADATA, metadataOf(mint, index, uriOf(index))));
+    const { address: metadata } = findProgramAddress(seeds, METADATA);
+    accounts.set(metadata, encoded(METADATA, metadataOf(mint, index, uriOf(index))));
   }
   const held = (owner: Address) => {
     const first = Buffer.from(addressBytes(owner)).readUInt32BE(28) * perWallet;
     return Array.from({ length: perWallet }, (_, at) => {
       const mint = mints[(first + at * 37) % tokens]!;
-      return { pubkey: numbered(8, first + at), account: shown(programs.token, tokenAccount(mint, owner)) };
+      return { pubkey: numbered(8, first + at), account: encoded(programs.token, tokenAccount(mint, owner)) };
     });
   };
   const context = { slot: 1_000 };

@@ -5,12 +5,12 @@ import { measuredLoad, openHttp, type Surface } from './surface.ts';
 const IN_FLIGHT_MAX = 16;
 const CUSTOMER = 'house';
 const OPERATOR = { name: 'Olga Operator', email: 'olga@example.com', password: 'a quiet harbour at noon' };
-/** Pages of the dashboard: the same document. */
+/** Dashboard pages, all served as the same document. */
 const PAGES = ['/', '/keys', '/usage', '/logs', '/streams', '/upstreams'];
-/** Every nth request, a key is created and revoked. */
+/** Every nth request creates and revokes a key. */
 const KEY_EACH = 100;
 
-/** GET routes without other parameters than the customer: those of the dashboard's pages. */
+/** GET routes without parameters except the customer, as used by the dashboard. */
 const readableRoutes = (Object.keys(contract) as ContractName[]).filter((name) => {
   const parameters = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
   const isJson = routeOf(name).result !== undefined;
@@ -21,8 +21,8 @@ const pathOf = (name: ContractName): string =>
   `/api/v1${name.slice(name.indexOf(' ') + 1).replace('{customer}', CUSTOMER)}`;
 
 /**
- * The control API with a signed-in operator, and the pages of the dashboard.
- * @param setupUrl - link of the first start, for the operator's account.
+ * The control API with a signed-in operator, and the dashboard pages.
+ * @param setupUrl - setup link of the first start, which creates the operator's account.
  */
 export async function controlSurface(url: string, setupUrl: string, perSecond: number): Promise<Surface> {
   const tally = new Tally('Control API and dashboard', 'answers');
@@ -30,7 +30,7 @@ export async function controlSurface(url: string, setupUrl: string, perSecond: n
   let cookie = '';
   let requests = 0;
 
-  /** Sends the cookie, and the header of the service's own pages. @returns the body of a success. */
+  /** Sends the cookie, and the headers that the dashboard sends. @returns the body if successful. */
   const call = async (method: 'GET' | 'POST', path: string, body?: object): Promise<string> => {
     const headers: Record<string, string> = { cookie };
     if (method === 'POST') Object.assign(headers, { origin: url, 'x-solway': '1' });
@@ -44,7 +44,7 @@ export async function controlSurface(url: string, setupUrl: string, perSecond: n
     if (answer.status !== 200) throw new Refused(`HTTP ${answer.status} of ${method} ${path}`);
     return answer.text;
   };
-  /** @returns a response, validated by the contract. */
+  /** @returns the response, validated against the contract. */
   const validated = (name: ContractName, text: string): unknown => {
     const answer = routeOf(name).result?.safeParse(JSON.parse(text));
     if (answer?.success !== true) throw new WrongAnswer(`${name} got ${text}`);

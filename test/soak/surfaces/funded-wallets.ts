@@ -2,7 +2,7 @@ import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { eventually } from '../../service/eventually.ts';
 import type { SendRequest } from '../ledger-truth.ts';
 
-/** A wallet with one airdrop, which does not change any more. */
+/** A wallet that received one airdrop and does not change afterwards. */
 export type FundedWallet = Readonly<{
   address: string;
   lamports: number;

@@ -23,11 +23,11 @@ import { measuredLoad, type Stretch, type Surface } from './surface.ts';
 
 export type GrpcOptions = Readonly<{
   url: string;
-  /** Of the gRPC product, and of the shred stage. */
+  /** Keys for the gRPC product and for the shred stage. */
   key: string;
   stageKey: string;
   payer: string;
-  /** To the ledger itself. */
+  /** Sends requests directly to the ledger. */
   requestLedger: SendRequest;
   callsPerSecond: number;
   sentAt: ReadonlyMap<string, number>;
@@ -37,10 +37,10 @@ export type GrpcOptions = Readonly<{
 
 const BLOCKHASH_CHARS_MIN = 32;
 
-/** A unary call and the check of its response: a fault or null. */
+/** A unary call, and a check of its response that returns a fault or null. */
 type UnaryCall = Readonly<{ rpc: string; fault: (answer: Buffer) => string | null }>;
 
-/** Heights and slots never decrease: responses to later calls must not be lower. */
+/** Checks that heights and slots never decrease: responses to later calls must not be lower. */
 function rising(): () => (value: bigint) => string | null {
   let most = 0n;
   return () => {
@@ -52,7 +52,7 @@ function rising(): () => (value: bigint) => string | null {
   };
 }
 
-/** Unary calls, in turn; each checks a call that is sent now. */
+/** The unary calls, sent in turn. Each function creates the check for a call that starts now. */
 function unaryCalls(): readonly (() => UnaryCall)[] {
   const [slots, heights] = [rising(), rising()];
   const rises = (
@@ -92,8 +92,8 @@ type Transactions = Readonly<{
 }>;
 
 /**
- * A stream that counts each signature.
- * @param signatureIn - the signature in a message; null without a transaction.
+ * Opens a stream and counts each signature.
+ * @param signatureIn - returns the signature in a message; null if it has no transaction.
  */
 function openTransactions(
   { url, sentAt }: GrpcOptions,
@@ -146,13 +146,13 @@ const deshredSignature = (message: Buffer): Uint8Array | null => {
 const filterOf = (payer: string) => new Map([['payer', { accountInclude: [address(payer) as Address] }]]);
 const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 
-/** Yellowstone gRPC: streams of everything at every commitment, one of blocks, one of a payer, and unary calls. */
+/** Yellowstone gRPC: streams of everything at each commitment, of blocks and of one payer, and unary calls. */
 export function grpcSurface(options: GrpcOptions): Surface & { landed: (stretch: Stretch) => string[] } {
   const { url, key, payer, requestLedger, callsPerSecond, sentAt } = options;
   const calls = new Tally('gRPC calls', 'answers');
   const received = new Tally('gRPC stream', 'messages');
   const client = new GrpcClient(url);
-  // The first, at processed, is compared with the ledger; all others are compared with it.
+  // The first stream, at processed, is compared with the ledger; all others are compared with the first.
   const listeners = openListeners({ url, key });
   const truth = listeners[0]!;
   const request = encodeSubscribeRequest({ transactions: filterOf(payer) });
@@ -196,7 +196,7 @@ export function grpcSurface(options: GrpcOptions): Surface & { landed: (stretch:
   return { tallies: [calls, received], load, check, close, landed };
 }
 
-/** The three methods of the shred stage. @param landed - signatures in the blocks of a range. */
+/** The three methods of the shred stage. @param landed - returns the signatures in the blocks of a range. */
 export function shredStageSurface(
   options: GrpcOptions,
   landed: (stretch: Stretch) => readonly string[],
@@ -220,7 +220,7 @@ export function shredStageSurface(
     const promise =
       'The shred stage sends each transaction exactly once, by Subscribe and by SubscribeDeshred';
     const found = `${owed.length} transactions, ${entries.messages} batches of entries, ${dropped} packets dropped by the kernel`;
-    // Dropped packets lose transactions.
+    // Packets dropped by the kernel cause missing transactions.
     if (missed.length > 0 && faults.length === 0 && dropped > 0 && stretch.wasStarved)
       return [notEvaluated(promise, `processes were starved; ${missed.length} missed; ${found}`)];
     return [outcomeOf(promise, found, [...faults, ...missed])];

@@ -95,7 +95,7 @@ export function checkRpc(call: RpcCheck, answer: RpcReply, requested: unknown, t
   const what = `${call.method} with the id ${requested} got ${JSON.stringify(answer)}`;
   if (jsonrpc !== '2.0' || id !== requested || (result === undefined) === (error === undefined))
     throw new WrongAnswer(what);
-  // Name of an error of the gateway, or number of a node's.
+  // The name of a gateway error, or the code of a node's error.
   const named = error && { code: error.code, name: error.data?.code ?? String(error.code) };
   checkAnswer(call, { result, error: named ?? null }, what, tally);
 }
@@ -113,7 +113,7 @@ export function jsonRpcSurface(
   let calls = 0;
   let requests = 0;
 
-  /** The next call, with a number or text as id. */
+  /** The next call, with a number or a string as id. */
   const next = () => {
     const number = calls++;
     const check = checks[number % checks.length]!;

@@ -5,7 +5,7 @@ import { type Check, checkAnswer, type HttpAnswer, measuredLoad, openHttp, type 
 
 type RestCheck = Check<string> & Readonly<{ path: string; query: Readonly<Record<string, string>> }>;
 
-/** Envelope of all REST responses. */
+/** The envelope of all REST responses. */
 type Envelope = Readonly<{
   success: unknown;
   message: unknown;
@@ -16,7 +16,7 @@ type Envelope = Readonly<{
 type Parsed = Readonly<{ signatures: readonly string[]; status: string }>;
 
 const LAMPORTS_PER_SOL = 1_000_000_000;
-/** Unknown signature. */
+/** A valid signature that no transaction has. */
 const NO_TRANSACTION = '1'.repeat(64);
 /** Every nth request stores the same file and reads it again. */
 const FILE_EACH = 25;
@@ -71,7 +71,7 @@ function opened({ status, text }: HttpAnswer, what: string): Envelope {
     const { success, message, error } = envelope;
     if (success === isOk && typeof message === 'string' && (error === undefined) === isOk) return envelope;
   } catch {
-    // No JSON.
+    // Not JSON: rejected below.
   }
   throw new WrongAnswer(what);
 }
@@ -88,7 +88,7 @@ export function restSurface(
   const headers = { 'x-api-key': key };
   const checks = restChecks(wallets);
   let requests = 0;
-  /** URI of the file: equal contents have equal URIs. */
+  /** URI of the file; equal contents must have equal URIs. */
   let known: string | null = null;
 
   const storeFile = async (): Promise<void> => {

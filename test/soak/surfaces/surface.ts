@@ -6,7 +6,7 @@ import { Refused, type Tally, WrongAnswer } from '../tally.ts';
 export type Stretch = Readonly<{
   started: number;
   stopped: number;
-  /** Whether processes waited for processors. */
+  /** Whether processes had to wait for CPUs. */
   wasStarved: boolean;
 }>;
 
@@ -18,11 +18,11 @@ export type Surface = Readonly<{
   close: () => void;
 }>;
 
-/** Requests in flight of an interface, with one connection each: no queue in the client. */
+/** Requests in flight per interface, each on its own connection, so that the client queues none. */
 export const IN_FLIGHT_MAX = 64;
 const TIMEOUT_MS = 60_000;
 
-/** Requests that a tally times. @param send - throws for a fault. */
+/** A load whose requests are timed by a tally. @param send - throws on a fault. */
 export const measuredLoad = (
   tally: Tally,
   perSecond: number,
@@ -48,14 +48,14 @@ export function openHttp() {
 }
 
 export type Check<Code> = Readonly<{
-  /** Checks the result. Not called when an error is expected. */
+  /** Checks the result. Not called if an error is expected. */
   isTrue: (result: never) => boolean;
   refusedWith?: Code;
 }>;
 
 /**
- * Checks a response with a result or an error.
- * @param codeOf - name of the error.
+ * Checks a response that contains a result or an error.
+ * @param what - describes the request and its response.
  * @throws Refused for an unexpected error; WrongAnswer for a wrong result.
  */
 export function checkAnswer<Code>(
@@ -73,7 +73,7 @@ export function checkAnswer<Code>(
   try {
     isRight = refusedWith === undefined && isTrue(answer.result as never);
   } catch {
-    // A result of another shape.
+    // The result has an unexpected shape.
   }
   if (!isRight) throw new WrongAnswer(what);
 }

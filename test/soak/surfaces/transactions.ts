@@ -11,15 +11,15 @@ const signatureOf = (wire: string): string =>
 export type TransactionsSurface = Surface &
   Readonly<{
     traffic: Traffic;
-    /** When a transaction was sent, by its signature. Times of `performance.now()`. */
+    /** When each transaction was sent, by signature, as `performance.now()`. */
     sentAt: ReadonlyMap<string, number>;
   }>;
 
 /**
- * sendTransaction from one payer; every stream receives each transaction.
- * @param request - to the service.
- * @param expect - lets clients wait for a transaction before it is sent.
- * @param landed - signatures in the blocks of a range.
+ * Calls sendTransaction for one payer; every stream receives each transaction.
+ * @param request - sends requests to the service.
+ * @param expect - makes clients wait for a transaction before it is sent.
+ * @param landed - returns the signatures in the blocks of a range.
  */
 export async function transactionsSurface(
   request: SendRequest,

@@ -10,14 +10,14 @@ import { measuredLoad, type Stretch, type Surface } from './surface.ts';
 import type { TransactionsSurface } from './transactions.ts';
 
 const CALL_MAX_MS = 30_000;
-/** How long clients may still receive notifications at the end. */
+/** How long to wait for the last notifications at the end. */
 const QUIET_MS = 30_000;
 
 export type WebSocketOptions = Readonly<{
-  /** With the key. */
+  /** URL that includes the API key. */
   url: string;
   rpcUrl: string;
-  /** To the ledger itself. */
+  /** Sends requests directly to the ledger. */
   requestLedger: SendRequest;
   watched: Watched;
   wallets: readonly FundedWallet[];
@@ -78,7 +78,7 @@ export async function webSocketSurface(
     const check = checks[sentCalls++ % checks.length]!;
     const answer = socket.call(check.method, check.params);
     const reply = await unlessAborted(answer, AbortSignal.timeout(CALL_MAX_MS));
-    // The client has matched the id.
+    // The client has already matched the id.
     checkRpc(check, reply as RpcReply, reply.id, calls);
   };
   const checkClients = async ({ started, stopped }: Stretch): Promise<Outcome> => {
@@ -86,12 +86,12 @@ export async function webSocketSurface(
     await truth.read(started, stopped);
     const states = await sent.traffic.states();
     const incoming = clients.flatMap((client) => client.received);
-    const verdicts = await truth.checkAll(incoming, sent.traffic.waitedFor, states, QUIET_MS);
-    const count = verdicts.reduce((sum, verdict) => sum + verdict.received, 0);
+    const results = await truth.checkAll(incoming, sent.traffic.waitedFor, states, QUIET_MS);
+    const count = results.reduce((sum, result) => sum + result.received, 0);
     return outcomeOf(
       '@solana/kit, @solana/web3.js and a plain client miss nothing, receive nothing twice, and no slot decreases',
-      `${count} notifications of ${verdicts.length} subscriptions`,
-      verdicts.filter(isFaulty).map(describeFaults),
+      `${count} notifications of ${results.length} subscriptions`,
+      results.filter(isFaulty).map(describeFaults),
     );
   };
   const checkListeners = (): Outcome => {

@@ -81,7 +81,7 @@ describe('DasClient', () => {
     ['reveals its key in an error', refuse(-32000, `no credit on ${SECRET}`)],
     ['sends an error without a message', ({ id }, reply) => send(reply, `{"id":${id},"error":{"code":-5}}`)],
   ] as [string, Behaviour][])('fails over when a server %s', async (_, behaviour) => {
-    // Short only for a server that does not respond.
+    // A short timeout only where the server does not respond.
     const tryTimeoutMs = behaviour === silent ? 600 : 10_000;
     const das = await stage([behaviour, respond('"second"')], { tryTimeoutMs, responseMaxBytes: 5_000 });
     expect(await query(das)).toBe('second');
@@ -89,7 +89,7 @@ describe('DasClient', () => {
     expect(lines).not.toContain(SECRET);
   });
 
-  it('returns a conclusive error without trying others', async () => {
+  it('returns a conclusive error without trying other servers', async () => {
     const das = await stage([
       refuse(-32000, 'Database Error: RecordNotFound Error: Asset Not Found'),
       respond('1'),
@@ -99,7 +99,7 @@ describe('DasClient', () => {
     expect(requests()).toEqual([1, 0]);
   });
 
-  it('fails with UPSTREAM_UNAVAILABLE without naming hosts', async () => {
+  it('fails with UPSTREAM_UNAVAILABLE without logging hosts', async () => {
     const das = await stage([dead, silent], { tryTimeoutMs: 100 });
     expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(lines).toContain('das-0');

@@ -22,7 +22,7 @@ type SlotRequest = Readonly<{
   ended: () => number;
 }>;
 
-/** Nodes whose slot subscriptions are accepted by the test. */
+/** Nodes whose slot subscriptions the test accepts or refuses. */
 class ScriptedSlots {
   readonly requests: SlotRequest[] = [];
   /** Slot of the network; null while unknown. */
@@ -71,7 +71,7 @@ function start(limits: Partial<FeedLimits> = {}) {
 const slotsOf = (recorder: Recorder): number[] => recorder.results.map(({ value }) => value.slot);
 
 describe('BlockFollower', () => {
-  it('resubscribes to slots until a node sends them', async () => {
+  it('resubscribes to slots until a node sends some', async () => {
     const { follower, tick, nth } = start();
     const recorder = new Recorder();
     const opening = follower.open(blocks, recorder);
@@ -129,7 +129,7 @@ describe('BlockStream', () => {
     expect(emittedSlots()).toEqual(Array.from({ length: 30 }, (_, at) => 101 + at));
   });
 
-  it.each([101, 102])('waits for a node that has every block: without %i', async (missing) => {
+  it.each([101, 102])('waits for a node that has every block: %i missing', async (missing) => {
     const { chain, advance, emittedSlots } = await startStream();
     chain.unlisted.add(missing);
     await advance(103);

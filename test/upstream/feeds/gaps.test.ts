@@ -19,7 +19,7 @@ async function open(
   return recorder;
 }
 
-/** Resets the connection for some slots, and waits until the subscription is active again and the next slot is sent. */
+/** Drops the connection for some slots, then waits until the subscription is active again and sends the next slot. */
 async function cut(method: string, slots = 5): Promise<void> {
   const [mock] = scene.mocks;
   const before = mock!.count(method);
@@ -68,8 +68,8 @@ describe('a gap', () => {
     expect(given).toContain('GapTooLong');
   });
 
-  it('that no node can fill before the timeout fails the subscription and frees its semaphore slot', async () => {
-    // No node has reached the end of the gap of roots; that of slots is filled.
+  it('that no node can fill before the timeout fails the subscription and releases its permit', async () => {
+    // No node has reached the end of the root gap; the slot gap can be filled.
     const recorder = await open(root, {
       limits: { gapTimeoutMs: 500, gapFillsMax: 1 },
       answer: only('getBlocks', (params) =>
@@ -84,7 +84,7 @@ describe('a gap', () => {
     await slots.until(({ raw }) => raw.some((one) => one.includes('1009')), 'slots again', 5_000);
   });
 
-  it('emits the current state of an account in PubSub format, and nothing older afterwards', async () => {
+  it('is filled with the current account state in PubSub format; older states are dropped', async () => {
     const recorder = await open(account, {
       answer: only('getMultipleAccounts', () => ({
         context: { slot: 1_006, apiVersion: '4.0.0' },

@@ -42,11 +42,11 @@ function blockAt(slot: number): unknown {
     const bytes = Buffer.from(transactionAt(slot, index).wire);
     return { transaction: [bytes.toString('base64'), 'base64'], meta, version: 'legacy' };
   });
-  const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
-  return { ...place, blockhash: hash, previousBlockhash: hash, transactions, rewards: [] };
+  const header = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
+  return { ...header, blockhash: hash, previousBlockhash: hash, transactions, rewards: [] };
 }
 
-/** Responses of nodes of a chain with a block in every slot. */
+/** Node responses for a chain with a block in every slot. */
 function answer(method: string, params: Buffer | null): string {
   const [first, second] = JSON.parse(params?.toString() ?? '[]') as number[];
   if (method === 'getBlock') return JSON.stringify(blockAt(first!));
@@ -55,7 +55,7 @@ function answer(method: string, params: Buffer | null): string {
   return JSON.stringify(Array.from({ length: Math.max(0, last - first! + 1) }, (_, at) => first! + at));
 }
 
-/** A feed with Geyser, and PubSub of a node that is some slots ahead. */
+/** A feed with Geyser, and a PubSub node that is some slots ahead. */
 async function start(pubsubSlot: number) {
   const server = await GeyserServer.start();
   const rig = new GeyserRig([server.url], { source: { downMaxMs: 1_000, stallMs: 1_000 } });
@@ -96,7 +96,7 @@ describe('a subscription fed by Geyser', () => {
     await recorder.count(2);
     server.stop();
     await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is used');
-    // The gap ends with the next slot.
+    // The gap ends when the next slot arrives.
     const ticking = setInterval(() => mock.tick(), 50);
     await recorder.count(7).finally(() => clearInterval(ticking));
     const slots = recorder.results.map(({ slot }) => Number(slot));
@@ -124,14 +124,14 @@ describe('a subscription fed by Geyser', () => {
 const transactionsAt = (commitment: string) =>
   subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
 
-/** Received transactions as `slot index`, and whether each has the right signature. */
-const placesOf = (recorder: Recorder): string[] =>
+/** Received transactions as `slot index`, marked if the signature is wrong. */
+const positionsOf = (recorder: Recorder): string[] =>
   recorder.results.map(({ slot, transactionIndex, signature }) => {
     const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
     return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
   });
 
-const places = (from: number, to: number): string[] =>
+const positions = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => [`${from + at} 0`, `${from + at} 1`]).flat();
 
 function sendSlot(server: GeyserServer, slot: number): void {
@@ -143,7 +143,7 @@ function sendSlot(server: GeyserServer, slot: number): void {
 
 describe('a transaction subscription fed by Geyser', () => {
   it.each(['processed', 'confirmed', 'finalized'])(
-    'fails over to blocks without duplicates at %s',
+    'fails over to blocks without loss or duplicates at %s',
     async (at) => {
       const { feed, server, mock, log } = await start(105);
       const recorder = new Recorder();
@@ -151,7 +151,7 @@ describe('a transaction subscription fed by Geyser', () => {
       for (const slot of [100, 101, 102, 103]) sendSlot(server, slot);
       server.send(slotIs(102, 'confirmed'));
       server.send(slotIs(101, 'finalized'));
-      // The server dies within a slot.
+      // The server dies in the middle of a slot.
       server.send(slotIs(104, 'created'));
       server.send(transactionIs(104, transactionAt(104, 0), 0));
       const reached = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
@@ -161,7 +161,7 @@ describe('a transaction subscription fed by Geyser', () => {
       for (const peer of mock.peers) await peer.read();
       mock.tick(TIP - 105);
       await recorder.count((TIP - 99) * PER_BLOCK);
-      expect(placesOf(recorder)).toEqual(places(100, TIP));
+      expect(positionsOf(recorder)).toEqual(positions(100, TIP));
       expect(recorder.failure).toBeNull();
       expect(log.join()).toContain('Geyser subscription failed over to PubSub');
     },

@@ -55,13 +55,13 @@ const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription =
 });
 
 describe('GeyserFeed', () => {
-  it('emits a drained account, and nothing of the startup snapshot', async () => {
+  it('emits a drained account as empty, and nothing from the startup snapshot', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
     server.send(slotIs(100, 'created'));
     const loaded = accountIs(100, address, account(5), 1);
     server.send({ ...loaded, account: { ...loaded.account!, isStartup: true } });
-    // A node hands over what else the account still says.
+    // A node sends the old data and owner of a drained account.
     const drained = account(0, Uint8Array.of(1, 2, 3), programs.token);
     server.send(accountIs(100, address, drained, 2, signatureOf(first)));
     await recorder.count(1);
@@ -70,7 +70,7 @@ describe('GeyserFeed', () => {
     ]);
   });
 
-  it('emits slots with their root, and every root including skipped ones', async () => {
+  it('emits slots with the current root, and roots that were not reported, too', async () => {
     const { server, rig } = await start();
     const slots = await rig.open({ kind: 'slot' });
     const roots = await rig.open({ kind: 'root' });
@@ -86,7 +86,7 @@ describe('GeyserFeed', () => {
     expect(roots.results).toEqual([95, 99, 100, 101, 103]);
   });
 
-  it('fails only subscriptions that wait for missing roots for too long', async () => {
+  it('fails only the subscriptions that wait too long for missing roots', async () => {
     const { server, rig } = await start({ limits: { seenSlotsMax: 3 } });
     const roots = await rig.open({ kind: 'root' });
     const [finalized, unwritten, confirmed] = [
@@ -144,7 +144,7 @@ describe('GeyserFeed', () => {
     expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
-  it('fetches the mint of a parsed token account once and keeps the order', async () => {
+  it('fetches the mint of a parsed token account once and preserves the order', async () => {
     const { server, rig } = await start({ limits: { mintWaitMs: 30_000 } });
     const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
     const mintData = Buffer.alloc(82);
@@ -205,7 +205,7 @@ describe('GeyserFeed', () => {
   });
 });
 
-it('rejects subscriptions at once after the first while no server sends slots', async () => {
+it('while no server sends slots, every subscription after the first is rejected at once', async () => {
   const stopped = await GeyserServer.start();
   stopped.stop();
   const rig = new GeyserRig([stopped.url], { source: { openTimeoutMs: 300 } });
@@ -233,7 +233,7 @@ async function breakStream(server: GeyserServer): Promise<void> {
 }
 
 describe('a gap in the Geyser streams', () => {
-  it('is read from blocks before later slots are emitted; account subscriptions fail', async () => {
+  it('is filled from blocks before later slots are emitted; account subscriptions fail', async () => {
     const blocks = new Map([
       [101, blockOf(101, 2)],
       [102, blockOf(102, 3)],
@@ -254,7 +254,7 @@ describe('a gap in the Geyser streams', () => {
     expect([recorder.failure, info.failure]).toEqual([null, null]);
   });
 
-  it('fails subscriptions when it cannot be repaired, at the last position before it', async () => {
+  it('that cannot be filled fails subscriptions at the last position before it', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(transactions);
     const info = await rig.open(slots);
@@ -268,7 +268,7 @@ describe('a gap in the Geyser streams', () => {
     expect(rig.feed.position()?.slot).toBe(100n);
   });
 
-  it('fails subscriptions when too many updates wait for its repair', async () => {
+  it('fails subscriptions when too many updates are buffered while it is filled', async () => {
     const { server, rig } = await start({ limits: { heldMax: 3 } });
     const recorder = await rig.open(transactions);
     server.slot(100);

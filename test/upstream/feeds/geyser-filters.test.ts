@@ -8,7 +8,7 @@ import { FilterMerger } from '../../../src/upstream/geyser/merge-filters.ts';
 
 const limits = { filtersMax: 100, addressesMax: 1_000 };
 
-/** @param max - filters and addresses that servers accept. */
+/** @param max - number of filters and addresses that servers accept. */
 const requestedFilters = (max: Partial<typeof limits> = {}) => {
   const merger = new FilterMerger({ ...limits, ...max });
   return new RequestedFilters({ programFiltersMax: 3, fits: (size) => merger.fits(size) });
@@ -44,7 +44,7 @@ const signature = (number: number): Subscription => ({
   received: false,
 });
 
-/** What a server reads of a union, whatever the names and the order of its filters. */
+/** The filters of the merged request, regardless of their names and order. */
 function requestOf(union: RequestedFilters) {
   const { accounts, transactions } = union.request();
   const all = [...(accounts?.values() ?? []), ...(transactions?.values() ?? [])];
@@ -72,7 +72,7 @@ const any: fc.Arbitrary<Subscription> = fc.oneof(
 );
 
 describe('RequestedFilters', () => {
-  it('always equals the union of the current subscriptions', () => {
+  it('always equal the union of the current subscriptions', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(any, fc.boolean()), { maxLength: 40 }), (course) => {
         const union = requestedFilters();
@@ -90,7 +90,7 @@ describe('RequestedFilters', () => {
     );
   });
 
-  it('stays within the limits of a program when its unfiltered subscriptions end', () => {
+  it('stay within the limits when the unfiltered subscription of a program ends', () => {
     const union = requestedFilters({ filtersMax: 4 });
     const whole = union.add(program(1, null))!;
     const ends = [1n, 2n].map((size) => union.add(program(1, size)));

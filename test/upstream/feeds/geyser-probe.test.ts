@@ -15,18 +15,18 @@ const probe = (token: string, timeoutMs = 5_000) => {
 describe('probeGeyser', () => {
   it('succeeds on the first slot and closes the stream', async () => {
     server = await GeyserServer.start(TOKEN);
-    let isLeft = false;
+    let isCancelled = false;
     server.onRequest = (_, stream) => {
       stream.on('cancelled', () => {
-        isLeft = true;
+        isCancelled = true;
       });
       server.send(slotIs(100, 'processed'));
     };
     expect(await probe(TOKEN)).toEqual({ fault: null, slot: 100n });
-    await server.until(() => isLeft);
+    await server.until(() => isCancelled);
   });
 
-  it('reports a rejected token without the token', async () => {
+  it('reports a rejected token without revealing it', async () => {
     server = await GeyserServer.start(TOKEN);
     const { fault } = await probe('another-secret');
     expect(fault).toBe('it does not accept the token: check x-token in headers');

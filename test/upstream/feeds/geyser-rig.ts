@@ -15,7 +15,7 @@ import { Recorder } from './listener.ts';
 type GeyserRigOptions = Readonly<{
   limits?: Partial<GeyserLimits>;
   source?: Partial<GeyserSourceOptions>;
-  /** Blocks by slot, where no server replays. */
+  /** Blocks by slot, used when no server supports replay. */
   blocks?: ReadonlyMap<number, Block>;
 }>;
 
@@ -27,7 +27,7 @@ const quick: Partial<GeyserSourceOptions> = {
   fillTimeoutMs: 500,
 };
 
-/** A feed over its own source, whose log and requests can be inspected. */
+/** A feed with its own source; tests can inspect the log and the requests. */
 export class GeyserRig {
   readonly log: string[] = [];
   readonly requested: string[] = [];
@@ -66,7 +66,7 @@ export class GeyserRig {
     this.source.close();
   }
 
-  /** Starts the source and waits until it has a slot of each server. */
+  /** Starts the source and waits until it has received a slot from each server. */
   async start(...servers: readonly GeyserServer[]): Promise<void> {
     this.source.start();
     for (const server of servers) {

@@ -19,7 +19,7 @@ const definition = {
   },
 } as const;
 
-/** A server of @grpc/grpc-js on a free port; tests wait for what it receives. */
+/** A @grpc/grpc-js server on a free port; tests can wait for what it receives. */
 export class ScriptedGrpcServer {
   protected readonly server = new Server();
   #waiting: (() => void)[] = [];
@@ -54,7 +54,7 @@ export class ScriptedGrpcServer {
   }
 }
 
-/** A scripted Geyser server of @grpc/grpc-js with the published codec. */
+/** A scripted Geyser server, based on @grpc/grpc-js and the published codec. */
 export class GeyserServer extends ScriptedGrpcServer {
   readonly requests: SubscribeRequest[] = [];
   readonly pings: number[] = [];

@@ -20,7 +20,7 @@ import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 
-/** What a bare HTTP/2 server does with a stream. */
+/** How a plain HTTP/2 server handles a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
 
 const SIZES = { decompressionRatioMax: 2, decompressedFreeBytes: 50 };
@@ -48,8 +48,8 @@ async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promi
   return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A line to a server that can be frozen: it stays open, and nothing comes through any more. */
-async function throughLine(url: string): Promise<{ url: string; freeze: () => void }> {
+/** A proxy to a server that can be frozen: connections stay open but transfer no more data. */
+async function startProxy(url: string): Promise<{ url: string; freeze: () => void }> {
   const sockets: Socket[] = [];
   const line = createLine((near) => {
     const far = connect(Number(new URL(url).port), '127.0.0.1');
@@ -68,7 +68,7 @@ async function throughLine(url: string): Promise<{ url: string; freeze: () => vo
   return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, freeze };
 }
 
-/** A stream to a scripted server, and what came of it. */
+/** A stream to a scripted server; records its messages and its final status. */
 class Call {
   readonly messages: string[] = [];
   readonly ended: Promise<GrpcStatus>;
@@ -137,7 +137,7 @@ describe('GrpcStream', () => {
     expect(call.messages).toEqual(['last']);
   });
 
-  it('ends with an immediate status, or the one of the HTTP status', async () => {
+  it('ends with the status in the headers, or the one derived from the HTTP status', async () => {
     const refused = await listen((stream) =>
       stream.respond(
         { ':status': 200, 'grpc-status': '16', 'grpc-message': 'No valid auth token%21' },
@@ -173,7 +173,7 @@ describe('GrpcStream', () => {
       accept(stream);
       stream.write(encodeFrame(Buffer.from('hello')));
     });
-    const line = await throughLine(url);
+    const line = await startProxy(url);
     const call = new Call(line.url, { pingIntervalMs: 30, pongTimeoutMs: 200 });
     await call.count(1);
     line.freeze();
@@ -182,10 +182,10 @@ describe('GrpcStream', () => {
   });
 
   it.each([
-    ['is larger than is taken', encodeFrame(Buffer.alloc(200))],
-    ['grows larger than is taken', compressed(gzipSync(Buffer.alloc(100_000)))],
-    ['is no gzip', compressed(Buffer.from('plain'))],
-    ['has a flag that nobody knows', Buffer.from([2, 0, 0, 0, 1, 0])],
+    ['exceeds the size limit', encodeFrame(Buffer.alloc(200))],
+    ['exceeds the size limit once decompressed', compressed(gzipSync(Buffer.alloc(100_000)))],
+    ['is not valid gzip', compressed(Buffer.from('plain'))],
+    ['has an unknown flag', Buffer.from([2, 0, 0, 0, 1, 0])],
   ])('ends on a message that %s', async (_name, bytes) => {
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': 'gzip' });
@@ -194,7 +194,7 @@ describe('GrpcStream', () => {
     expect((await new Call(url, { messageMaxBytes: 150 }).ended).code).toBe('INTERNAL');
   });
 
-  it('slows the server while paused', async () => {
+  it('applies backpressure to the server while paused', async () => {
     let written = 0;
     const held = Promise.withResolvers<void>();
     const url = await listen((stream, session) => {
@@ -220,7 +220,7 @@ describe('GrpcStream', () => {
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-it.skipIf(!hasOpenssl)('reads over TLS from a server with a trusted certificate only', async () => {
+it.skipIf(!hasOpenssl)('GrpcStream connects over TLS only with a trusted certificate', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   const trusted = getCACertificates('default');
   ends.push(
@@ -244,7 +244,7 @@ describe('a server that compresses', () => {
   const MIB = 1024 * 1024;
   const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
 
-  /** Hears how long each message is. */
+  /** Reports the length of each message; resolves with the status. */
   function receive(url: string, message: (length: number) => void): Promise<GrpcStatus> {
     return new Promise((resolve) => {
       const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
@@ -258,7 +258,7 @@ describe('a server that compresses', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('may send 10 MiB of zeros in %s, and is cut off for more', async (encoding, pack) => {
+  ] as const)('may send 10 MiB of zeros in %s, and is disconnected for more', async (encoding, pack) => {
     const received: number[] = [];
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': encoding });
@@ -271,7 +271,7 @@ describe('a server that compresses', () => {
     expect(received).toEqual([10 * MIB + 500]);
   });
 
-  it('is read to the end, however it disconnects', async () => {
+  it('is read to the end, no matter how it disconnects', async () => {
     for (const leave of [
       (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.goaway(),
       (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
@@ -295,7 +295,7 @@ describe('a server that compresses', () => {
 });
 
 describe('gRPC frames', () => {
-  it('are found at any chunk boundaries', () => {
+  it('are decoded from chunks of any size', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),

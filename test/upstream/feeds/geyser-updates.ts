@@ -48,7 +48,7 @@ export const account = (
   rentEpoch: 18_446_744_073_709_551_615n,
 });
 
-/** @param signature - of the writing transaction; null for a write of the slot itself. */
+/** @param signature - of the transaction that wrote it; null for writes outside transactions, such as rewards. */
 export const accountIs = (
   slot: number,
   address: Address,
@@ -107,7 +107,7 @@ const oracleMeta = {
   costUnits: '1481',
 };
 
-/** @param index - its place in the slot. */
+/** @param index - its position in the slot. */
 export const transactionIs = (slot: number, transaction: Transaction, index = 0): UpdateMessage => ({
   filters: ['t0'],
   createdAt,
@@ -125,7 +125,7 @@ export const transactionIs = (slot: number, transaction: Transaction, index = 0)
 
 const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
 
-/** A slot's meta, as of a block with one transaction and one entry. */
+/** Block meta of a slot with one transaction and one entry. */
 export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
   filters: ['m'],
   createdAt,
@@ -142,7 +142,7 @@ export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
   },
 });
 
-/** A block with nothing in it. @param accounts - how many writes its slot had. */
+/** An empty block. @param accounts - number of account writes in its slot. */
 export const countsAre = (slot: number, accounts: number, parent = slot - 1): UpdateMessage => ({
   filters: ['b'],
   createdAt,
@@ -168,7 +168,7 @@ export const entryIs = (slot: number, index: number): UpdateMessage => ({
   },
 });
 
-/** What comes behind all that is in a slot. */
+/** The updates that follow the content of a slot. */
 export const endOf = (slot: number, parent = slot - 1): UpdateMessage[] => [
   countsAre(slot, 0, parent),
   metaIs(slot, parent),

@@ -26,7 +26,7 @@ const messageAt = {
   }),
 } as const;
 
-/** @param readAt - slot of the node that responds to reads. */
+/** @param readAt - slot of the node that answers reads. */
 const chain =
   (readAt: number): NonNullable<SceneOptions['answer']> =>
   (method, params) => {
@@ -40,18 +40,18 @@ const notify = (mock: PubsubMock, kind: SubscriptionKind, result: unknown): void
   for (const peer of mock.peers) peer.notify(kind, result);
 };
 
-/** Resets the first node and waits until the subscription is active on the other, which sends its next slot. */
+/** Disconnects the first node, waits until the subscription is active on the other, and sends its next slot. */
 async function move(kind: SubscriptionKind): Promise<PubsubMock> {
   const [first, second] = scene.mocks;
   first!.cut();
   await until(() => second!.count(`${kind}Subscribe`) === 1, 'the other node is used');
-  // The next slot ends the gap: it must not be sent before the feed waits for it.
+  // The next slot ends the gap, so it must not be sent before the feed waits for it.
   for (const peer of second!.peers) await peer.read();
   second!.tick();
   return second!;
 }
 
-/** A subscription that has received notifications of these slots from the first of two nodes. */
+/** A subscription that has received notifications for these slots from the first of two nodes. */
 async function openOnFirst(kind: keyof typeof subscriptions, slots: readonly number[]): Promise<Recorder> {
   scene = await stage([healthy, healthy], { answer: chain(1_002) });
   const recorder = new Recorder();
@@ -75,7 +75,7 @@ describe('a node slightly behind the failed one', () => {
     },
   );
 
-  it('repeats no slot and none of an earlier fork', async () => {
+  it('causes no repeated slots and none from an earlier fork', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_002) });
     const recorder = new Recorder();
     await scene.feed.open(subscriptionOf('slot'), recorder);
@@ -99,7 +99,7 @@ describe('a node that reports an implausible slot', () => {
     ['root', subscriptionOf('root'), (slot: number) => slot],
     ['account', subscriptions.account, messageAt.account],
     ['program', subscriptions.program, messageAt.program],
-  ] as const)('is left without affecting the subscriber: %s', async (kind, subscription, messageOf) => {
+  ] as const)('is replaced without affecting the subscriber: %s', async (kind, subscription, messageOf) => {
     scene = await stage([healthy, healthy], { answer: chain(1_002) });
     const recorder = new Recorder();
     await scene.feed.open(subscription, recorder);
@@ -117,7 +117,7 @@ describe('a node that reports an implausible slot', () => {
   });
 });
 
-it('a node that falls behind is left when another is better', async () => {
+it('a node that falls behind is replaced when another is closer to the tip', async () => {
   scene = await stage([healthy, healthy]);
   await scene.feed.open(subscriptionOf('vote'), new Recorder());
   const [first, other] = scene.mocks;

@@ -38,7 +38,7 @@ const refusal = (opened: Promise<unknown>): Promise<FeedError> =>
   );
 
 describe('a PubSub feed', () => {
-  it('shares one upstream subscription between equal ones and ends it with the last', async () => {
+  it('shares one upstream subscription among equal ones and ends it with the last of them', async () => {
     const { feed, mocks } = await set([healthy]);
     const [one, other] = [new Recorder(), new Recorder()];
     const ends = await Promise.all([feed.open(vote, one), feed.open(vote, other)]);
@@ -56,7 +56,7 @@ describe('a PubSub feed', () => {
     expect(mock?.count('voteSubscribe')).toBe(1);
   });
 
-  it('spreads load over nodes and rejects at once when all are full', async () => {
+  it('spreads subscriptions over nodes and rejects at once when all nodes are full', async () => {
     const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
     const { feed, mocks } = await set([healthy, healthy], { limits });
     const root = subscriptionOf('root');
@@ -94,7 +94,7 @@ describe('a PubSub feed', () => {
     await until(() => [...mocks[1]!.peers].some(({ ids }) => ids.has('logsSubscribe')), 'it is acknowledged');
   });
 
-  it('trusts a node that rejects the parameters', async () => {
+  it('returns the error of a node that rejects the parameters, without trying another', async () => {
     const behaviour = refusing(-32602, 'Invalid Request: Invalid pubkey provided');
     const { feed, mocks } = await set([behaviour, behaviour]);
     const refused = await refusal(feed.open(account, new Recorder()));
@@ -102,7 +102,7 @@ describe('a PubSub feed', () => {
     expect(mocks.map((mock) => mock.count('accountSubscribe')).sort()).toEqual([0, 1]);
   });
 
-  it('rejects requests that no node would accept', async () => {
+  it('rejects requests above the size limit without sending them', async () => {
     const { feed, mocks } = await set([healthy], { limits: { requestMaxBytes: 120 } });
     const refused = await refusal(feed.open(account, new Recorder()));
     expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
@@ -113,7 +113,7 @@ describe('a PubSub feed', () => {
     ['escaped', 'bad key \\u0033f1c2d9e8b7a6f5E'],
     ['escaped twice', 'bad key \\\\u0033f1c2d9e8b7a6f5e'],
     ['percent-encoded', 'bad key %33f1c2d9e8b7a6f5%65'],
-  ])('does not forward a key that a node sends %s', async (_, message) => {
+  ])('does not forward an API key that a node sends %s', async (_, message) => {
     const behaviour: PubsubBehaviour = (request, peer) => {
       if (request.method === 'slotSubscribe') healthy(request, peer);
       else peer.send(`{"jsonrpc":"2.0","error":{"code":-32602,"message":"${message}"},"id":${request.id}}`);
@@ -122,7 +122,7 @@ describe('a PubSub feed', () => {
     expect(await refusal(feed.open(account, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('leaves a node whose slots stall while the network advances', async () => {
+  it('fails over from a node whose slots stall while the network advances', async () => {
     const { feed, mocks, networkSlot, logged } = await set([healthy, healthy]);
     const received = new Recorder();
     await feed.open(vote, received);
@@ -140,7 +140,7 @@ describe('a PubSub feed', () => {
     expect(logged.join()).toContain('slot stalled');
   });
 
-  it('leaves a node that answers no ping, even while the network stalls', async () => {
+  it('fails over from a node that answers no ping, even while the network stalls', async () => {
     const limits = { pingIntervalMs: 50, pongTimeoutMs: 300 };
     const { feed, mocks, logged } = await set([healthy, healthy], { limits });
     await feed.open(vote, new Recorder());
@@ -149,14 +149,14 @@ describe('a PubSub feed', () => {
     expect(logged.join()).toContain('ping timeout');
   });
 
-  it('does not use the only node if that is on the wrong chain', async () => {
+  it('does not use a node on the wrong chain, even if it is the only one', async () => {
     const limits = { openTimeoutMs: 300 };
     const { feed, mocks } = await set([healthy], { stateOf: () => 'wrong-chain', limits });
     expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(mocks[0]?.received).toEqual([]);
   });
 
-  it('leaves a node once it is known to be on the wrong chain', async () => {
+  it('fails over from a node that turns out to be on the wrong chain', async () => {
     let state: NodeState = 'healthy';
     const stateOf = (name: string): NodeState => (name === 'node-1' ? state : 'healthy');
     const { feed, mocks } = await set([healthy, healthy], { stateOf });

@@ -57,7 +57,7 @@ const nodeOf = (name: string, { url: grpc }: GeyserServer): GeyserNode => ({
 });
 
 describe('changing the Geyser servers', () => {
-  it('moves subscriptions, and fails them without servers', async () => {
+  it('moves subscriptions, and fails them when no server is left', async () => {
     const [server, other] = await servers();
     const rig = new GeyserRig([server.url]);
     closers.push(() => rig.close());

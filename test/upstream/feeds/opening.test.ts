@@ -22,7 +22,7 @@ async function node(behaviour: PubsubBehaviour): Promise<PubsubMock> {
   return mock;
 }
 
-/** A proxy in front of a node that accepts connections, and handles them by its script. */
+/** A TCP server that accepts connections and stays silent, unless a script or a node handles them. */
 class SilentServer {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -53,8 +53,8 @@ class SilentServer {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Leads to a node. */
-  lead(to: PubsubMock): (near: Socket) => void {
+  /** Proxies connections to a node. */
+  proxyTo(to: PubsubMock): (near: Socket) => void {
     return (near) => {
       const far = connect(Number(new URL(to.url).port), '127.0.0.1');
       far.on('error', () => {});
@@ -63,7 +63,7 @@ class SilentServer {
     };
   }
 
-  /** Nothing comes through any more on the connections there are, and nobody says so. */
+  /** Silently stops all traffic on the open connections. */
   freeze(): void {
     for (const socket of this.#sockets) socket.unpipe();
   }
@@ -86,7 +86,7 @@ function feedOf(
 }
 
 describe('opening a subscription', () => {
-  it('fails with a long retry delay when no node has a feed, without any call', async () => {
+  it('fails with a long retry delay, and no call, when no node has a feed', async () => {
     for (const subscription of [vote, subscriptionOf('block', 'all')]) {
       await expect(feedOf([]).open(subscription, new Recorder())).rejects.toMatchObject({
         code: 'UPSTREAM_UNAVAILABLE',
@@ -96,12 +96,12 @@ describe('opening a subscription', () => {
     }
   });
 
-  it('waits for a node that recovers, on a new connection', async () => {
+  it('waits for a node to recover, and reconnects', async () => {
     const silent = await SilentServer.open();
     const good = await node(healthy);
     const opened = feedOf([silent.url], { handshakeTimeoutMs: 200 }).open(vote, new Recorder());
     await until(() => silent.connections === 1, 'it is connected to');
-    silent.onConnection = silent.lead(good);
+    silent.onConnection = silent.proxyTo(good);
     await opened;
     expect(silent.connections).toBe(2);
   });
@@ -109,7 +109,7 @@ describe('opening a subscription', () => {
   it('detects a dead connection before its ping timeout', async () => {
     const silent = await SilentServer.open();
     const good = await node(healthy);
-    silent.onConnection = silent.lead(good);
+    silent.onConnection = silent.proxyTo(good);
     const feed = feedOf([silent.url], { pingIntervalMs: 60_000 });
     await feed.open(vote, new Recorder());
     silent.freeze();

@@ -10,7 +10,7 @@ import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 
-/** Short enough for tests, long enough for a busy machine. */
+/** Short enough for tests, long enough for a loaded machine. */
 export const testLimits: Partial<FeedLimits> = {
   handshakeTimeoutMs: 1_000,
   pingIntervalMs: 200,

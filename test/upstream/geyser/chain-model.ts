@@ -29,7 +29,7 @@ export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpd
 
 export type Item = Readonly<{ kind: 'transaction' | 'written' | 'own' | 'entry'; number: number }>;
 
-/** @param version - of the node. */
+/** @param version - write version of the node. */
 export function itemIs(slot: number, { kind, number }: Item, version: number): RawUpdate {
   const common = { slot: slotOf(slot), tail: none, createdAt: none };
   const account = {
@@ -89,7 +89,7 @@ export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate 
 export type ModelSlot = Readonly<{
   slot: number;
   parent: number;
-  /** Items of an earlier dead version; null for none. */
+  /** Items of an earlier version of the slot that died; null if none. */
   deadItems: readonly Item[] | null;
   items: readonly Item[];
 }>;
@@ -116,7 +116,7 @@ export function updatesOf(
     const order = isReordered ? [...others.reverse(), ...writes] : [...writes, ...others];
     const content = order.map((item) => itemIs(slot, item, version++));
     const ends = [metaIs(slot, parent), slotIs(slot, 'processed', parent)];
-    // One server sends the end of a slot before its last item, and then the counts.
+    // A server that reorders sends the end of a slot before its last item, and then the counts.
     const [early, late] = isReordered ? [content.slice(0, -1), content.slice(-1)] : [content, []];
     updates.push(...early, ...ends, ...late, {
       kind: 'blockCounts',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { GeyserServer } from '../feeds/geyser-server.ts';
 import { respond, ScriptedChain, TRANSACTIONS, updatesOf } from './scripted-chain.ts';
 
-/** A node as a program, so that tests can kill it: JSON-RPC and Yellowstone gRPC of the scripted chain. */
+/** A node in its own process, so that tests can kill it: JSON-RPC and Yellowstone gRPC for the scripted chain. */
 const [rpcPort = 0, grpcPort = 0, firstVersion = 0] = process.argv.slice(2).map(Number);
 const geyser = await GeyserServer.start(null, grpcPort);
 const chain = new ScriptedChain(geyser, (slot) => updatesOf(slot, firstVersion + slot * TRANSACTIONS));

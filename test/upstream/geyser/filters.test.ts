@@ -16,14 +16,14 @@ const INVALID_ARGUMENT = 3;
 const all: SubscribeRequest = { transactions: new Map([['t', {}]]) };
 const tx = (at: number, number: number) => transactionIs(at, transfer(number), number);
 
-/** The newest request, without what every one has. */
+/** The filters of the newest request that differ between tests. */
 function requestOf(server: GeyserServer) {
   const { accounts, transactions, entry } = server.requests.at(-1)!;
   return { accounts, transactions, entry };
 }
 
 describe('the merged request', () => {
-  it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
+  it('covers a kind without filters if one stream requests all of it, and the content of blocks', async () => {
     const { rig, server } = await startSource(1);
     const narrow = rig.source.subscribe(
       { transactions: new Map([['x', { accountInclude: [first] }]]) },
@@ -45,7 +45,7 @@ describe('the merged request', () => {
     });
   });
 
-  it('is broadened beyond the filter and address limits', async () => {
+  it('is broadened when it would exceed the filter and address limits', async () => {
     const { rig, server } = await startSource(1, { filtersMax: 3, addressesMax: 2 });
     const data = (size: bigint) => ({
       owner: [first],
@@ -62,7 +62,7 @@ describe('the merged request', () => {
 });
 
 describe('a server that rejects the request', () => {
-  it('gets it without counts, then a broader one, and continues', async () => {
+  it('receives it without block counts, then a broader one, and continues', async () => {
     const { rig, server } = await startSource(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -84,7 +84,7 @@ describe('a server that rejects the request', () => {
 });
 
 describe('a filter set with from_slot', () => {
-  it('receives older slots once before it is ready', async () => {
+  it('receives older slots exactly once before it is ready', async () => {
     const { rig, server } = await startSource(1);
     await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101), slotIs(101, 'confirmed')]);
@@ -108,14 +108,14 @@ describe('a filter set with from_slot', () => {
     ]);
     expect(rig.of(101)).toEqual(['createdBank', 'meta', 'processed', 'confirmed', 'transfer 3']);
     expect(rig.of(102)).toEqual(['createdBank', 'transfer 4', 'meta', 'processed']);
-    // The stream that goes on was not touched by it.
+    // The live stream was not affected by the replay.
     expect(server.streams).toHaveLength(2);
     sendOn(server.streams[0]!, [tx(102, 4), ...endOf(102), ...wholeSlot(103)]);
     await rig.untilEmitted('103 processed');
     expect(rig.of(102)).toHaveLength(4);
   });
 
-  it('starts at the oldest slot that a server reports', async () => {
+  it('starts at the oldest slot that the server reports as available', async () => {
     const { rig, server } = await startSource(1);
     sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
     await rig.untilEmitted('101 processed');

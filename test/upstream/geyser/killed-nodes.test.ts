@@ -52,7 +52,7 @@ class ChainNode {
     return status as NodeStatus;
   }
 
-  /** Where the chain is when the node starts again. */
+  /** Sets the chain position at which the node restarts. */
   skipTo(position: number): void {
     this.#position = position;
   }
@@ -118,7 +118,7 @@ describe('subscribers while Geyser nodes are killed', () => {
     await upstreams.feed.open(subscriptionOf(kind, ...params), created);
   };
 
-  /** Advances in small steps. The second node is a few updates behind. */
+  /** Advances the nodes in small steps. The second node stays a few updates behind. */
   const advance = async (count: number): Promise<(NodeStatus | null)[]> => {
     let statuses: (NodeStatus | null)[] = [];
     for (const end = Math.min(position + count, nodes[0].length + 5); position < end; ) {
@@ -180,7 +180,7 @@ describe('subscribers while Geyser nodes are killed', () => {
     expect(statuses.map((status) => status?.openStreams)).toEqual([1, 1]);
   });
 
-  it('receive everything once and in order when one node or both are killed and return', async () => {
+  it('receive everything once and in order when one or both nodes are killed and restarted', async () => {
     for (const victim of [0, 1, 0]) {
       await advance(3 * SLOT_UPDATES + 4);
       await nodes[victim]!.kill();

@@ -18,7 +18,7 @@ const FAR = 2 ** 40;
 
 describe('a server that reports a slot far ahead', () => {
   for (const status of ['firstShredReceived', 'createdBank'] as const) {
-    it(`suppresses neither the others nor itself: ${status}`, () => {
+    it(`suppresses neither its own updates nor those of other servers: ${status}`, () => {
       const { merge, of } = startMerge();
       const [one, other] = [merge.addReader(live), merge.addReader(live)];
       for (const each of [one, other]) for (const update of whole(10)) each.handleUpdate(update);
@@ -33,10 +33,10 @@ describe('a server that reports a slot far ahead', () => {
 
 describe('a server that runs ahead of the others', () => {
   for (const [manner, step] of [
-    ['in wide steps', 400],
+    ['in large steps', 400],
     ['slot by slot', 1],
   ] as const) {
-    it(`emits at most half a minute ahead of polled nodes: ${manner}`, () => {
+    it(`is emitted at most half a minute ahead of the polled nodes: ${manner}`, () => {
       const now = new PolledHead(1_009);
       const { merge, emitted, of, lost } = startMerge({}, now.head);
       const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -54,7 +54,7 @@ describe('a server that runs ahead of the others', () => {
     });
   }
 
-  it('causes no gap and no finality of slots that the chain has not reached', () => {
+  it('causes no gap and no finalized status for slots that the chain has not reached', () => {
     const now = new PolledHead(1_009);
     const { merge, of } = startMerge({ stallMs: -1 }, now.head);
     const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -70,7 +70,7 @@ describe('a server that runs ahead of the others', () => {
     expect([of(1_059).at(-1), of(1_060).at(-1)]).toEqual(['processed', 'processed']);
   });
 
-  it('is evicted before the others when too many slots start', () => {
+  it('has its slots evicted before those of the others when too many slots are open', () => {
     const now = new PolledHead(1_009);
     const { merge, of } = startMerge({ slotsMax: 8 }, now.head);
     const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -96,7 +96,7 @@ describe('a server that runs ahead of the others', () => {
 });
 
 describe('a slot that dies on two servers', () => {
-  it('is emitted as dead when the faster server restarts it, and its dead version is dropped', () => {
+  it('is emitted as dead when the faster server restarts it; other dead versions are dropped', () => {
     const { merge, of } = startMerge();
     const [one, other, slow] = [merge.addReader(live), merge.addReader(live), merge.addReader(live)];
     for (const each of [one, other, slow]) for (const update of whole(10)) each.handleUpdate(update);
@@ -133,7 +133,7 @@ describe('writes of one account', () => {
     ]);
   });
 
-  it('end with the last one when a replay contains an older one', () => {
+  it('end with the newest one after a replay that contains an older one', () => {
     const { merge, of } = startMerge();
     const one = merge.addReader(live);
     for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.handleUpdate(update);
@@ -146,7 +146,7 @@ describe('writes of one account', () => {
 });
 
 describe('updates beyond the limits', () => {
-  it('are reported lost for a waiting slot, and later slots continue', () => {
+  it('are reported as lost for the slot that waits, and later slots continue', () => {
     const { merge, emitted, lost } = startMerge({ slotsMax: 4 });
     const one = merge.addReader(live);
     for (const slot of [10, 12, 13, 14, 15]) for (const update of whole(slot)) one.handleUpdate(update);

@@ -4,13 +4,13 @@ import type { StreamReader } from '../../../src/upstream/geyser/stream-reader.ts
 import { metaIs, slotIs } from './chain-model.ts';
 import { bank, emittedCount, live, PolledHead, startMerge, whole } from './merge-stage.ts';
 
-/** A stream may stall for as long as it may by default. */
+/** The default stall timeout. */
 const stallMs = 5_000;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Sends complete slots, at the pace of a chain. */
+/** Sends complete slots at a realistic rate. */
 function pass(
   readers: readonly StreamReader[],
   from: number,
@@ -49,7 +49,7 @@ describe('a head behind the Geyser servers', () => {
     [20, 'confirmed'],
     [60, 'finalized'],
   ] as const) {
-    it(`delays one of several servers until the head catches up: ${lag} slots`, () => {
+    it(`delays '${level}' until the head catches up: ${lag} slots`, () => {
       const now = new PolledHead(1_000 - lag);
       const { merge, emitted, of } = startMerge({ stallMs }, now.head);
       const both = [merge.addReader(live), merge.addReader(live)];
@@ -69,7 +69,7 @@ describe('a chain reset', () => {
     [400, 300],
     [20, 700],
   ] as const) {
-    it(`is detected at the first slot with a different blockhash: at ${upTo}, one in ${slotMs} ms`, () => {
+    it(`is detected at the first slot with a different blockhash: slot ${upTo}, ${slotMs} ms per slot`, () => {
       const now = new PolledHead(1);
       const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
       const before = merge.addReader(live);
@@ -80,14 +80,14 @@ describe('a chain reset', () => {
       const count = emitted.length;
       pass([after], 1, upTo, slotMs, now.advance, 'new');
       expect(lost).toEqual(['all']);
-      // The telling remembers 512 slots.
+      // The merge remembers 512 slots.
       const again = Math.max(1, upTo - 511);
       expect(emitted[count]).toBe(`${again + 1} createdBank`);
       expect(emittedCount(emitted.slice(count), 1, upTo)).toBe(upTo - again);
     });
   }
 
-  it('is not accepted from one server while another or the head has not moved', () => {
+  it('is not accepted from one server while another server or the head contradicts it', () => {
     const now = new PolledHead(1);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
@@ -99,7 +99,7 @@ describe('a chain reset', () => {
     expect(emittedCount(emitted, 1, 300)).toBe(300);
   });
 
-  it('is not assumed when a leader made two blocks and each server sends one, beside a fork', () => {
+  it('is not assumed when a leader produced two blocks, each server sends one, and there is a fork', () => {
     const now = new PolledHead(998);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
     const [one, other] = [merge.addReader(live), merge.addReader(live)];

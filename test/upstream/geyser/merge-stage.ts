@@ -5,7 +5,7 @@ import { UpdateMerge } from '../../../src/upstream/geyser/update-merge.ts';
 import type { ObservedSlot } from '../../../src/upstream/slots/slot-tracker.ts';
 import { itemIs, labels, type ModelUpdate, metaIs, slotIs } from './chain-model.ts';
 
-/** A merge whose telling is kept, and streams of servers that tell slot by slot. */
+/** A merge that records its output, with servers that send slot by slot. */
 
 export const live = { from: null, tip: null, fillsIn: false, seals: false };
 
@@ -39,13 +39,13 @@ export const write = (slot: number, number: number) => itemIs(slot, { kind: 'wri
 export const ends = (slot: number) => [metaIs(slot, slot - 1), slotIs(slot, 'processed', slot - 1)];
 export const whole = (slot: number, ...content: ModelUpdate[]) => [bank(slot), ...content, ...ends(slot)];
 
-/** Sends complete slots, one after the other. */
+/** Sends complete slots in order. */
 export function sendSlots(reader: StreamReader, from: number, to: number, step = 1): void {
   for (let slot = from; slot <= to; slot += step)
     for (const update of whole(slot)) reader.handleUpdate(update);
 }
 
-/** A head as polled nodes report it now. */
+/** The chain head that polled nodes report at the moment. */
 export class PolledHead {
   slot: number;
 
@@ -60,7 +60,7 @@ export class PolledHead {
   };
 }
 
-/** How many slots of a range were emitted completely, counting each time. */
+/** Counts the completely emitted slots of a range, including repetitions. */
 export const emittedCount = (emitted: readonly string[], from: number, to: number): number =>
   emitted.filter((line) => {
     const [slot, status] = line.split(' ');

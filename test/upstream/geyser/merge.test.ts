@@ -25,7 +25,7 @@ const all = { transactions: new Map([['t', {}]]) };
 const accountsToo = { ...all, accounts: new Map([['a', {}]]) };
 const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
 
-/** Answers replays from a list of slots, and everything else only when the test sends it. */
+/** Replays slots from a map; everything else is sent by the test. */
 function replaysFrom(server: GeyserServer, slots: ReadonlyMap<number, readonly UpdateMessage[]>): void {
   server.onRequest = (request, stream) => {
     if (request.fromSlot === undefined) return;
@@ -44,7 +44,7 @@ function refusesReplay(server: GeyserServer): void {
 }
 
 describe('one Geyser server', () => {
-  it('is forwarded, each slot once the next bank exists, with the account count in its meta', async () => {
+  it('is forwarded from the first complete slot, with the account count in the block meta', async () => {
     const { rig, server } = await startSource(1);
     await rig.source.subscribe(all, null).ready;
     sendOn(server.stream, [tx(99, 1), ...endOf(99)]);
@@ -78,7 +78,7 @@ describe('one Geyser server', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('without blocks ends slots on confirmation, and after a few without waiting', async () => {
+  it('without block counts completes slots on confirmation, and later slots at once', async () => {
     const { rig, server } = await startSource(1);
     const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
     for (const slot of [100, 101, 102]) sendOn(server.stream, blockless(slot));
@@ -91,7 +91,7 @@ describe('one Geyser server', () => {
     await rig.untilEmitted('103 processed');
   });
 
-  it('reports commitments of slots before the first one, each once', async () => {
+  it('reports the commitment of slots before the first one, each once', async () => {
     const { rig, server } = await startSource(1);
     const earlier: string[] = [];
     const listener = { onUpdate: () => {}, onLost: () => {}, onReset: () => {} };
@@ -107,7 +107,7 @@ describe('one Geyser server', () => {
     expect(rig.emitted).toEqual(['100 createdBank', '101 createdBank']);
   });
 
-  it('answers each ping of a server, whose load balancer would otherwise end the stream', async () => {
+  it('has each of its pings answered, or its load balancer would end the stream', async () => {
     const { server, rig } = await startSource(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -120,7 +120,7 @@ describe('one Geyser server', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('emits nothing of a fork once a slot above it is finalized', async () => {
+  it('causes no updates of a fork once a later slot is finalized', async () => {
     const { server, rig } = await startSource(1);
     await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -145,7 +145,7 @@ describe('a server that dies in the middle of a slot', () => {
       server,
       new Map([
         [100, wholeSlot(100)],
-        // A replay need not tell of banks.
+        // A replay may omit bank creation.
         [101, [tx(101, 1), tx(101, 2), ...endOf(101)]],
         [102, wholeSlot(102, tx(102, 3))],
       ]),
@@ -157,7 +157,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('is replaced by blocks without replay, reporting the missing kinds', async () => {
+  it('is backfilled from blocks if it has no replay; missing kinds are reported', async () => {
     const { rig, server } = await startSource(1);
     await rig.source.subscribe(accountsToo, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -184,7 +184,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
   });
 
-  it('reports lost slots without blocks, and continues', async () => {
+  it('causes slots to be reported as lost if there are no blocks, and updates continue', async () => {
     const { rig, server } = await startSource(1, { fillTimeoutMs: 100 });
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -200,7 +200,7 @@ describe('a server that dies in the middle of a slot', () => {
 
 const TRANSACTIONS = 4;
 
-/** Reproducible numbers. */
+/** Reproducible random numbers. */
 function* randoms(seed: number): Generator<number> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -208,7 +208,7 @@ function* randoms(seed: number): Generator<number> {
   }
 }
 
-/** Transfers, each of which writes an account, and a write of the slot itself. */
+/** Transfers that each write an account, and one account write outside transactions. */
 function slotUpdates(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, at) => {
     const transaction = transfer(at + 1);
@@ -238,7 +238,7 @@ async function start(replays: readonly boolean[]) {
   return { rig, chains };
 }
 
-/** Runs the servers to the end in random steps, and kills one in turn, or both. */
+/** Runs the servers to the end in random steps; kills each in turn, and sometimes all. */
 async function runWithDeaths(chains: readonly ScriptedChain[], seed: number): Promise<void> {
   const random = randoms(seed);
   for (let step = 1; chains.some(({ position, length }) => position < length); step++) {
@@ -254,8 +254,8 @@ async function runWithDeaths(chains: readonly ScriptedChain[], seed: number): Pr
   }
 }
 
-/** Expects each update of every slot once, complete before `processed`, and parents first. */
-function judge(rig: SourceRig, accounts: boolean, to: number): void {
+/** Expects each update of every slot once, before `processed`, and slots in order. */
+function expectComplete(rig: SourceRig, accounts: boolean, to: number): void {
   const first = Number(rig.emitted[0]?.split(' ')[0]);
   const processed = rig.emitted
     .filter((line) => line.endsWith(' processed'))
@@ -279,8 +279,8 @@ function judge(rig: SourceRig, accounts: boolean, to: number): void {
 describe('Geyser servers that are killed repeatedly', () => {
   it.each([
     ['two that replay', [true, true], 1],
-    ['two that replay, in another order', [true, true], 2],
-    ['two of which one replays', [true, false], 3],
+    ['two that replay, with another seed', [true, true], 2],
+    ['two, of which one replays', [true, false], 3],
     ['one that replays', [true], 6],
   ])('lose and duplicate nothing: %s', async (_, replays, seed) => {
     const { rig, chains } = await start(replays);
@@ -288,7 +288,7 @@ describe('Geyser servers that are killed repeatedly', () => {
     await rig.source.subscribe(all, null).ready;
     await runWithDeaths(chains, seed);
     await rig.untilEmitted(`${LAST_SLOT} processed`);
-    judge(rig, true, LAST_SLOT);
+    expectComplete(rig, true, LAST_SLOT);
     expect(rig.lost).toEqual([]);
   });
 
@@ -297,7 +297,7 @@ describe('Geyser servers that are killed repeatedly', () => {
     for (let slot = FIRST_SLOT; slot <= LAST_SLOT; slot++) rig.blocks.set(slot, blockOf(slot, 1, 2, 3, 4));
     await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
     await runWithDeaths(chains, 5);
-    // Slots after the last complete one of a stream are unknown.
+    // Slots after a stream's last complete slot are unknown.
     const last = Number(
       rig.emitted
         .filter((line) => line.endsWith(' processed'))
@@ -305,7 +305,7 @@ describe('Geyser servers that are killed repeatedly', () => {
         ?.split(' ')[0],
     );
     expect(last).toBeGreaterThan(FIRST_SLOT + 10);
-    judge(rig, false, last);
+    expectComplete(rig, false, last);
     expect(rig.lost).toEqual([]);
   });
 });

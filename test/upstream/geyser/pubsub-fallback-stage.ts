@@ -30,7 +30,7 @@ export class PubsubFallbackStage {
   readonly emitted: string[] = [];
   readonly lost: string[] = [];
   readonly open = new Map<string, FeedListener>();
-  /** Subscriptions that were ended, each time. */
+  /** Names of ended subscriptions, including repetitions. */
   readonly ended: string[] = [];
   readonly blocks = new Map<number, Block>();
   #waiting: (() => void)[] = [];
@@ -51,7 +51,7 @@ export class PubsubFallbackStage {
   readonly log: string[] = [];
   readonly source: ClosableGeyserSource;
 
-  /** @param beside - also receives what is emitted. */
+  /** @param beside - another listener for the same updates. */
   constructor(
     options: Partial<GeyserSourceOptions> = {},
     nodes: readonly NodeConfig[] = [plain],

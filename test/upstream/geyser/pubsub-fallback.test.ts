@@ -30,7 +30,7 @@ async function start(fromSlot: number | null = null, options: Partial<GeyserSour
 }
 
 describe('a network without Geyser', () => {
-  it('emits blocks on confirmation with their accounts, and later their roots', async () => {
+  it('emits blocks with their accounts on confirmation, and later their finalization', async () => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
     stage.account(101, 5);
@@ -52,7 +52,7 @@ describe('a network without Geyser', () => {
       '101 meta',
       '101 processed',
       '101 confirmed',
-      // It came too late.
+      // The write arrived after its block.
       '101 account 7',
       '102 createdBank',
       '102 transfer 3',
@@ -78,7 +78,7 @@ describe('a network without Geyser', () => {
     ]);
   });
 
-  it('continues with slots after their subscription failed, and keeps no state of failed ones', async () => {
+  it('resubscribes to slots after failures, and keeps no state of failed subscriptions', async () => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
     for (let times = 0; times < 3; times++) {
@@ -94,7 +94,7 @@ describe('a network without Geyser', () => {
     expect(stage.ended.toSorted()).toEqual([address, 'root', 'slot'].toSorted());
   });
 
-  it('resubscribes to accounts after a failure, and stops without filter sets', async () => {
+  it('resubscribes to accounts after a failure, and unsubscribes when no filter set remains', async () => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
     const listener = stage.open.get(address)!;
@@ -114,7 +114,7 @@ const cuckoo: CuckooFilterMessage = {
   hashSeed: 5n,
   hashAlgorithm: 0,
 };
-const wanting = (...filters: readonly AccountsFilter[]): SubscribeRequest => ({
+const request = (...filters: readonly AccountsFilter[]): SubscribeRequest => ({
   accounts: new Map(filters.map((filter, at) => [`f${at}`, filter])),
 });
 const watched = ({ open }: PubsubFallbackStage) =>
@@ -122,31 +122,31 @@ const watched = ({ open }: PubsubFallbackStage) =>
 
 describe('the accounts of a network without Geyser', () => {
   it.each<[string, SubscribeRequest]>([
-    ['all there are', wanting({})],
-    ['those of a cuckoo filter', wanting({ cuckooAccounts: cuckoo })],
-    ['those of some data', wanting({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
-    ['those of whole blocks', { blocks: new Map([['b', { includeAccounts: true }]]) }],
+    ['all accounts', request({})],
+    ['accounts of a cuckoo filter', request({ cuckooAccounts: cuckoo })],
+    ['accounts by data size', request({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
+    ['accounts of whole blocks', { blocks: new Map([['b', { includeAccounts: true }]]) }],
   ])('are emitted if named, even when another stream requests %s', async (_what, wide) => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
     const other = stage.source.subscribe(wide, null);
     await other.ready;
-    stage.source.subscribe(wanting({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
+    stage.source.subscribe(request({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
     expect(watched(stage)).toEqual([address, keyOf(2), `of ${keyOf(4)}`]);
     expect(stage.ended).toEqual([]);
     const line = expect.stringContaining('PubSub fallback emits only accounts named');
     expect(stage.log).toEqual([line]);
-    // A warning a minute.
+    // At most one warning per minute.
     stage.source.subscribe(wide, null);
     expect(stage.log).toEqual([line]);
     other.end();
     expect(stage.ended).toEqual([]);
   });
 
-  it('are rejected beyond the limit and still emitted to the others', async () => {
+  it('are rejected beyond the limit; existing streams continue', async () => {
     const { stage, filterSet } = await start(null, { addressesMax: 2 });
     await filterSet.ready;
-    const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
+    const naming = (...numbers: number[]) => request({ account: numbers.map(keyOf) });
     const refused = (request: SubscribeRequest) => () => stage.source.subscribe(request, null);
     expect(refused(naming(2, 3))).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
     expect(refused(naming(1, 2, 3))).toThrow(expect.objectContaining({ code: 'FILTER_LIMIT' }));
@@ -164,7 +164,7 @@ describe('the accounts of a network without Geyser', () => {
 });
 
 describe('accounts that replace others', () => {
-  const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
+  const naming = (...numbers: number[]) => request({ account: numbers.map(keyOf) });
 
   it('are subscribed even without capacity for both', async () => {
     const { stage, filterSet } = await start(null, { addressesMax: 3 });
@@ -177,7 +177,7 @@ describe('accounts that replace others', () => {
 });
 
 describe('accounts that wait for their block', () => {
-  it('are dropped for the longest-waiting slot beyond the limit and reported lost with its block', async () => {
+  it('are dropped for the oldest slot beyond the limit, and reported as lost with its block', async () => {
     const { stage, filterSet } = await start(null, { waitingAccountsMax: 3 });
     await filterSet.ready;
     for (const slot of [101, 101, 102, 102, 101]) stage.account(slot, slot);

@@ -12,13 +12,13 @@ import {
 } from '../feeds/geyser-updates.ts';
 import { sendOn } from './source-rig.ts';
 
-/** The same chain on every server: two transfers per slot, each of which writes an account. */
+/** The same chain on every server: two transfers per slot, each writing an account. */
 export const FIRST_SLOT = 100;
 export const LAST_SLOT = 140;
 export const TRANSACTIONS = 2;
 export const writtenAddress = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 
-/** Lags behind `processed`. */
+/** Lags behind `processed`, in slots. */
 const CONFIRMED_LAG = 2;
 const FINALIZED_LAG = 4;
 
@@ -30,7 +30,7 @@ export const signatureAt = (slot: number, index: number): string => signatureOf(
 /** Increases with each write. */
 export const lamportsAt = (slot: number, index: number): number => slot * 10 + index;
 
-/** @param version - write version of the slot's first write; counted by each server from another start. */
+/** @param version - write version of the slot's first write; each server counts from its own start. */
 export function updatesOf(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, index) => {
     const transaction = transferAt(slot, index);
@@ -115,8 +115,8 @@ function blockAt(slot: number): unknown {
     const bytes = Buffer.from(transferAt(slot, index).wire);
     return { transaction: [bytes.toString('base64'), 'base64'], meta, version: 'legacy' };
   });
-  const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
-  return { ...place, blockhash: HASH, previousBlockhash: HASH, transactions, rewards: [] };
+  const header = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
+  return { ...header, blockhash: HASH, previousBlockhash: HASH, transactions, rewards: [] };
 }
 
 const lags: Readonly<Record<string, number>> = { confirmed: CONFIRMED_LAG, processed: 0 };

@@ -29,7 +29,7 @@ const meta: TransactionMeta = {
   costUnits: null,
 };
 
-/** A block as a node's getBlock gives it, with transfers by their numbers. */
+/** A block as returned by getBlock, with the numbered transfers. */
 export const blockOf = (slot: number, ...numbers: number[]): Block => ({
   slot: slotOf(slot),
   parentSlot: slotOf(slot - 1),
@@ -146,7 +146,7 @@ export function sendOn(stream: GeyserStream, updates: readonly UpdateMessage[]):
   for (const update of updates) stream.write(codec.fromPartial(update as never));
 }
 
-/** A source over started servers; all are closed after the test. */
+/** A source with started servers; all are closed after the test. */
 export async function startSource(count: number, options: Partial<GeyserSourceOptions> = {}) {
   const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
   const rig = new SourceRig(servers, options);

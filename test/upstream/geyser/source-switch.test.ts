@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const metas: SubscribeRequest = { blocksMeta: ['m'] };
 
-/** A hub fed from one Geyser server, beside which is a node that has none. */
+/** A hub with one node that has Geyser and one that does not. */
 async function start() {
   const server = await GeyserServer.start();
   closers.push(() => server.stop());

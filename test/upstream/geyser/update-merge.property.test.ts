@@ -8,14 +8,14 @@ import { type Item, labels, type ModelSlot, type ModelUpdate, updatesOf } from '
 
 const MARGIN = 3n;
 const RUNS = 300;
-/** Items of versions that die have numbers from here on, and the same accounts. */
+/** First item number of dead slot versions; divisible by 6, so that they write the same accounts. */
 const DEAD = 102;
 
 const item = fc.record({
   kind: fc.constantFrom<Item['kind']>('transaction', 'written', 'own', 'entry'),
 });
 
-/** Slots in a line, with some left out. */
+/** Slots in order, with some skipped. */
 const chains = fc
   .array(
     fc.record({
@@ -29,14 +29,14 @@ const chains = fc
     let parent = 99;
     return slots.map(({ step, deadItems, items }): ModelSlot => {
       const slot = parent + step;
-      const made = {
+      const modelSlot = {
         slot,
         parent,
         deadItems: deadItems?.map(({ kind }, at) => ({ kind, number: DEAD + at })) ?? null,
         items: items.map(({ kind }, number) => ({ kind, number })),
       };
       parent = slot;
-      return made;
+      return modelSlot;
     });
   });
 
@@ -69,7 +69,7 @@ class ModelServer {
   readonly #updates: readonly ModelUpdate[];
   readonly #merge: UpdateMerge;
   #reader: StreamReader | null = null;
-  /** Positions of the server itself and of its stream. */
+  /** Positions of the server itself (`#live`) and of its stream (`#at`). */
   #live = 0;
   #at = 0;
 
@@ -85,7 +85,7 @@ class ModelServer {
     const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
     this.#reader = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
     this.#at = this.#live;
-    // A stream that begins after a death cannot see that the next bank of the slot is not its first.
+    // A stream that starts after `dead` could not tell that the next bank of the slot is not its first.
     const before = this.#updates[this.#at - 1];
     if (before?.kind === 'slot' && before.status === 'dead') this.#at--;
     if (from === null) return;
@@ -116,14 +116,14 @@ class ModelServer {
   }
 }
 
-/** Sends everything missing, as a replay does. */
+/** Sends all missing slots, like a replay. */
 function fill(merge: UpdateMerge, updates: readonly ModelUpdate[]): void {
   for (
-    let hole = merge.missingRange(performance.now());
-    hole !== null;
-    hole = merge.missingRange(performance.now())
+    let missing = merge.missingRange(performance.now());
+    missing !== null;
+    missing = merge.missingRange(performance.now())
   ) {
-    const { from, to } = hole;
+    const { from, to } = missing;
     const reader = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
     for (const update of updates) if (update.slot >= from && update.slot <= to) reader.handleUpdate(update);
     merge.removeReader(reader);
@@ -152,30 +152,30 @@ function run(
     onStart: () => {},
     onWaiting: () => {},
   });
-  const tellings = [updatesOf(chain, 1, false), updatesOf(chain, 5_000, true)] as const;
+  const updates = [updatesOf(chain, 1, false), updatesOf(chain, 5_000, true)] as const;
   const servers = [
-    new ModelServer(tellings[0], merge, starts[0]),
-    new ModelServer(tellings[1], merge, starts[1]),
+    new ModelServer(updates[0], merge, starts[0]),
+    new ModelServer(updates[1], merge, starts[1]),
   ] as const;
   for (const each of servers) each.return(false);
   for (const action of script) {
     if (action.kind === 'tell') servers[action.server].send(action.count);
     else if (action.kind === 'die') servers[action.server].die();
     else servers[action.server].return(action.replays);
-    fill(merge, tellings[0]);
+    fill(merge, updates[0]);
   }
   for (const each of servers) {
     each.die();
     each.return(true);
     each.finish();
-    fill(merge, tellings[0]);
+    fill(merge, updates[0]);
   }
   expect(lost).toEqual([]);
   return sent;
 }
 
-/** Checks incomplete versions: nothing is emitted twice, and versions are not mixed. */
-function judgeDead(slot: number, sent: readonly string[]): void {
+/** Checks dead versions: nothing is emitted twice, and versions are not mixed. */
+function checkDead(slot: number, sent: readonly string[]): void {
   const lines = sent.join().split(`${slot} dead`);
   expect(lines.pop()).toBe('');
   for (const line of lines) {
@@ -187,11 +187,11 @@ function judgeDead(slot: number, sent: readonly string[]): void {
   }
 }
 
-/** Checks what was emitted of a slot, and in which order. */
-function judge({ slot, parent, items }: ModelSlot, sent: readonly string[], first: number): void {
+/** Checks the updates emitted for a slot, and their order. */
+function check({ slot, parent, items }: ModelSlot, sent: readonly string[], first: number): void {
   const all = sent.filter((label) => label.startsWith(`${slot} `));
   const death = all.lastIndexOf(`${slot} dead`);
-  judgeDead(slot, all.slice(0, death + 1));
+  checkDead(slot, all.slice(0, death + 1));
   const mine = all.slice(death + 1);
   const processed = mine.indexOf(`${slot} processed`);
   const contents = items.map(({ kind, number }) => `${slot} ${kind} ${number}`);
@@ -215,7 +215,7 @@ function judge({ slot, parent, items }: ModelSlot, sent: readonly string[], firs
   }
 }
 
-describe('two merged servers, in any interleaving, with deaths', () => {
+describe('updates of two merged servers, in any interleaving, with crashes', () => {
   it('are emitted once, with slots complete before processed and none missing', { timeout: 30_000 }, () => {
     fc.assert(
       fc.property(
@@ -225,7 +225,7 @@ describe('two merged servers, in any interleaving, with deaths', () => {
         (chain, starts, script) => {
           const sent = run(chain, starts, script);
           const first = Number(sent.find((label) => label.endsWith(' createdBank'))?.split(' ')[0]);
-          for (const each of chain) if (each.slot >= first) judge(each, sent, first);
+          for (const each of chain) if (each.slot >= first) check(each, sent, first);
           expect(sent.filter((label) => Number(label.split(' ')[0]) < first)).toEqual([]);
         },
       ),

@@ -48,8 +48,8 @@ describe('connections to a node', () => {
   });
 
   it.each([
-    ['says that it closes', http('', ['connection: close'])],
-    ['keeps them for no time', http('', ['keep-alive: timeout=0'])],
+    ['sends connection: close', http('', ['connection: close'])],
+    ['sends keep-alive: timeout=0', http('', ['keep-alive: timeout=0'])],
   ])('are not reused when the node %s', async (_name, response) => {
     await open(({ socket, id }) => {
       const body = envelope(id);
@@ -78,7 +78,7 @@ describe('connections to a node', () => {
 });
 
 describe('unsolicited responses', () => {
-  it('are never taken for the next response', async () => {
+  it('are never used as the next response', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id)) + http(envelope(id + 1, '"forged"'))));
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(3);
@@ -95,11 +95,11 @@ describe('unsolicited responses', () => {
 
 describe('broken connection', () => {
   it.each<[string, RawScript]>([
-    ['before an answer', ({ socket }) => socket.destroy()],
+    ['before the response', ({ socket }) => socket.destroy()],
     ['in the body', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"js')],
-    ['in words that are no HTTP', ({ socket }) => socket.write('220 smtp ready\r\n')],
-    ['in a head without end', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(30_000)}`)],
-  ])('%s may have been read', async (_name, script) => {
+    ['by a response that is not HTTP', ({ socket }) => socket.write('220 smtp ready\r\n')],
+    ['by an endless header', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(30_000)}`)],
+  ])('%s fails the request as possibly read', async (_name, script) => {
     await open(script);
     expect(await outcomeText(node)).toBe('sent, lost');
     await until(() => raw.open() === 0);
@@ -108,7 +108,7 @@ describe('broken connection', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('does not repeat a request when the node closed an idle connection', async () => {
+  it('does not cause a retry when the node closes an idle connection', async () => {
     await open(responding);
     await outcomeText(node);
     // The node closes just as the next request is sent.
@@ -117,7 +117,7 @@ describe('broken connection', () => {
     expect(raw.requests).toHaveLength(2);
   });
 
-  it('reports that nothing was sent without a connection', async () => {
+  it('is reported as unsent when no connection was made', async () => {
     await open(unresponsive);
     const dead = nodeAt(await deadUrl());
     expect(await Promise.all([outcomeText(dead), outcomeText(dead)])).toEqual([
@@ -154,28 +154,28 @@ describe('request timeout', () => {
 });
 
 describe('aborted light read', () => {
-  async function abandonOne(): Promise<void> {
-    const leave = new AbortController();
-    const left = attempt(node, call(), 20_000, leave.signal);
+  async function abortOne(): Promise<void> {
+    const controller = new AbortController();
+    const aborted = attempt(node, call(), 20_000, controller.signal);
     await until(() => raw.requests.length === 1);
-    leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
+    controller.abort();
+    expect((await aborted).outcome).toEqual({ kind: 'aborted', wasSent: true });
   }
 
-  it('closes its connection without a response, or when a slot is needed', async () => {
+  it('closes its connection when no response arrives, or when another request needs a connection', async () => {
     await open(unresponsive);
-    await abandonOne();
+    await abortOne();
     await until(() => raw.open() === 0);
     await node.close();
     node = nodeAt(raw.url, { connectionsMax: 2 });
     const held = outcomeText(node);
     await until(() => raw.requests.length === 2);
-    const leave = new AbortController();
-    // There is one free slot, then none.
-    const left = attempt(node, call(), 20_000, leave.signal);
+    const controller = new AbortController();
+    // One connection is still available, then none.
+    const aborted = attempt(node, call(), 20_000, controller.signal);
     await until(() => raw.requests.length === 3);
-    leave.abort();
-    await left;
+    controller.abort();
+    await aborted;
     raw.become(responding);
     expect(await outcomeText(node)).toBe('7');
     responding(raw.requests[1]!);
@@ -194,7 +194,7 @@ describe('pipelined requests', () => {
     const bytes = [first, second, third, fourth]
       .map((one) => http(envelope(one!.id, String(one!.id))))
       .join('');
-    // Split within the second.
+    // Split within the second response.
     socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
     expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
     expect(raw.sockets).toHaveLength(1);
@@ -216,7 +216,7 @@ describe('pipelined requests', () => {
     expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
   });
 
-  it('fail together, as possibly read', async () => {
+  it('fail together as possibly read when the connection closes', async () => {
     await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
     const pending = Array.from({ length: 4 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
@@ -225,14 +225,14 @@ describe('pipelined requests', () => {
     expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
   });
 
-  it('continue when one is aborted, whose response is discarded', async () => {
+  it('continue when one is aborted; its response is discarded', async () => {
     await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
-    const leave = new AbortController();
-    const left = attempt(node, call(), 20_000, leave.signal);
+    const controller = new AbortController();
+    const aborted = attempt(node, call(), 20_000, controller.signal);
     const reused = outcomeText(node);
     await until(() => raw.requests.length === 2);
-    leave.abort();
-    expect((await left).outcome.kind).toBe('aborted');
+    controller.abort();
+    expect((await aborted).outcome.kind).toBe('aborted');
     for (const request of raw.requests) responding(request);
     expect(await reused).toBe('7');
     raw.become(responding);
@@ -240,7 +240,7 @@ describe('pipelined requests', () => {
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('are not added to a connection with a timed out request', async () => {
+  it('are not added to a connection with a timed-out request', async () => {
     await open(responding, { connectionsMax: 2 }, { pipelining: 4 });
     await outcomeText(node);
     raw.become(unresponsive);

@@ -5,7 +5,7 @@ import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
 import { type AttemptResult, attempt } from '../../../src/upstream/retry/attempt.ts';
 
-/** Generous for slow machines. */
+/** Long enough for slow machines. */
 export const PATIENCE_MS = 20_000;
 
 export const call = (method = 'getBalance', params: unknown = []): Call => ({

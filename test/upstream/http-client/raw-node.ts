@@ -35,7 +35,7 @@ function split(text: string): { requests: { head: string; body: string }[]; rest
   }
 }
 
-/** @param tls - key and certificate of a TLS node. */
+/** @param tls - key and certificate, for a TLS node. */
 export async function startRaw(script: RawScript, tls?: TlsOptions): Promise<RawNode> {
   let current = script;
   const requests: RawRequest[] = [];

@@ -113,7 +113,7 @@ describe('streamed response', () => {
     expect(await send(undefined, 'getBlock')).toEqual({ kind: 'invalid' });
   });
 
-  it('is buffered for other callers, for errors, and when small', async () => {
+  it('is buffered for callers without streaming, for errors, and when small', async () => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));
     expect((await outcomeText(node)) === result).toBe(true);
@@ -129,18 +129,18 @@ describe('streamed response', () => {
   });
 
   it.each<[string, (text: string, id: number) => string, string]>([
-    ['breaks off', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
+    ['is truncated', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
     [
       'belongs to another request',
       (text, id) => http(text.replace(`"id":${id}`, `"id":${id + 1}`)),
       'UPSTREAM_UNAVAILABLE',
     ],
     [
-      'goes on for longer than it may',
+      'exceeds the size limit',
       (text) => chunked(`${text.slice(0, -20)}${'z'.repeat(MIB)}`),
       'ANSWER_TOO_LARGE',
     ],
-  ])('that %s is rejected', async (_name, framed, code) => {
+  ])('that %s fails', async (_name, framed, code) => {
     await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
       responseMaxBytes: 1.5 * MIB,
     });
@@ -171,13 +171,13 @@ describe('streamed response', () => {
     const got = await reading(MIB);
     await until(() => got.bytes >= MIB);
     const held = got.bytes;
-    // Another request lets time pass.
+    // Other requests let time pass.
     const other = nodeAt(raw.url);
     raw.become(responding);
     for (let i = 0; i < 20; i++) await outcomeText(other);
     await other.close();
     expect(got.bytes).toBe(held);
-    // Socket buffers are in between.
+    // The socket buffers hold some of it.
     expect(written).toBeLessThan(32 * MIB);
     got.answer.cancel();
     await until(() => raw.open() === 0);
@@ -185,7 +185,7 @@ describe('streamed response', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('is aborted without progress of node or reader', async () => {
+  it('is aborted when the node or the reader makes no progress', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
       streamStallMs: 100,
     });
@@ -198,7 +198,7 @@ describe('streamed response', () => {
     expect(slow.end).toMatchObject({ code: 'CLIENT_GONE' });
   });
 
-  it('is buffered beyond the stream limit', async () => {
+  it('is buffered when too many are being streamed', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longResponsesMax: 1 });
     const first = await reading(1);
     expect(await send()).toMatchObject({ kind: 'response' });
@@ -210,28 +210,28 @@ describe('streamed response', () => {
   });
 });
 
-const breaks = (): never => {
+const throws = (): never => {
   throw new RangeError('Maximum call stack size exceeded');
 };
 
 function sendBroken(broken: Partial<NodeRequest>): void {
   const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
-  const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
+  const request = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
   const now = performance.now();
-  node.send(question, now + PATIENCE_MS, now);
+  node.send(request, now + PATIENCE_MS, now);
 }
 
-const sink: BodyListener = { onData: breaks, onEnd: breaks, onError: breaks };
-const passedOn: NodeRequest['onStreamStart'] = (_start, _bytes, flow) => {
+const sink: BodyListener = { onData: throws, onEnd: throws, onError: throws };
+const streamed: NodeRequest['onStreamStart'] = (_start, _bytes, flow) => {
   flow.resume();
   return sink;
 };
 
 describe('exception while processing a response', () => {
   it.each<[string, Partial<NodeRequest>]>([
-    ['when they have come', { onExchange: breaks }],
-    ['when they begin', { acceptsStream: true, onStreamStart: breaks }],
-    ['while they come', { acceptsStream: true, onStreamStart: passedOn }],
+    ['at the end', { onExchange: throws }],
+    ['at the start of the stream', { acceptsStream: true, onStreamStart: throws }],
+    ['in the middle of the stream', { acceptsStream: true, onStreamStart: streamed }],
   ])('%s closes the connection; the next request uses another', async (_name, broken) => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
     sendBroken(broken);
@@ -240,14 +240,14 @@ describe('exception while processing a response', () => {
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['7', 2]);
   });
 
-  it('fails the call of a throwing stream handler', async () => {
+  it('in a stream handler fails its call', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
     const scene = await stage([{ name: 'raw', url: raw.url }], { streamFromBytes: 1_000 });
     const failure = await new Promise<unknown>((resolve) => {
       const listener: ResponseHandler = {
         onResponse: resolve,
         onError: resolve,
-        stream: { onStream: breaks },
+        stream: { onStream: throws },
       };
       scene.pool.dispatch(call('getProgramAccounts'), listener);
     });

@@ -37,7 +37,7 @@ describe('TLS node', () => {
     expect(raw.requests).toHaveLength(0);
   });
 
-  it('needs the name of the host header in its certificate, if configured', async () => {
+  it('must have a certificate for the configured host header', async () => {
     setDefaultCACertificates([...trusted, own.cert.toString()]);
     await open(responding, { host: 'localhost' });
     expect(await outcomeText(node)).toBe('7');

@@ -7,7 +7,7 @@ export type MockChain = {
   isBlockhashValid: boolean;
 };
 
-/** Unknown transactions, valid blockhashes. */
+/** A chain that knows no transaction and considers every blockhash valid. */
 export const freshChain = (): MockChain => ({
   status: () => 'null',
   blockHeight: 900,

@@ -51,7 +51,7 @@ export const throttling =
     reply.end('{"error":"Too many requests, buy more at https://provider.example/key-abcdef"}');
   };
 
-/** Delayed behavior; dropped if the client disconnects. */
+/** Delays a behavior, and drops it if the client disconnects. */
 export const slow =
   (ms: number, behaviour: Behaviour): Behaviour =>
   (request, reply, socket) => {
@@ -59,7 +59,7 @@ export const slow =
     socket.once('close', () => clearTimeout(timer));
   };
 
-/** Behaviors in the order of requests, whichever node receives them; the last repeats. */
+/** Applies the behaviors to successive requests, regardless of the node; the last one repeats. */
 export function inSequence(...behaviours: readonly Behaviour[]): Behaviour {
   let requests = 0;
   return (...given) => behaviours[Math.min(requests++, behaviours.length - 1)]!(...given);
@@ -70,7 +70,7 @@ export const onMethod =
   (request, reply, socket) =>
     (request.method === method ? behaviour : other)(request, reply, socket);
 
-/** Collects requests in `held` and responds when the test calls them. */
+/** Collects responses in `held`; the test calls them to send them. */
 export const holding =
   (held: (() => void)[], behaviour: Behaviour = healthy()): Behaviour =>
   (...given) =>

@@ -9,7 +9,7 @@ import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
 import { type Behaviour, type MockNode, startMock } from './server.ts';
 
-/** Short, but enough for slow machines; polls only after `start`. */
+/** Short timeouts that are still long enough for slow machines. */
 const testLimits: Partial<UpstreamLimits> = {
   attemptTimeoutMs: 2_000,
   timeoutMs: 5_000,
@@ -90,7 +90,7 @@ export async function stage(
 
 type Closable = Readonly<{ close(): Promise<unknown> }>;
 
-/** Closes what the returned function was given after each test of the file. */
+/** Returns a function that registers a resource to be closed after the test. */
 export function closeAfterEach(): <T extends Closable>(opened: T) => T {
   const all: Closable[] = [];
   afterEach(async () => {
@@ -102,7 +102,7 @@ export function closeAfterEach(): <T extends Closable>(opened: T) => T {
   };
 }
 
-/** `stage` for a file of tests: each scene is closed after its test. */
+/** `stage` whose scenes are closed after each test of the file. */
 export function stageForEach(): typeof stage {
   const closing = closeAfterEach();
   return async (...given) => closing(await stage(...given));

@@ -36,7 +36,7 @@ export type ReceivedCall = Readonly<{
 
 export class ScriptedDispatcher implements RpcDispatcher {
   readonly calls: ReceivedCall[] = [];
-  /** Responds at once unless null. */
+  /** Returns the immediate response; null: the test responds later. */
   script: (call: Call) => RpcResponse | null = () => null;
 
   get params(): (string | null)[] {

@@ -20,7 +20,7 @@ export type MockNode = Readonly<{
   /** Requests of the method, without polls. */
   count(method: string): number;
   become(behaviour: Behaviour): void;
-  /** Open connections; with none, everything sent was read. */
+  /** Number of open connections; at 0, everything sent has been read. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }>;
@@ -30,7 +30,7 @@ const WATCH = [
   /"method":"getSlot","params":\[\{"commitment":"[a-z]+"\}\]\}$/,
   /"method":"(?:getGenesisHash|getMaxShredInsertSlot|getFirstAvailableBlock)"\}$/,
 ];
-const isWatch = ({ raw }: Received): boolean => WATCH.some((question) => question.test(raw));
+const isWatch = ({ raw }: Received): boolean => WATCH.some((pattern) => pattern.test(raw));
 
 function parse(raw: string, request: IncomingMessage): Received {
   const { id, method } = JSON.parse(raw) as { id: number; method: string };

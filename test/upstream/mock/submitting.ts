@@ -52,7 +52,7 @@ export type SubmitScene = Omit<Scene, 'send'> &
     submit(wire: Buffer, config?: object, trace?: CallTrace | null): Promise<string>;
   }>;
 
-/** Short; no rebroadcasts by default. */
+/** Short intervals; no rebroadcasts by default. */
 const testLimits: Partial<SubmitLimits> = {
   attemptTimeoutMs: 2_000,
   rebroadcastIntervalMs: 60_000,
@@ -62,7 +62,7 @@ const testLimits: Partial<SubmitLimits> = {
 
 type Options = Readonly<{ limits?: Partial<SubmitLimits>; upstream?: Partial<UpstreamLimits> }>;
 
-/** Stages submitters over nodes and send-only endpoints on devnet; each is closed after its test. */
+/** Creates submitters with nodes and send-only endpoints on devnet; each is closed after its test. */
 export function submittersForEach(): typeof stageSubmitter {
   const closing = closeAfterEach();
   return async (...given) => closing(await stageSubmitter(...given));

@@ -54,7 +54,7 @@ const filesIn = (): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe('cached documents', () => {
-  it('expire; absences sooner', async () => {
+  it('expire; cached absences expire sooner', async () => {
     const client = await start({ documentTtlMs: 1_000, absenceTtlMs: 100 });
     host.scripts.set('/none', bytes('', {}, 404));
     const both = () => read(client, '/1', '/none');
@@ -69,7 +69,7 @@ describe('cached documents', () => {
     expect(host.requestedPaths.slice(3)).toEqual(['/1']);
   });
 
-  it('are dropped by forget, on disk and during a fetch', async () => {
+  it('are dropped by forget, even on disk and during a fetch', async () => {
     const client = await start();
     await read(client, '/1');
     client.forget(at('/1'));
@@ -94,7 +94,7 @@ describe('cached documents', () => {
     expect(filesIn().length).toBe(1);
   });
 
-  it('are private files whose names no URI can choose', async () => {
+  it('are private files whose names a URI cannot control', async () => {
     const client = await start();
     await read(client, '/../../../etc/passwd', '/%2e%2e%2f..%5c', `/${'x'.repeat(1_500)}`);
     await client.close();
@@ -107,7 +107,7 @@ describe('cached documents', () => {
   });
 
   it.each([
-    ['cut off', (file: string) => truncateSync(file, statSync(file).size - 1)],
+    ['truncated', (file: string) => truncateSync(file, statSync(file).size - 1)],
     ['changed', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('/1"}', '/9"}'))],
     ['huge', (file: string) => truncateSync(file, 1024 ** 3)],
   ])('are fetched again when their file is %s', async (_, damage) => {

@@ -59,16 +59,16 @@ describe('off-chain JSON', () => {
 
   it.each([
     ['HTML', bytes('<html>', { 'content-type': 'text/html' })],
-    ['no JSON', bytes('not json')],
+    ['invalid JSON', bytes('not json')],
     ['404', bytes(TEXT, {}, 404)],
-    ['too much, as announced', bytes(`"${'x'.repeat(MAX)}"`)],
-    ['a bomb of gzip', bytes(gzipSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'gzip' })],
+    ['a content-length above the limit', bytes(`"${'x'.repeat(MAX)}"`)],
+    ['a gzip bomb', bytes(gzipSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'gzip' })],
     ['a redirect to a file', redirect('file:///etc/passwd')],
     ['a redirect with a password', redirect('http://u:p@a.example/meta')],
     ['a redirect to another port', redirect('http://a.example:22/meta')],
     ['a redirect to itself', redirect('/x')],
     [
-      'a body that breaks off',
+      'a truncated body',
       (_, reply, socket) => {
         reply.writeHead(200, { 'content-length': '100' });
         reply.write(TEXT, () => socket.destroy());
@@ -87,7 +87,7 @@ describe('off-chain JSON', () => {
     expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 
-  it('is cut off at the limit of an endless response', async () => {
+  it('is aborted at the size limit if the response is endless', async () => {
     let sent = 0;
     const closed = Promise.withResolvers<void>();
     const endless: Script = (_request, reply, socket) => {
@@ -106,7 +106,7 @@ describe('off-chain JSON', () => {
     expect(client.counts).toMatchObject({ absent: 1, failed: 0 });
   });
 
-  it('follows a limited number of redirects', async () => {
+  it('is read through a limited number of redirects', async () => {
     const { redirectsMax } = offChainLimits;
     for (let hop = 0; hop <= redirectsMax; hop++) host.scripts.set(`/${hop}`, redirect(`/${hop + 1}`));
     host.scripts.set(`/${redirectsMax + 1}`, json(META));
@@ -115,7 +115,7 @@ describe('off-chain JSON', () => {
     expect(await read(at('/0'))).toBeUndefined();
   });
 
-  it('is read from inline URIs and from gateways in order', async () => {
+  it('is read from data URIs, and from gateways in the configured order', async () => {
     const other = await startHost({ '*': json(META) });
     closing.push(other.close);
     const cid = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';
@@ -137,7 +137,7 @@ describe('off-chain JSON', () => {
   });
 });
 
-/** Sends a start, then a little at a time. */
+/** Sends the head, then a little at a time. */
 function drip(socket: Parameters<Script>[2], head: string, drop: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write(drop), 20);
@@ -145,7 +145,7 @@ function drip(socket: Parameters<Script>[2], head: string, drop: string): void {
 }
 
 describe('forbidden address', () => {
-  /** Server on another loopback address, standing for internal hosts. */
+  /** A server on another loopback address that represents an internal host. */
   async function inside(): Promise<Host> {
     const victim = await startHost({ '*': json({ secret: true }) }, '127.0.0.1', host.port);
     closing.push(victim.close);
@@ -170,7 +170,7 @@ describe('forbidden address', () => {
     expect(await read(uri)).toBeUndefined();
     expect(await read(at('/x'))).toBeUndefined();
     expect([victim.requestedPaths, victim.connections()]).toEqual([[], 0]);
-    // Rejected without an attempt.
+    // Rejected without a connection attempt.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
@@ -181,9 +181,9 @@ describe('forbidden address', () => {
     expect([host.connections(), victim.connections()]).toEqual([0, 0]);
   });
 
-  it('gets no request when a connection to an allowed address ends there', async () => {
+  it('receives no request when the connection to an allowed address reaches it', async () => {
     const victim = await inside();
-    // A connection to 0.0.0.0 leads to 127.0.0.1.
+    // A connection to 0.0.0.0 reaches 127.0.0.1.
     const resolve = async () => ['0.0.0.0'];
     await open({ resolve, rules: { allowedNetworks: ['0.0.0.0/32'], ports: [host.port] } });
     expect(await read(at('/meta'))).toBeUndefined();
@@ -205,18 +205,18 @@ describe('forbidden address', () => {
 });
 
 describe('concurrent reads', () => {
-  it('continue when one is canceled, and abort with the last', async () => {
+  it('continue when one is canceled, and abort when the last is', async () => {
     const arrived = Promise.withResolvers<Parameters<Script>[2]>();
     host.scripts.set('/x', (_, __, socket) => arrived.resolve(socket));
     await open();
-    const leavers = [new AbortController(), new AbortController()];
-    const readings = leavers.map(({ signal }) => client.read([at('/x')], signal));
+    const controllers = [new AbortController(), new AbortController()];
+    const readings = controllers.map(({ signal }) => client.read([at('/x')], signal));
     const socket = await arrived.promise;
-    leavers[0]?.abort();
+    controllers[0]?.abort();
     expect((await readings[0])?.size).toBe(0);
     expect([client.inFlight, client.queues.active, socket.destroyed]).toEqual([1, 1, false]);
     const closed = once(socket, 'close');
-    leavers[1]?.abort();
+    controllers[1]?.abort();
     expect((await readings[1])?.size).toBe(0);
     await closed;
     expect(client.inFlight).toBe(0);

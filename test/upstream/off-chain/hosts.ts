@@ -10,7 +10,7 @@ export type Host = Readonly<{
   requestedPaths: string[];
   headers: IncomingMessage['headers'][];
   connections: () => number;
-  /** Behavior per path; others are 404. */
+  /** Behavior by path; other paths return 404. */
   scripts: Map<string, Script>;
   close(): Promise<void>;
 }>;
@@ -72,7 +72,7 @@ export const noResponse: Script = () => undefined;
 
 export const neverAborted = new AbortController().signal;
 
-/** Client that may use 127.0.0.2 on these ports; every name resolves to it. */
+/** A client that may connect to these ports of 127.0.0.2; every name resolves to that address. */
 export function openClient(
   ports: readonly number[],
   options: Partial<OffChainOptions> = {},

@@ -11,7 +11,7 @@ import { neverAborted, openClient } from './hosts.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-it.skipIf(!hasOpenssl)('reads over TLS with a trusted certificate for the name only', async () => {
+it.skipIf(!hasOpenssl)('off-chain hosts need a trusted certificate for their name', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'solway-off-chain-tls-'));
   const trusted = getCACertificates('default');
   const own = contentOf(makeCertificate(folder, 'a-host'));

@@ -9,7 +9,7 @@ export const healthy: PubsubBehaviour = (request, peer) => {
 
 export const closing: PubsubBehaviour = (_request, peer) => peer.socket.close();
 
-/** Accepts slot subscriptions; responds to other requests in its own way. */
+/** Accepts slot subscriptions; handles other requests with the given behavior. */
 const exceptSlots =
   (behaviour: PubsubBehaviour): PubsubBehaviour =>
   (request, peer) =>

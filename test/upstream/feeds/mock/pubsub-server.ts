@@ -56,7 +56,7 @@ export class PubsubMock {
     this.#server.on('connection', (socket) => this.#attend(new Peer(socket)));
   }
 
-  /** @param slot - first slot of its connections. */
+  /** @param slot - first slot sent on each connection. */
   static async start(behaviour: PubsubBehaviour, slot = 1_000): Promise<PubsubMock> {
     const mock = new PubsubMock(behaviour, slot);
     await once(mock.#server, 'listening');
@@ -102,7 +102,7 @@ export class PubsubMock {
       const request = { ...JSON.parse(raw), raw } as PubsubRequest;
       this.received.push(request);
       this.#behaviour(request, peer);
-      // Sends the current slot at once, so that tests need not wait.
+      // Sends the current slot at once, so that tests do not have to wait.
       if (request.method === 'slotSubscribe' && peer.ids.has('slotSubscribe')) {
         peer.notify('slot', this.slotInfo());
       }

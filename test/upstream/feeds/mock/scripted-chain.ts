@@ -6,13 +6,13 @@ import { dispatcherOf } from '../../mock/dispatcher.ts';
 
 const HASH = '11111111111111111111111111111111';
 
-/** A pool with empty blocks up to a tip, except for skipped slots. */
+/** A pool whose chain has an empty block in each slot up to the tip, except skipped slots. */
 export class ScriptedChain implements RpcDispatcher {
   tip: number;
   readonly skipped = new Set<number>();
-  /** Slots with a block that getBlocks omits. */
+  /** Slots whose block getBlocks omits. */
   readonly unlisted = new Set<number>();
-  /** Slots in getBlocks without a result of getBlock. */
+  /** Slots that getBlocks lists but getBlock has no block for. */
   readonly lacking = new Set<number>();
   readonly requests: string[] = [];
   readonly logged: string[] = [];
@@ -29,7 +29,7 @@ export class ScriptedChain implements RpcDispatcher {
   }
 
   count(method: string): number {
-    return this.requests.filter((question) => question.startsWith(`${method} `)).length;
+    return this.requests.filter((request) => request.startsWith(`${method} `)).length;
   }
 
   readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
@@ -58,7 +58,7 @@ export class ScriptedChain implements RpcDispatcher {
   #block(slot: number): unknown {
     let parentSlot = slot - 1;
     while (this.skipped.has(parentSlot)) parentSlot--;
-    const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot };
-    return { ...place, blockhash: HASH, previousBlockhash: HASH, transactions: [], rewards: [] };
+    const header = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot };
+    return { ...header, blockhash: HASH, previousBlockhash: HASH, transactions: [], rewards: [] };
   }
 }
