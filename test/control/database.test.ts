@@ -17,7 +17,7 @@ const extraTable = (name: string): Migration => ({
 });
 
 describeOnBothStores('the database', ({ kind, fresh, open }) => {
-  it('is migrated by one of several programs that start at once', async () => {
+  it('is migrated exactly once when several programs start together', async () => {
     const place = await fresh();
     const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
     for (const store of stores) {
@@ -27,7 +27,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     }
   });
 
-  it('keeps the rows of an older schema, with default limits', async () => {
+  it('keeps the rows of an older schema, and adds default limits', async () => {
     const place = await fresh();
     const store = await open(place);
     await dropAll(store.db);
@@ -53,7 +53,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
   });
 
-  it('is rejected when a newer version has written it', async () => {
+  it('is rejected if a newer version has written it', async () => {
     const place = await fresh();
     const store = await open(place);
     await migrate(store, [...migrations, extraTable('later')]);
@@ -64,7 +64,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     );
   });
 
-  it('is unchanged when a migration step fails', async () => {
+  it('is unchanged after a failed migration step', async () => {
     const store = await open();
     const good = extraTable('half');
     const bad: Migration = {
@@ -90,7 +90,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     expect(await db.selectFrom('audit').selectAll().execute()).toEqual([]);
   });
 
-  it('does not let two transactions write at once', async () => {
+  it('never runs two write transactions at once', async () => {
     const place = await fresh();
     const [first, second] = [await open(place), await open(place)];
     const order: string[] = [];
@@ -107,7 +107,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 });
 
-/** Retries tables with foreign keys until the referencing ones are gone. */
+/** Drops all tables; repeats, because tables that others reference can only be dropped last. */
 async function dropAll(db: Kysely<Schema>): Promise<void> {
   for (let left = await tablesOf(db); left.length > 0; left = await tablesOf(db)) {
     for (const table of left)

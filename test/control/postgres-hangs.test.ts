@@ -24,7 +24,7 @@ describe.skipIf(postgresPrograms === null)(
       server = await startPostgres(postgresPrograms!);
       way = new FreezingProxy(await server.createDatabase());
       const place = await way.listen();
-      // Disables the other timeouts.
+      // Effectively disables the other timeouts.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
       store = await openDatabase({ url: place, ...never, hangsAfterMs: 500, connectionsMax: 2 });
     });
@@ -52,7 +52,7 @@ describe.skipIf(postgresPrograms === null)(
       await changing.promise;
       way.frozen = true;
       frozen.resolve();
-      // More than the pool has connections.
+      // More queries than the pool has connections.
       const requested = await Promise.allSettled([change, invoke(), invoke(), invoke()]);
       expect(requested.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
         Array(4).fill(true),
@@ -62,7 +62,7 @@ describe.skipIf(postgresPrograms === null)(
       expect(await invoke()).toEqual({ version: 0 });
     });
 
-    it('does not delay revocations when connections to it are cut silently', async () => {
+    it('does not delay revocations when a firewall silently drops connections to it', async () => {
       const url = await server.createDatabase();
       const elsewhere = await openDatabase({ url });
       const cut = new FreezingProxy(url);
@@ -86,7 +86,7 @@ describe.skipIf(postgresPrograms === null)(
       await Promise.all([near.close(), elsewhere.close()]);
     });
 
-    it('makes the control API and sign-in answer 503, and is described in the log only', async () => {
+    it('makes the control API and sign-in return 503, and appears only in the log', async () => {
       const fixture = await openAccountsFixture(store);
       const operator = await firstOperator(fixture);
       using written = vi.spyOn(console, 'error');

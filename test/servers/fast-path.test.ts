@@ -40,7 +40,7 @@ const lengthless = (text: string, instead: string) => text.replace(/content-leng
 
 const chunked = (key: string, more = '') => lengthless(rawPost(key, '', more), 'transfer-encoding: chunked');
 
-/** Byte sequences of clients; the last request closes the connection, and nothing hidden may be executed. */
+/** Client requests as raw bytes. The last one closes the connection; the `hidden` call must never be executed. */
 const conversations = (key: string, hidden: string): [string, string][] => [
   ['a call', rawPost(key, call('getSlot'), closing)],
   ['a call that keeps the connection', rawPost(key, call('a')) + rawPost(key, call('b', '"x"'), closing)],
@@ -72,11 +72,11 @@ const conversations = (key: string, hidden: string): [string, string][] => [
 ];
 
 describe.each([{ sharesReads: true }, { sharesReads: false }])(
-  'reading into shared memory: $sharesReads',
+  'with a shared read buffer: $sharesReads',
   ({ sharesReads }) => {
     const options: TestServerOptions = { sharesReads };
 
-    it('returns the responses of node:http for any packet boundaries', async () => {
+    it('returns the same responses as node:http, wherever the packets are split', async () => {
       const [raw, plain] = [await start(options), await start({ raw: false })];
       const key = raw.createKey('rpc', { rpcPerSecond: 1_000, rpcBurst: 1_000_000 });
       plain.keys.apply([raw.keys.find(key.slice(13, 21) as never) as never]);
@@ -92,7 +92,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       expect(executed).not.toContain('hidden');
     });
 
-    it('keeps the state of connections apart', async () => {
+    it('isolates the state of connections', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
       const release: (() => void)[] = [];
@@ -110,7 +110,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
         expect(await wire.ended()).toContain(`"result":["${`${i}-`.repeat(50)}"],"id":${i}}`);
     });
 
-    it('moves a connection to node:http at the first unsupported request, for good', async () => {
+    it('hands a connection over to node:http permanently at the first unsupported request', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
       const wire = gateway.connect();
@@ -129,7 +129,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       wire.socket.destroy();
     });
 
-    it('stops reading while its response is not read', async () => {
+    it('stops reading requests while the client does not read the response', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
       gateway.answer = async () => result(`"${'x'.repeat(12 * 1024 * 1024)}"`);

@@ -29,7 +29,7 @@ const pepper = Buffer.alloc(32, 1);
 
 const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
 
-/** A key for `testKeys`. */
+/** Creates a key that `testKeys` accepts. */
 export function newKey(
   product: Product,
   limits: Partial<PlanLimits>,

@@ -16,7 +16,7 @@ const QUOTE = Buffer.from('"');
 
 const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
 
-/** A streamed result in pooled buffers, produced with backpressure, with a scripted end. */
+/** A streamed result in pooled buffers with backpressure, whose end the test controls. */
 class Coming implements StreamedResponse {
   readonly bytes: number | null;
   readonly #pieces: number;
@@ -109,7 +109,7 @@ const post = (url: string): Promise<Response> =>
 
 describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $raw', ({ raw }) => {
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives completely, releases its memory and keeps the connection; length known: $hasLength',
+    'arrives completely, releases its memory and keeps the connection open; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
       const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
@@ -126,7 +126,7 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
   );
 
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'that breaks off is detected by the client; length known: $hasLength',
+    'is recognizably incomplete for the client if it breaks off; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(3, hasLength, 'broken'));
       await expect(post(url).then((response) => response.text())).rejects.toThrow();

@@ -31,7 +31,7 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
     ),
   );
 
-/** Refill so slow that clock differences do not matter. */
+/** So slow that clock differences between the two stores do not matter. */
 const telling = fc.integer({ min: 1, max: 3 });
 const rates = fc
   .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
@@ -55,7 +55,7 @@ const presence = gateway.map((who) => step('presence', ['gateways'], who, LONG_M
 const noWindows = fc.constant(step('windows', [], 'a', 0, LONG_MS));
 const steps = fc.array(fc.oneof(rates, windows, places, quotas, presence, noWindows), { maxLength: 30 });
 
-/** Removes insignificant differences: time, order of parts, last digit of a level. */
+/** Removes irrelevant differences: time, order, and the last digit of a bucket level. */
 function comparable({ name }: LimitCommand, answer: unknown): unknown {
   if (name === 'presence') return (answer as number[])[1];
   if (name === 'rates') return (answer as string[]).map((level) => Math.round(Number(level)));
@@ -113,7 +113,7 @@ describe('the in-memory limit store', () => {
     expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['0']);
   });
 
-  it('bounds the number of names and evicts the least recently updated', () => {
+  it('caps the number of entries, and evicts the least recently updated', () => {
     const { run } = bookAt(4);
     for (let name = 0; name < 6; name++) run(step('quotas', [`q${name}`], 'a', Number.MAX_SAFE_INTEGER, 1));
     const known = [0, 1, 2, 3, 4, 5].filter(

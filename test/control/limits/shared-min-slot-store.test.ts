@@ -17,7 +17,7 @@ import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 const key = { ...internalKey, familyId: 'f', neverBack: true };
 const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
 
-/** A process with nodes at these slots, one after the other. */
+/** A process whose node returns these slots in turn. */
 function processOver(exchange: LimitStore, ...slots: number[]) {
   const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:slot:', retentionMs: 60_000 });
   const sessions = new SessionMinSlots({}, minSlots);
@@ -26,7 +26,7 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   const limits = { waitMs: 2_000, backoffMs: 1 };
   const parts = { keys: new CallKeys(), counts: new ResponseCounts(), limits };
   const met = new MonotonicReads(source, parts);
-  /** The slot of a read in the session, or the error. */
+  /** The slot that a read in the session returns, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
     const minSlot = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
     const { body } = await request(met, { ...call, minSlot });
@@ -36,25 +36,25 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
 }
 
 function promises(open: () => LimitStore): void {
-  it('have the same minimum slot in all processes', async () => {
+  it('share a minimum slot across processes', async () => {
     const a = processOver(open(), 105, 105, 107);
     const b = processOver(open(), 100, 104, 106);
     expect([await a.read(), await b.read(), b.source.calls.length]).toEqual(['105', '106', 3]);
     expect([await a.read(), a.source.calls.length]).toEqual(['107', 3]);
   });
 
-  it('are separate for other sessions of the same key', async () => {
+  it('are isolated from other sessions of the same key', async () => {
     const a = processOver(open(), 205);
     const b = processOver(open(), 200);
     expect([await a.read('one'), await b.read('other'), await b.read(null)]).toEqual(['205', '200', '200']);
   });
 }
 
-describe('sessions of several processes, in the memory of one of them', () => {
+describe('sessions of several processes, with the store in one of them', () => {
   const book = new InMemoryLimitStore();
   promises(() => new DirectLimitStore(book));
 
-  it('continue locally if the store is unreachable, with one attempt for all reads', async () => {
+  it('continue locally if the store is unreachable, with one connection attempt for all reads', async () => {
     let runs = 0;
     const run = (): Promise<never> => Promise.reject(new Error(`away ${++runs}`));
     const away = Object.assign(new DirectLimitStore(book), { execute: run });
@@ -64,7 +64,7 @@ describe('sessions of several processes, in the memory of one of them', () => {
 });
 
 describe.skipIf(redisProgram === null)(
-  'sessions of several processes, on Redis (skipped where it is not installed)',
+  'sessions of several processes, with the store in Redis (skipped where it is not installed)',
   () => {
     let redis: RedisServer;
     const exchanges: LimitStore[] = [];

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const identity = (name: string): TlsIdentity => contentOf(makeCertificate(folder, name));
 
-/** A socket without certificate validation. */
+/** Connects without certificate validation. */
 function wire(ALPNProtocols: string[]): TLSSocket {
   const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
   socket.on('error', () => {});
@@ -32,7 +32,7 @@ function wire(ALPNProtocols: string[]): TLSSocket {
 }
 
 describe('a server with a certificate', () => {
-  it('speaks HTTP/2 over TLS', async () => {
+  it('serves HTTP/2 over TLS', async () => {
     const own = identity('one');
     stage = await new TestGrpcServer({ tls: own }).listen();
     const session = connectHttp2(`https://localhost:${stage.port}`, {
