@@ -15,24 +15,24 @@ import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { startMock } from '../upstream/mock/server.ts';
 
-/** Keys and accounts that are made by the API of a gateway while it is killed, and those that it acknowledged. */
+/** Creates keys and accounts through the API of a gateway that is killed, and records the acknowledged ones. */
 class Changes {
   readonly #headers: Record<string, string>;
-  /** Acknowledged since the last look at the store. */
+  /** Acknowledged since the last check of the database. */
   #keys: string[] = [];
   #emails: string[] = [];
-  /** All that were found in it. */
+  /** How many acknowledged ones have been found in the database. */
   found = { keys: 0, accounts: 0 };
   #ended = false;
   #running: Promise<unknown> = Promise.resolve();
   #first = Promise.withResolvers<void>();
 
-  /** @param token - of the operator's. */
+  /** @param token - an operator token. */
   constructor(token: string) {
     this.#headers = { authorization: `Bearer ${token}` };
   }
 
-  /** Resolves when a key and an account were acknowledged since `start`. */
+  /** Resolves when a key and an account have been acknowledged since `start`. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
@@ -68,12 +68,12 @@ class Changes {
     await this.#running;
   }
 
-  /** @returns what of it is not in the store, as text. */
+  /** @returns descriptions of acknowledged data that is missing from the database. */
   async lost({ db }: Store): Promise<string[]> {
     const [keys, emails] = [this.#keys, this.#emails];
     [this.#keys, this.#emails] = [[], []];
     const lost: string[] = [];
-    /** Looks for values in a column. @returns how many there are. */
+    /** Looks for values in a column, and records the missing ones. @returns how many exist. */
     const look = async (
       what: string,
       table: string,
@@ -107,7 +107,7 @@ class Changes {
   }
 }
 
-/** @returns the response; null where it is no success, or none came. */
+/** @returns the response, or null for a failure or no response. */
 async function post(url: string, body: object, headers: Record<string, string>): Promise<unknown> {
   const sent = { 'content-type': 'application/json', ...headers };
   try {
@@ -123,11 +123,11 @@ const DAY_MS = 86_400_000;
 
 export type KillLoopOptions = Readonly<{
   kills: number;
-  /** null: the embedded database. */
+  /** null for the embedded database. */
   postgres: PostgresServer | null;
   flushMs: number;
   concurrency: number;
-  /** Maximum time under load before each kill. */
+  /** Maximum time under load before each kill, in milliseconds. */
   loadMs: number;
   /** With PostgreSQL: every nth kill happens during an outage of the database. */
   outageEvery: number;
@@ -141,19 +141,19 @@ export type KillReport = Readonly<{
   answered: number;
   unanswered: number;
   counted: number;
-  /** Age of the oldest response that is not counted, in milliseconds; 0 for none. */
+  /** How long before the kill the oldest uncounted response was received, in milliseconds; 0 for none. */
   lossMs: number;
   hadOutage: boolean;
   /** Acknowledged keys and accounts that are stored. */
   keys: number;
   accounts: number;
-  /** Acknowledged items of this run that are missing, as text. */
+  /** Descriptions of acknowledged items of this run that are missing. */
   lost: readonly string[];
 }>;
 
 /**
- * Kills a gateway under load repeatedly while keys and accounts are created by its API, and reads the store after each
- * restart.
+ * Repeatedly kills a gateway under load while keys and accounts are created by its API, and checks the database after
+ * each restart.
  */
 export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
   const { postgres, flushMs } = options;
@@ -268,7 +268,7 @@ const countOf = (place: OpenOptions): Promise<number> =>
     return rows.reduce((sum, { requests }) => sum + requests, 0);
   });
 
-/** Usage checks pass, and days and minutes agree. @throws Error */
+/** Checks usage, and that days and minutes agree. @throws Error on a violation. */
 const checkUsage = (place: OpenOptions, counted: number): Promise<void> =>
   withStore(place, async (store) => {
     const later = Date.now() + 2 * DAY_MS;

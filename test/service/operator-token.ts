@@ -9,7 +9,7 @@ export type OperatorApi = Readonly<{
   secret: string;
 }>;
 
-/** Creates an operator token in the store of a service, by default the embedded one. */
+/** Creates an operator token in the database of a service, by default the embedded one. */
 export async function operatorToken(
   dataDir: string,
   place: OpenOptions = { file: join(dataDir, 'solway.db') },

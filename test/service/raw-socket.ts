@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 export type RawSocket = Readonly<{
   socket: Socket;
   write: (bytes: string | Uint8Array) => void;
-  /** Waits for received bytes. @throws Error on close or timeout. */
+  /** Waits for received bytes that match. @throws Error on close or timeout. */
   until: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   closed: Promise<string>;
 }>;
@@ -41,7 +41,7 @@ export function rawSocket(url: string): Promise<RawSocket> {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
-      // A reset is followed by `close`.
+      // `close` follows a reset.
       socket.on('error', () => {});
       resolve({ socket, write: (bytes) => void socket.write(bytes), until, closed });
     });

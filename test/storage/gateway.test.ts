@@ -24,7 +24,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
 describe('a stored file', () => {
-  it('is served completely, cacheable forever and embeddable by any page', async () => {
+  it('is served completely, cacheable forever and embeddable in any page', async () => {
     const response = await get(`/ipfs/${cid}`);
     expect(response.status).toBe(200);
     expect((await bodyOf(response)).equals(bytes)).toBe(true);
@@ -45,7 +45,7 @@ describe('a stored file', () => {
   it.each([
     [`bytes=${3 * MIB}-`, 3 * MIB, 3 * MIB + 11],
     [`bytes=${MIB - 1}-${MIB}`, MIB - 1, MIB + 1],
-  ])('is served in part: %s', async (range, start, end) => {
+  ])('is served for a byte range: %s', async (range, start, end) => {
     const response = await get(`/ipfs/${cid}`, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       206,
@@ -88,8 +88,8 @@ describe('a stored file', () => {
   );
 });
 
-describe('a path without a stored file', () => {
-  it('is not found', async () => {
+describe('a path that is not a stored file', () => {
+  it('returns 404', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
     const names = ['x', '..', '.', '%2e%2e', '%00', 'bafkqaaa', '*', `${cid}.json`, `${cid}%2f..`];
     for (const requested of [other, ...names]) {
@@ -114,7 +114,7 @@ describe('a client of the gateway', () => {
     return wire;
   }
 
-  it('that disconnects releases its file', async () => {
+  it('releases its file when it disconnects', async () => {
     const large = await listener.store(patterned(MIB), { times: 40 });
     const wires = [await stuck(large), await stuck(large)];
     expect(listener.opened.open - listener.opened.closed).toBe(2);
@@ -122,7 +122,7 @@ describe('a client of the gateway', () => {
     await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
   });
 
-  it('gets 503 when too many files are being read', async () => {
+  it('gets 503 while too many files are being read', async () => {
     const large = await listener.store(patterned(MIB), { times: 40 });
     const wires = [await stuck(large), await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${cid}`);
@@ -134,7 +134,7 @@ describe('a client of the gateway', () => {
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('that reads nothing is disconnected long before the total timeout', async () => {
+  it('is disconnected long before the total timeout if it reads nothing', async () => {
     await listener.stop();
     listener = await StorageServer.start({ progressMs: 100, progressMinBytes: 128 * 1024 });
     const large = await listener.store(patterned(MIB), { times: 40 });

@@ -9,7 +9,7 @@ import { settled } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import type { Dashboard } from './start-dashboard.ts';
 
-/** What these tests need: the program, and a page in which its operator is signed in. */
+/** The program, and a page with a signed-in operator. */
 export type SignedInPage = Readonly<{ dashboard: Dashboard; page: Page }>;
 
 type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
@@ -17,7 +17,7 @@ type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
 const bodyOf = (method: string, params: readonly unknown[] = []): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
-/** Creates a key as the dashboard does, with the session of its page. */
+/** Creates a key as the dashboard does, with the session of the page. */
 async function makeKey(
   { page }: SignedInPage,
   fields: Readonly<Record<string, unknown>>,
@@ -31,11 +31,11 @@ async function makeKey(
   return (await page.evaluate(requested)) as CreatedKey;
 }
 
-/** A new key is accepted within a second of its creation. */
+/** Waits until the service accepts a new key, which takes at most a second. */
 const inForce = (gateway: TestRpcClient): Promise<true> =>
   eventually(async () => (await gateway.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
 
-/** Sends a transfer that lands. @returns its signature. */
+/** Sends a transfer that succeeds. @returns its signature. */
 async function sendTransfer(gateway: TestRpcClient): Promise<string> {
   const payer = Keypair.generate();
   const result = async (method: string, params: readonly unknown[]): Promise<unknown> =>
@@ -55,7 +55,7 @@ async function sendTransfer(gateway: TestRpcClient): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** Configuration that logs every request with its steps, and writes what the pages show without delay. */
+/** Configuration that logs every request, and writes what the pages show without delay. */
 export const promptPages = `
 [localnet]
 slot_ms = 50
@@ -71,8 +71,8 @@ check_interval_ms = 50
 `;
 
 /**
- * Tests of the pages about calls, sockets and nodes, inside a describe that starts the program. `signedIn` is called
- * before the first of them.
+ * Tests the pages about calls, sockets and nodes. Call it in a describe that starts the program; `signedIn` runs
+ * before the first test.
  */
 export function describeTrafficPages(signedIn: () => SignedInPage): void {
   describe('the traffic pages', () => {
@@ -130,7 +130,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'errors');
     });
 
-    it('filter the log with chips stored in the URL', async () => {
+    it('filter the log with chips that are stored in the URL', async () => {
       await open(`/logs?range=15m&key=${made.key.id}`);
       await cell('getSlot').first().waitFor();
       await page.getByLabel('Outcome').selectOption('rpcError');
@@ -171,7 +171,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'transactions');
     });
 
-    it('cordon and uncordon a node with a reason, as the audit log records', async () => {
+    it('cordon and uncordon a node with a reason, which the audit log records', async () => {
       await open('/upstreams');
       await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
       await page.getByLabel('Reason').fill('a new disk');
