@@ -141,7 +141,7 @@ describe('a renewed certificate', () => {
   });
 
   it.each<[string, () => [string, string], string]>([
-    ['the key of another certificate', () => [renewed.cert, old.key], 'the key does not match the certificate'],
+    ['the wrong key', () => [renewed.cert, old.key], 'the key does not match the certificate'],
     ['an empty file', () => ['/dev/null', renewed.key], 'the file is not a PEM certificate'],
   ])('with %s is rejected and logged until it is fixed', async (_what, wrong, words) => {
     await start();

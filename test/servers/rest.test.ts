@@ -396,7 +396,7 @@ describe('a REST request that fails before routing', () => {
   it.each([
     ['a missing Host header', `${line}\r\n`, 'MALFORMED_HTTP'],
     ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
-    ['an absolute request target', 'POST http://x/sol/v1/nft/probe HTTP/1.1\r\nhost: x\r\na b\r\n\r\n', 'MALFORMED_HTTP'],
+    ['a full URL', 'POST http://x/sol/v1/nft/probe HTTP/1.1\r\nhost: x\r\na b\r\n\r\n', 'MALFORMED_HTTP'],
     ['a body timeout', `${line}host: x\r\ncontent-length: 9\r\n\r\n{`, 'REQUEST_TIMEOUT'],
   ])('because of %s is rejected in the envelope', async (_what, bytes, code) => {
     await server.stop();

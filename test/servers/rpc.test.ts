@@ -112,7 +112,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ],
     ];
 
-    it.each(failing)('with %s gets a specific error without an upstream call', async (_what, body, expected) => {
+    it.each(failing)('with %s gets its own error, and is not forwarded', async (_what, body, expected) => {
       const response = await server.post(body, server.createKey());
       expect([response.status, await response.json()]).toEqual([200, expected]);
       expect(server.calls).toEqual([]);

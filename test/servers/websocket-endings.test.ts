@@ -188,13 +188,13 @@ describe('a silent client', () => {
 describe('an invalid client frame', () => {
   const faults: [string, Buffer, number, string][] = [
     ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'Invalid WebSocket frame'],
-    ['text in another encoding than UTF-8', clientFrame(0x81, Buffer.from([0xff, 0xfe])), 1007, 'Parse error'],
     [
-      'an invalid close code',
-      clientFrame(0x88, Buffer.from([0, 5])),
-      1002,
-      'Invalid WebSocket frame',
+      'text in another encoding than UTF-8',
+      clientFrame(0x81, Buffer.from([0xff, 0xfe])),
+      1007,
+      'Parse error',
     ],
+    ['an invalid close code', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'Invalid WebSocket frame'],
   ];
   it.each(faults)('with %s ends the connection', async (_, bytes, code, reason) => {
     const wire = await server.upgradedClient();

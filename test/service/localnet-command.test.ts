@@ -261,22 +261,14 @@ describe('the output of solway localnet', () => {
 
   it.each<[string, () => string[], RegExp]>([
     [
-      'an account file that is not there',
+      'a missing account file',
       () => ['--account', SYSTEM, 'none.json'],
       /cannot read account file .*none\.json/,
     ],
+    ['a missing folder', () => ['--account-dir', 'nowhere'], /cannot read account directory nowhere/],
+    ['a missing program file', () => ['--bpf-program', SYSTEM, 'none.so'], /none\.so does not exist: build/],
     [
-      'a folder that is not there',
-      () => ['--account-dir', 'nowhere'],
-      /cannot read account directory nowhere/,
-    ],
-    [
-      'a program that is not there',
-      () => ['--bpf-program', SYSTEM, 'none.so'],
-      /none\.so does not exist: build/,
-    ],
-    [
-      'a program that is none',
+      'an invalid program file',
       () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
       /text\.so is not a compiled program: pass the \.so file/,
     ],

@@ -78,7 +78,7 @@ describe('a Kubo node', () => {
       'fails after its headers',
       { add: (response) => sendJson(response, 200, { Message: 'x', Type: 'error' }) },
     ],
-    ['sends too long a response', { add: (response) => void response.end(`${' '.repeat(300_000)}{"Hash":"x"}`) }],
+    ['sends 300 kB', { add: (response) => void response.end(`${' '.repeat(300_000)}{"Hash":"x"}`) }],
     ['does not respond', { add: () => {} }],
     ['redirects', { add: (response) => void response.writeHead(307, { location: '/x' }).end() }],
     ['cannot pin our blocks', { chunkBytes: 1024, pinError: 'no room' }],

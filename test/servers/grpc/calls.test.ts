@@ -91,7 +91,7 @@ describe('a unary call', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('accepts %s, and compresses the response if that makes it smaller', async (encoding, compress) => {
+  ] as const)('accepts %s, and compresses the response if worthwhile', async (encoding, compress) => {
     await start();
     const text = 'over and over '.repeat(500);
     const call = stage.call(GET_SLOT, { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding });
