@@ -143,7 +143,7 @@ describe('a backup file', () => {
       (file) => rewrite(file, (text) => text.replace(/"schema":\d+/, '"schema":999')),
       /has schema 999/,
     ],
-    ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
+    ['missing', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const file = newFile();
     copyFileSync(original, file);

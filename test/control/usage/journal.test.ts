@@ -36,7 +36,7 @@ const call = {
   credits: 1,
 } as const;
 
-/** A writer over a meter, with a switch that makes the store fail. */
+/** A writer for a meter, with a switch that makes the store fail. */
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
   const away = { now: false };
@@ -60,7 +60,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   return { writer: new UsageWriter({ ...all, ...options }), meter, use, away, recovered };
 }
 
-/** Prototype of file handles, so that tests can make the disk slow or full. */
+/** Prototype of file handles, which tests patch to make the disk slow or full. */
 async function openFiles(): Promise<FileHandle> {
   const file = await openFile(root);
   await file.close();
@@ -78,7 +78,7 @@ async function requestsOf(store: Store): Promise<number> {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Renames a journal to that of an ended process. */
+/** Renames a journal as if its process had ended. */
 function killed(folder: string): string {
   const [name = ''] = readdirSync(folder);
   const epoch = name.split('.')[3] ?? '';
@@ -87,7 +87,7 @@ function killed(folder: string): string {
   return dead;
 }
 
-it('the usage journal is unchanged after an interrupted write, so that no line is corrupted', async () => {
+it('an interrupted write does not corrupt any line of the usage journal', async () => {
   const folder = newFolder();
   const journal = new UsageJournal(folder, 'epoch');
   const [one, two] = [usageRow({ requests: 1 }), usageRow({ requests: 2 })];
@@ -111,7 +111,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
   it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
-    // After a failure, SQLite has a journal, too.
+    // SQLite has a journal only after a failure.
     away.now = true;
     use(1);
     await writer.flush();
@@ -129,7 +129,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     flushOne(2);
     flushOne(3);
     waits[0]?.();
-    // The first flush stores the rows of all three while the second writes to disk and the third waits.
+    // The first flush stores the rows of all three, while the second syncs the journal and the third waits.
     await expect.poll(() => [waits.length, writer.pendingRows]).toEqual([2, 0]);
     away.now = true;
     flushOne(4);
@@ -142,7 +142,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await writer.stop();
   });
 
-  it('is written before rows are sent to a server, and with SQLite only after a failure', async () => {
+  it('is written before rows are sent to a database server, and with SQLite only after a failure', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
     use(1);
@@ -156,7 +156,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('is recovered by the next start under its own epoch, once', async () => {
+  it('is recovered by the next start under its own epoch, only once', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
     one.use(2);
@@ -186,10 +186,10 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await one.writer.stop();
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('contains unstored rows, is emptied when they are stored, and is removed with its process', async () => {
+  it('holds rows until they are stored, and is removed when its process stops', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
     away.now = true;
@@ -211,8 +211,8 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
   });
 });
 
-describeOnSqlite('the file of the usage journal', ({ open }) => {
-  it('is read without a partial last line, and past damage, which is reported', async () => {
+describeOnSqlite('a usage journal file', ({ open }) => {
+  it('is read without its incomplete last line, and past damaged lines, which are reported', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
     one.away.now = true;
@@ -234,7 +234,7 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });
 
-  it('stays within its size, and keeps the newest state of every pending row', async () => {
+  it('stays within its size limit, and keeps the newest state of every pending row', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder, { journalMaxBytes: 400 });
     away.now = true;
@@ -256,7 +256,7 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
     expect(await requestsOf(store)).toBe(27);
   });
 
-  it('is not recovered while its process lives, and recreated after a wrong recovery', async () => {
+  it('is not recovered while its process is alive, and recreated after a wrong recovery deletes it', async () => {
     const [store, folder] = [await open(), newFolder()];
     const [one, two] = [writerOn(store, folder), writerOn(store, folder)];
     one.away.now = true;
@@ -287,7 +287,7 @@ describeOnBothStores('the usage writer', ({ open }) => {
       ])
       .executeTakeFirstOrThrow();
 
-  it('stores usage as counted, over minutes, methods and statuses', async () => {
+  it('stores usage as counted, across minutes, methods and statuses', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, newFolder(), { batchRows: { sqlite: 2, postgres: 2 } });
     for (let count = 0; count < 90; count++) {
@@ -304,7 +304,7 @@ describeOnBothStores('the usage writer', ({ open }) => {
     expect(writer.pendingRows).toBe(0);
   });
 
-  it('raises a row when only one of its counters grows, and does not lower it by late rows', async () => {
+  it('raises a row even if only one counter grows, and never lowers it for late rows', async () => {
     const store = await open();
     const columns = { requests: 'requests', messages: 'messages', credits: 'credits' } as const;
     const all = { ...columns, bytesIn: 'bytes_in', bytesOut: 'bytes_out' };
