@@ -9,8 +9,8 @@ import { runHere } from './run-solway.ts';
 describe('solway db', () => {
   let folder = '';
   const solway = (...args: string[]) => runHere(folder, args, { NOWHERE: 'postgres://127.0.0.1:1/none' });
-  const keysIn = async (...place: string[]): Promise<string[]> => {
-    const { out } = await solway('keys', 'list', '--json', ...place);
+  const keysIn = async (...options: string[]): Promise<string[]> => {
+    const { out } = await solway('keys', 'list', '--json', ...options);
     return (JSON.parse(out) as { keys: { id: string; name: string }[] }).keys
       .map(({ id, name }) => `${id} ${name}`)
       .sort();

@@ -103,12 +103,12 @@ describe('solway doctor', () => {
   ])('reports a PubSub endpoint that is %s', async (pubsub, why) => {
     writeFileSync(join(folder, 'solway.toml'), '[upstream_pool]\nattempt_timeout_ms = 500\n');
     const node = await startNode(MAINNET, pubsub);
-    const given = await doctor('--upstream', node, '--ws', socketOf(node));
-    expect(given.code).toBe(1);
+    const result = await doctor('--upstream', node, '--ws', socketOf(node));
+    expect(result.code).toBe(1);
     const subject = 'BAD   PubSub of mainnet-beta-1 \\(mainnet-beta\\)';
     const text = `${subject}: it delivers no notifications \\((?:${why})\\)\\. Check ws`;
-    expect(given.out).toMatch(new RegExp(text));
-    expect(given.out).not.toContain(SECRET);
+    expect(result.out).toMatch(new RegExp(text));
+    expect(result.out).not.toContain(SECRET);
   });
 
   it('checks transaction senders', async () => {

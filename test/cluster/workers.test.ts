@@ -105,15 +105,15 @@ const readsOf =
     send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
   };
 
-async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
-  const made = await api.sendRequest<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
+async function createKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
+  const created = await api.sendRequest<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
     'POST',
     '/customers/house/keys',
     { product: 'rpc', name: 'of the test', planId: 'any', ...more },
   );
   for (const client of clients)
-    await eventually(async () => (await call(client, made.secret)) === 200, 'the key is accepted');
-  return made;
+    await eventually(async () => (await call(client, created.secret)) === 200, 'the key is accepted');
+  return created;
 }
 
 async function metric(name: string): Promise<ReadonlyMap<string, number>> {
@@ -124,10 +124,10 @@ async function metric(name: string): Promise<ReadonlyMap<string, number>> {
 
 /** Waits until workers have restarted this many times in total and both are ready. */
 async function restarted(times: number): Promise<void> {
-  const is = async (name: string, wanted: number): Promise<boolean> =>
+  const hasValue = async (name: string, wanted: number): Promise<boolean> =>
     (await metric(name).catch(() => null))?.get('') === wanted;
-  await eventually(() => is('solway_worker_restarts_total', times), 'a worker restarts');
-  await eventually(() => is('solway_workers_ready', 2), 'both workers are ready');
+  await eventually(() => hasValue('solway_worker_restarts_total', times), 'a worker restarts');
+  await eventually(() => hasValue('solway_workers_ready', 2), 'both workers are ready');
 }
 
 const processes = (): number[] => {
@@ -148,7 +148,7 @@ async function requestsOf(keyId: string): Promise<number> {
 
 describe('a service of two workers', () => {
   it('serves one port with both workers, and adds up their metrics and usage', async () => {
-    const { secret, key } = await makeKey();
+    const { secret, key } = await createKey();
     const before = await metric('solway_key_requests_total');
     for (let i = 0; i < 10; i++) for (const client of clients) expect(await call(client, secret)).toBe(200);
     const after = await metric('solway_key_requests_total');
@@ -163,7 +163,7 @@ describe('a service of two workers', () => {
   });
 
   it('keeps reads of a key monotonic across workers', async () => {
-    const { secret } = await makeKey({ neverBack: true });
+    const { secret } = await createKey({ neverBack: true });
     const slots = [1_005, 1_002, 1_006];
     mock.become(readsOf(slots));
     const [one, other] = clients;
@@ -182,7 +182,7 @@ describe('a service of two workers', () => {
   });
 
   it('rejects a revoked key in both workers', async () => {
-    const { secret, key } = await makeKey();
+    const { secret, key } = await createKey();
     await api.sendRequest('POST', `/customers/house/keys/${key.id}/revoke`);
     const bound = { timeoutMs: REVOKED_WITHIN_MS };
     for (const client of clients) {
@@ -207,7 +207,7 @@ describe('a service of two workers', () => {
   });
 
   it('continues when a worker is killed, and restarts it', async () => {
-    const { secret } = await makeKey();
+    const { secret } = await createKey();
     const load = new RequestLoad(service.ready.rpcUrl, secret);
     await load.answered(50);
     const before = processes();

@@ -18,8 +18,8 @@ const extraTable = (name: string): Migration => ({
 
 describeOnBothStores('the database', ({ kind, fresh, open }) => {
   it('is migrated exactly once when several programs start together', async () => {
-    const place = await fresh();
-    const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
+    const database = await fresh();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => open(database)));
     for (const store of stores) {
       expect(await store.db.selectFrom('change_counter').selectAll().execute()).toEqual([
         { id: 1, version: 0 },
@@ -28,8 +28,8 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('keeps the rows of an older schema, and adds default limits', async () => {
-    const place = await fresh();
-    const store = await open(place);
+    const database = await fresh();
+    const store = await open(database);
     await dropAll(store.db);
     await migrate(store, migrations.slice(0, 1));
     await sql`insert into plan (id, name, rpc_per_second, rpc_burst, version)
@@ -54,12 +54,12 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('is rejected if a newer version has written it', async () => {
-    const place = await fresh();
-    const store = await open(place);
+    const database = await fresh();
+    const store = await open(database);
     await migrate(store, [...migrations, extraTable('later')]);
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
-    await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
-    await expect(openDatabase(place)).rejects.toThrow(
+    await expect(openDatabase(database)).rejects.toThrow(SchemaTooNewError);
+    await expect(openDatabase(database)).rejects.toThrow(
       `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
     );
   });
@@ -91,8 +91,8 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('never runs two write transactions at once', async () => {
-    const place = await fresh();
-    const [first, second] = [await open(place), await open(place)];
+    const database = await fresh();
+    const [first, second] = [await open(database), await open(database)];
     const order: string[] = [];
     const bump = (store: typeof first, name: string) =>
       store.db.transaction().execute(async (trx) => {

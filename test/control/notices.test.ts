@@ -63,13 +63,13 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
   let port = 0;
   let smtpUrl = '';
   let webhooks: CheckedPost;
-  let place: OpenOptions;
+  let database: OpenOptions;
   let store: Store;
   beforeAll(async () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     ({ port } = receiver.address() as AddressInfo);
     smtpUrl = await smtp.listen();
-    place = await fresh();
+    database = await fresh();
   });
   afterAll(async () => {
     receiver.close();
@@ -81,7 +81,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     smtp.answer = '250 ok';
     statuses = [];
     webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
-    store = await open(place);
+    store = await open(database);
     for (const table of ['notice_delivery', 'notice_target', 'quota_notice'] as const) {
       await store.db.deleteFrom(table).execute();
     }
@@ -122,10 +122,10 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
 
   async function gateway(limits: Partial<NoticeLimits> = {}, peppers = peppersOf(1), now = () => NOON) {
     const ledger = new QuotaLedger();
-    const ways = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
+    const channels = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
     const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
     const notifier = new Notifier({
-      ...{ store, ledger, channels: ways, now },
+      ...{ store, ledger, channels, now },
       limits: { ...noticeLimits, ...never, ...limits },
     });
     await notifier.start();

@@ -9,7 +9,7 @@ export type Stores = Readonly<{
   kind: Store['dialect'];
   fresh(): Promise<OpenOptions>;
   /** Opens a database, by default a new one, and closes it after the test. */
-  open(place?: OpenOptions): Promise<Store>;
+  open(database?: OpenOptions): Promise<Store>;
   defer(work: () => Promise<void>): void;
   /** null for SQLite. */
   server(): PostgresServer | null;
@@ -47,8 +47,8 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
     template ??= makeTemplate(server);
     return { url: await server.createDatabase(await template) };
   };
-  const open = async (place?: OpenOptions) => {
-    const store = await openDatabase(place ?? (await withTables()));
+  const open = async (database?: OpenOptions) => {
+    const store = await openDatabase(database ?? (await withTables()));
     opened.push(store);
     return store;
   };

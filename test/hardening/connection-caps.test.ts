@@ -11,10 +11,10 @@ describe.each([{ raw: true }, { raw: false }])('connections of one address, fast
   afterEach(() => server.stop());
 
   const answered = async () => {
-    const wire = server.connect();
-    wire.socket.write(rawPost(server.createKey(), call('getSlot')));
-    await wire.until(/"id":1}\n$/);
-    return wire;
+    const client = server.connect();
+    client.socket.write(rawPost(server.createKey(), call('getSlot')));
+    await client.until(/"id":1}\n$/);
+    return client;
   };
 
   it('are limited: an excess connection is closed unread until another one closes', async () => {

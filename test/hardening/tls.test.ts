@@ -63,9 +63,9 @@ describe('the HTTPS server', () => {
     response.resume();
     const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
-    const wire = new RawClient(socket);
+    const client = new RawClient(socket);
     socket.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
-    const received = await wire.ended();
+    const received = await client.ended();
     expect(statuses(received)).toEqual([200]);
     expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
   });
@@ -135,9 +135,9 @@ describe('a renewed certificate', () => {
     const { replace } = watched(20);
     replace(renewed.cert, renewed.key);
     await expect.poll(() => nameShown()).toBe('renewed');
-    const wire = new RawClient(before);
+    const client = new RawClient(before);
     before.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
-    expect(statuses(await wire.ended())).toEqual([200]);
+    expect(statuses(await client.ended())).toEqual([200]);
   });
 
   it.each<[string, () => [string, string], string]>([

@@ -40,19 +40,19 @@ class Changes {
   start(url: string): void {
     this.#ended = false;
     this.#first = Promise.withResolvers();
-    const makeKey = async (): Promise<boolean> => {
+    const createKey = async (): Promise<boolean> => {
       const requested = { product: 'rpc', name: 'made until killed' };
-      const made = await post(`${url}/api/v1/customers/house/keys`, requested, this.#headers);
-      if (made !== null) this.#keys.push((made as { key: { id: string } }).key.id);
-      return made !== null;
+      const created = await post(`${url}/api/v1/customers/house/keys`, requested, this.#headers);
+      if (created !== null) this.#keys.push((created as { key: { id: string } }).key.id);
+      return created !== null;
     };
     const signUp = async (): Promise<boolean> => {
       const email = `${randomUUID()}@example.com`;
       const requested = { name: 'Somebody', email, password: 'made until it is killed' };
       const headers = { origin: url, 'x-solway': '1' };
-      const made = await post(`${url}/api/auth/sign-up/email`, requested, headers);
-      if (made !== null) this.#emails.push(email);
-      return made !== null;
+      const created = await post(`${url}/api/auth/sign-up/email`, requested, headers);
+      if (created !== null) this.#emails.push(email);
+      return created !== null;
     };
     const repeat = async (make: () => Promise<boolean>): Promise<void> => {
       while (!this.#ended) {
@@ -60,7 +60,7 @@ class Changes {
         else if (this.#keys.length > 0 && this.#emails.length > 0) this.#first.resolve();
       }
     };
-    this.#running = Promise.all([repeat(makeKey), repeat(signUp)]);
+    this.#running = Promise.all([repeat(createKey), repeat(signUp)]);
   }
 
   async end(): Promise<void> {
@@ -74,7 +74,7 @@ class Changes {
     [this.#keys, this.#emails] = [[], []];
     const lost: string[] = [];
     /** Looks for values in a column, and records the missing ones. @returns how many exist. */
-    const look = async (
+    const find = async (
       what: string,
       table: string,
       column: string,
@@ -92,17 +92,17 @@ class Changes {
       return found.size;
     };
     const actors = emails.map((email) => `user:${email}`);
-    this.found.keys += await look('key', 'api_key', 'id', keys);
-    this.found.accounts += await look('user', 'auth_user', 'email', emails);
-    await look('audit entry of key', 'audit', 'key_id', keys, 'key.create');
-    await look('audit entry of', 'audit', 'actor', actors, 'user.create');
+    this.found.keys += await find('key', 'api_key', 'id', keys);
+    this.found.accounts += await find('user', 'auth_user', 'email', emails);
+    await find('audit entry of key', 'audit', 'key_id', keys, 'key.create');
+    await find('audit entry of', 'audit', 'actor', actors, 'user.create');
     const users = await db
       .selectFrom('auth_user')
       .select('id')
       .where('email', 'in', ['', ...emails])
       .execute();
     const ids = users.map(({ id }) => id);
-    await look('password of user', 'auth_account', 'userId', ids);
+    await find('password of user', 'auth_account', 'userId', ids);
     return lost;
   }
 }
@@ -171,21 +171,21 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
     '[plans.default]\nrpc_per_second = 0\n',
   ].join('\n');
   const start = () => startService({ dataDir, configuration, timeoutMs: 120_000 });
-  const place: OpenOptions = url === null ? { file: join(dataDir, 'solway.db') } : { url };
+  const database: OpenOptions = url === null ? { file: join(dataDir, 'solway.db') } : { url };
   const reports: KillReport[] = [];
   let service = await start();
   const { key } = service;
-  const changes = new Changes(await operatorToken(dataDir, place));
+  const changes = new Changes(await operatorToken(dataDir, database));
   let before = 0;
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
       const hadOutage = postgres !== null && kill % options.outageEvery === 0;
-      const seen = () => untilCounted(place, before);
+      const seen = () => untilCounted(database, before);
       const run = await oneRun(service, key, options, hadOutage ? postgres : null, seen, changes);
       service = await start();
       await journalRecovered(dataDir, service);
-      const counted = await countOf(place);
-      const lost = await withStore(place, (store) => changes.lost(store));
+      const counted = await countOf(database);
+      const lost = await withStore(database, (store) => changes.lost(store));
       const { keys, accounts } = changes.found;
       const report = { kill, hadOutage, keys, accounts, lost, ...evaluate(run, counted - before) };
       reports.push(report);
@@ -193,7 +193,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
       before = counted;
     }
     await service.stop();
-    await checkUsage(place, before);
+    await checkUsage(database, before);
     return reports;
   } finally {
     service.process.kill('SIGKILL');
@@ -242,10 +242,10 @@ async function journalRecovered(dataDir: string, service: RunningService): Promi
 }
 
 async function withStore<Result>(
-  place: OpenOptions,
+  database: OpenOptions,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openDatabase(place);
+  const store = await openDatabase(database);
   try {
     return await work(store);
   } finally {
@@ -253,11 +253,11 @@ async function withStore<Result>(
   }
 }
 
-const untilCounted = (place: OpenOptions, before: number): Promise<unknown> =>
-  eventually(async () => (await countOf(place)) > before, 'usage is stored', { timeoutMs: 60_000 });
+const untilCounted = (database: OpenOptions, before: number): Promise<unknown> =>
+  eventually(async () => (await countOf(database)) > before, 'usage is stored', { timeoutMs: 60_000 });
 
-const countOf = (place: OpenOptions): Promise<number> =>
-  withStore(place, async ({ db }) => {
+const countOf = (database: OpenOptions): Promise<number> =>
+  withStore(database, async ({ db }) => {
     const rows = await db
       .selectFrom('usage_minute')
       .select('requests')
@@ -269,8 +269,8 @@ const countOf = (place: OpenOptions): Promise<number> =>
   });
 
 /** Checks usage, and that days and minutes agree. @throws Error on a violation. */
-const checkUsage = (place: OpenOptions, counted: number): Promise<void> =>
-  withStore(place, async (store) => {
+const checkUsage = (database: OpenOptions, counted: number): Promise<void> =>
+  withStore(database, async (store) => {
     const later = Date.now() + 2 * DAY_MS;
     await rollUp(store, later, async () => true);
     await rollUp(store, later, async () => true);

@@ -16,7 +16,7 @@ const overlong = JSON.stringify(Array.from({ length: 101 }, () => ({})));
 const copies = (text: string, count: number): string => `[${Array.from({ length: count }, () => text)}]`;
 
 /** Invalid messages with their error codes; null if there is no response. */
-const nonCalls: [string, string, number | null][] = [
+const invalid: [string, string, number | null][] = [
   ['invalid JSON', '{bad', -32700],
   ['an invalid call', faulty, -32600],
   ['a batch of too many calls', overlong, -32045],
@@ -46,7 +46,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
 
   const errorOf = (text: string) => (text === '' ? null : JSON.parse(text).error);
 
-  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+  it.each(invalid)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
     const server = await start();
     const key = server.createKey('rpc', once);
     const first = await server.post(text, key);
@@ -80,7 +80,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect([second.status, errorOf(await second.text()).code]).toEqual([429, -32043]);
   });
 
-  it.each(nonCalls)('are rejected when the quota is exhausted: %s', async (_, text) => {
+  it.each(invalid)('are rejected when the quota is exhausted: %s', async (_, text) => {
     const server = await start();
     const key = server.createKey('rpc', oneCredit);
     await server.post(call, key);
@@ -124,7 +124,7 @@ describe('invalid requests on a WebSocket', () => {
     return { server, client };
   }
 
-  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+  it.each(invalid)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
     // The handshake uses one of the burst.
     const { server, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(text);

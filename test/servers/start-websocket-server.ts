@@ -43,8 +43,8 @@ export class TestWebSocketServer extends ScriptedGateway {
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
     // Connections arrive through the fast path, as in production.
-    const front = new FastHttpServer(calls, parts.log, http);
-    this.http = new HttpServer(routes, parts.log, http, [this.webSocket], new Map(), front);
+    const fastPath = new FastHttpServer(calls, parts.log, http);
+    this.http = new HttpServer(routes, parts.log, http, [this.webSocket], new Map(), fastPath);
   }
 
   async listen(): Promise<this> {

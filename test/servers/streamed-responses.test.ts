@@ -74,15 +74,15 @@ class Coming implements StreamedResponse {
 }
 
 let server: HttpServer;
-let coming: Coming;
+let streamed: Coming;
 afterEach(() => server.drain(0));
 
 async function start(raw: boolean, next: () => Coming): Promise<string> {
   const gateway: RequestHandler = {
     admit: () => ({ startedAt: 0 }),
     dispatch: (_request, { stream }) => {
-      coming = next();
-      stream?.respondStream(coming, { rateLimit: null });
+      streamed = next();
+      stream?.respondStream(streamed, { rateLimit: null });
       return { cancel: () => {} };
     },
     recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
@@ -121,7 +121,7 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
         expect(result === letters.join('')).toBe(true);
       };
       for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
-      await until(() => coming.pooled.every((piece) => !bufferPool.isPooled(piece)));
+      await until(() => streamed.pooled.every((piece) => !bufferPool.isPooled(piece)));
     },
   );
 
@@ -138,8 +138,8 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
     const response = await post(url);
     const reader = response.body!.getReader();
     await reader.read();
-    expect(coming.given).toBeLessThan(2_000);
+    expect(streamed.given).toBeLessThan(2_000);
     await reader.cancel();
-    await until(() => coming.hasLeft);
+    await until(() => streamed.hasLeft);
   });
 });

@@ -20,7 +20,7 @@ async function restart(...options: ConstructorParameters<typeof TestWebSocketSer
   server = await new TestWebSocketServer(...options).listen();
 }
 
-async function deafWire(): Promise<RawClient> {
+async function pausedClient(): Promise<RawClient> {
   const wire = await server.upgradedClient();
   wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));
   await wire.until(/"id":1}/);
@@ -31,15 +31,15 @@ async function deafWire(): Promise<RawClient> {
 /** Waits until the received data ends with this text; searches only its end, because there may be much. */
 function untilTail(wire: RawClient, text: string): Promise<string> {
   return new Promise((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       if (wire.received.slice(-200).includes(text)) resolve(wire.received);
     };
-    wire.socket.on('data', look);
-    look();
+    wire.socket.on('data', check);
+    check();
   });
 }
 
-function heldClock(): { nowMs: number } {
+function fakeClock(): { nowMs: number } {
   // An integer, because a sum of fractions may be slightly below the limit under test.
   const clock = { nowMs: Math.ceil(performance.now()) };
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
@@ -47,7 +47,7 @@ function heldClock(): { nowMs: number } {
   return clock;
 }
 
-const gone = () => expect.poll(() => server.webSocket.size, { timeout: 10_000 }).toBe(0);
+const allClosed = () => expect.poll(() => server.webSocket.size, { timeout: 10_000 }).toBe(0);
 
 describe('a key', () => {
   it.each([
@@ -74,7 +74,7 @@ describe('a key', () => {
 describe('a client that does not read', () => {
   it('still receives the close reason when it reads later', async () => {
     await restart({ webSocket: { queueMaxBytes: 64 * 1024, closeTimeoutMs: 5_000 } });
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const big = JSON.stringify('x'.repeat(64 * 1024));
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     const opening = server.feed.openings[0];
@@ -98,7 +98,7 @@ describe('a client that does not read', () => {
 
   it('cannot send calls while its queue is too large', async () => {
     await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
     server.answer = async () => result(large);
     wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
@@ -118,7 +118,7 @@ describe('a client that does not read', () => {
     });
     const reader = await server.connect();
     await reader.request('slotSubscribe');
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const big = JSON.stringify('x'.repeat(MEBIBYTE));
     for (let observed = 0; observed < 40 && server.webSocket.size === 2; observed++) {
       server.feed.emit('slot', big);
@@ -143,7 +143,7 @@ describe('a silent client', () => {
       code: 1001,
       reason: 'UNRESPONSIVE: The client did not answer a ping',
     });
-    await gone();
+    await allClosed();
   });
 
   it('is closed if it has no subscriptions and sends no messages', async () => {
@@ -157,7 +157,7 @@ describe('a silent client', () => {
 
   it('stays connected while it has a subscription, a call in flight, or sends pings', async () => {
     await restart({ webSocket: { idleTimeoutMs: 150, checkIntervalMs: 10 } });
-    const clock = heldClock();
+    const clock = fakeClock();
     server.answer = () => new Promise(() => {});
     const [subscribed, calling, pinging, idle] = [
       await server.connect(),
@@ -202,7 +202,7 @@ describe('an invalid client frame', () => {
     const close = closeOf(await wire.ended());
     expect(close.code).toBe(code);
     expect(close.reason).toContain(reason);
-    await gone();
+    await allClosed();
     expect(server.lines).toEqual([]);
   });
 
@@ -217,7 +217,7 @@ describe('an invalid client frame', () => {
       if (!wire.socket.write(garbage))
         await Promise.race([once(wire.socket, 'drain').catch(() => {}), ended]);
     }
-    await gone();
+    await allClosed();
   });
 });
 

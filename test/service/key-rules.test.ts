@@ -98,14 +98,14 @@ const servers = [
   ['gRPC', 'grpc', sendGrpc],
 ] as const;
 
-let looks = 0;
+let attempts = 0;
 
 /** Creates a key and waits until it works. Each attempt uses a new address, because failed ones are counted. */
 async function keyWith(options: Partial<CreateKeyOptions>): Promise<NewKey> {
   const made = await createKey(register, { product: 'rpc', name: 'test', ...options });
   const sendRequest = options.product === 'grpc' ? sendGrpc : sendRpc;
-  const look = () => sendRequest(made.secret, { address: `198.18.0.${++looks % 250}` });
-  await eventually(async () => (await look()) !== 'INVALID_KEY', 'the key is known');
+  const attempt = () => sendRequest(made.secret, { address: `198.18.0.${++attempts % 250}` });
+  await eventually(async () => (await attempt()) !== 'INVALID_KEY', 'the key is known');
   return made;
 }
 
@@ -127,8 +127,8 @@ describe.each(servers)('over %s', (_server, product, sendRequest) => {
 
   it('a valid key is rejected from an address with too many failed attempts, and accepted elsewhere', async () => {
     const { secret } = await keyWith({ product });
-    const place = servers.findIndex(([, , preflightHeaders]) => preflightHeaders === sendRequest) + 1;
-    const [address, elsewhere] = [`192.0.2.${place}`, `192.0.2.${place + 100}`];
+    const index = servers.findIndex(([, , preflightHeaders]) => preflightHeaders === sendRequest) + 1;
+    const [address, elsewhere] = [`192.0.2.${index}`, `192.0.2.${index + 100}`];
     for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
       expect(await sendRequest(`${secret.slice(0, -1)}!`, { address })).toBe('INVALID_KEY');
     }

@@ -221,18 +221,18 @@ async function processed(server: TestRpcClient, signature: unknown, level = 'pro
 describe('the output of solway localnet', () => {
   it("contains the ledger's address, and is empty with --quiet", async () => {
     const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
-    const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
-    running.add(spoken);
-    const [, url] = await spoken.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
+    const verbose = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
+    running.add(verbose);
+    const [, url] = await verbose.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
     expect(await createRpcClient(`${url}/`, '').result('getHealth')).toBe('ok');
-    expect(spoken.stdout()).toMatch(
-      / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
+    expect(verbose.stdout()).toMatch(
+      / {2}Ledger: .*verbose\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
     );
-    await spoken.stop();
+    await verbose.stop();
 
     // The first run creates a ledger, the second resets it, with combined short options.
-    for (const quietly of [['--quiet'], ['-rq']]) {
-      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
+    for (const flags of [['--quiet'], ['-rq']]) {
+      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...flags], folder);
       running.add(quiet);
       await eventually(async () => isOpenBy('quiet', quiet), 'it runs');
       expect(await quiet.stop()).toBe(0);

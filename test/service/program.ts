@@ -71,7 +71,7 @@ export function startProgram(
         reject(new Error(`the program ${what}; it wrote:\n${written.both}`));
       };
       const timer = setTimeout(() => fail('was not ready in time'), timeoutMs);
-      const look = (): void => {
+      const check = (): void => {
         const found = pattern.exec(written.out);
         if (found === null) return;
         finish();
@@ -80,12 +80,12 @@ export function startProgram(
       const onEnd = (code: number | null): void => fail(`ended with ${code}`);
       const finish = (): void => {
         clearTimeout(timer);
-        child.stdout.off('data', look);
+        child.stdout.off('data', check);
         child.off('close', onEnd);
       };
-      child.stdout.on('data', look);
+      child.stdout.on('data', check);
       child.once('close', onEnd);
-      look();
+      check();
     });
 
   return {

@@ -55,8 +55,8 @@ describe('a quota of 6 credits', () => {
     const ended = await socket.ended;
     expect(ended.code).toBe(1008);
     expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: Monthly credit limit reached/);
-    const away = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
-    await expect(away).rejects.toThrow('429');
+    const rejected = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
+    await expect(rejected).rejects.toThrow('429');
     expect(mock.count('getHealth')).toBe(3);
   });
 });

@@ -19,11 +19,11 @@ export function rawSocket(url: string): Promise<RawSocket> {
     new Promise((resolve, reject) => {
       const finish = (outcome: () => void): void => {
         clearTimeout(timer);
-        socket.off('data', look);
+        socket.off('data', check);
         socket.off('close', onClose);
         outcome();
       };
-      const look = (): void => {
+      const check = (): void => {
         const found = pattern.exec(text);
         if (found !== null) finish(() => resolve(found));
       };
@@ -33,9 +33,9 @@ export function rawSocket(url: string): Promise<RawSocket> {
         () => finish(() => reject(new Error(`${pattern} did not come, only:\n${text}`))),
         timeoutMs,
       );
-      socket.on('data', look);
+      socket.on('data', check);
       socket.once('close', onClose);
-      look();
+      check();
     });
   return new Promise((resolve, reject) => {
     socket.once('error', reject);

@@ -104,16 +104,16 @@ describe('the request log', () => {
     for (const node of nodes) node.become(dyingFirst);
     await server.result('getBalance', ['x']);
     for (const node of nodes) node.become(good);
-    const walked = await whole((await found('method=getBalance')).id);
-    const [, , dead, living] = walked.steps;
-    expect(walked).toMatchObject({ status: 'ok', http: 200, node: living!.node, params: null, result: null });
-    expect(walked.steps.map(({ name, node, outcome }) => [name, node, outcome])).toEqual([
+    const logged = await whole((await found('method=getBalance')).id);
+    const [, , dead, living] = logged.steps;
+    expect(logged).toMatchObject({ status: 'ok', http: 200, node: living!.node, params: null, result: null });
+    expect(logged.steps.map(({ name, node, outcome }) => [name, node, outcome])).toEqual([
       ['authenticate', null, 'ok'],
       ['limit', null, 'ok'],
       ['upstream', expect.stringMatching(/^[ab]$/), 'connection lost'],
       ['upstream', dead!.node === 'a' ? 'b' : 'a', 'ok'],
     ]);
-    const times = walked.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
+    const times = logged.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
     expect(times.every((ms) => ms >= 0)).toBe(true);
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
   });

@@ -156,8 +156,8 @@ const filesOf = (folders: readonly string[]): [string, Buffer][] =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
   );
 
-async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
-  const store = await openDatabase(place);
+async function dump(database: { url: string } | { file: string }): Promise<Buffer> {
+  const store = await openDatabase(database);
   const tables = await store.db.introspection.getTables();
   const rows: unknown[] = [];
   for (const { name } of tables)

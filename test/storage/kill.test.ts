@@ -70,20 +70,20 @@ describe('storage shared with another process', () => {
     running.add(child);
     const lines = createInterface({ input: child.stdout });
     await once(lines, 'line');
-    const coming = (): string[] => readdirSync(join(folder, 'incoming'));
-    const theirs = coming();
+    const incoming = (): string[] => readdirSync(join(folder, 'incoming'));
+    const existing = incoming();
     const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
-    expect([theirs.length, coming()]).toEqual([1, expect.arrayContaining(theirs)]);
+    expect([existing.length, incoming()]).toEqual([1, expect.arrayContaining(existing)]);
     // Waits for several, so that some uploads start before and some during the opening.
     for (let stored = 0; stored < 5; stored++) await once(lines, 'line');
     await storage.close();
-    expect(coming()).toEqual(theirs);
+    expect(incoming()).toEqual(existing);
     child.kill('SIGKILL');
     await once(child, 'close');
     running.delete(child);
     const alone = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
-    expect(coming()).not.toEqual(expect.arrayContaining(theirs));
+    expect(incoming()).not.toEqual(expect.arrayContaining(existing));
     await alone.close();
-    expect(coming()).toEqual([]);
+    expect(incoming()).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { describeOnSqlite } from '../stores.ts';
 const everybody = 'nsvdawoVDAWOlmMzZ';
 const signedIn = 'svdawoVDAWOlmMzZ';
 const operators = 'oOl';
-const look = 'vdawVDAWoOlzZ';
+const readers = 'vdawVDAWoOlzZ';
 const lookAdmin = 'awAWoOlzZ';
 const lookDeveloper = 'dawDAWoOlzZ';
 const develop = 'dawDAWoOl';
@@ -38,7 +38,7 @@ function expectedFor(name: ContractName): string {
   const exception = exceptions[name];
   if (exception !== undefined) return exception;
   if (!name.includes('{customer}')) return operators;
-  if (name.startsWith('GET ')) return look;
+  if (name.startsWith('GET ')) return readers;
   return /\/(keys|connections)\b/.test(name) ? develop : administer;
 }
 

@@ -26,7 +26,7 @@ const paths = [
 ];
 
 /** Paths of the sign-in library that must not be exposed, and properties of Object.prototype. */
-const behind = [
+const hiddenPaths = [
   ['/error', 'GET'],
   ['/delete-user', 'POST'],
   ['/change-email', 'POST'],
@@ -43,14 +43,14 @@ const bodies = [
 ] as const;
 
 describeOnSqlite('an attack', ({ open, fresh }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
-    place ??= fresh();
-    fixture = await openAccountsFixture(await open(await place));
+    database ??= fresh();
+    fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     viewer = await joinByInvitation(fixture, operator, 'house', `viewer-${fixture.email}`, 'viewer');
   });
@@ -89,7 +89,7 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
   });
 
   it('reaches only the allowed paths of the sign-in library', async () => {
-    for (const [path, method] of behind) {
+    for (const [path, method] of hiddenPaths) {
       const sent = method === 'POST' ? { body: {} } : {};
       const { status, json } = await operator.send(method, `/api/auth${path}`, sent);
       expect([path, status, json.error.code]).toEqual([path, 404, 'NO_SUCH_ROUTE']);

@@ -65,10 +65,10 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 type OpenFixture = (options?: Parameters<typeof openAccountsFixture>[1]) => Promise<AccountsFixture>;
 
 function fixtureIn({ open, fresh }: Stores): OpenFixture {
-  let place: ReturnType<Stores['fresh']> | null = null;
+  let database: ReturnType<Stores['fresh']> | null = null;
   return async (options) => {
-    place ??= fresh();
-    return openAccountsFixture(await open(await place), options);
+    database ??= fresh();
+    return openAccountsFixture(await open(await database), options);
   };
 }
 
@@ -411,7 +411,7 @@ const elsewhere = [
 ];
 
 describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
 
   async function start(
     signUp: 'invited' | 'open' = 'invited',
@@ -422,8 +422,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const oidc = [
       { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
     ];
-    place ??= fresh();
-    return { fixture: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
+    database ??= fresh();
+    return { fixture: await openAccountsFixture(await open(await database), { oidc, signUp }), provider };
   }
 
   async function come(
@@ -536,8 +536,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
       clientId: 'a',
       clientSecret: 'b',
     };
-    place ??= fresh();
-    const fixture = await openAccountsFixture(await open(await place), { oidc: [away] });
+    database ??= fresh();
+    const fixture = await openAccountsFixture(await open(await database), { oidc: [away] });
     defer(async () => fixture.signIn.stop());
     const operator = await firstOperator(fixture);
     expect((await operator.get('/api/v1/customers')).status).toBe(200);

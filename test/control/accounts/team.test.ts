@@ -17,7 +17,7 @@ import {
 let count = 0;
 
 describeOnBothStores('a team', ({ kind, open, fresh }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
   let customer: string;
@@ -30,8 +30,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     (await browser.get(at('/audit'))).json.items;
 
   beforeEach(async () => {
-    place ??= fresh();
-    fixture = await openAccountsFixture(await open(await place));
+    database ??= fresh();
+    fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
   });
@@ -39,13 +39,13 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
   it('leaves no grants with a member who issues them while being removed', async () => {
     const admin = await join('admin');
     const id = await idOf(admin);
-    const hand = (nth: number) =>
+    const issue = (nth: number) =>
       nth % 2 === 0
         ? admin.post(at('/tokens'), { name: `t${nth}`, role: 'viewer' })
         : admin.post(at('/invitations'), { email: `i${nth}@example.com`, role: 'viewer' });
-    const handed = Array.from({ length: 16 }, (_, nth) => hand(nth));
+    const issued = Array.from({ length: 16 }, (_, nth) => issue(nth));
     const removed = operator.send('DELETE', at(`/members/${id}`));
-    const statuses = (await Promise.all([...handed, removed])).map(({ status }) => status);
+    const statuses = (await Promise.all([...issued, removed])).map(({ status }) => status);
     expect(statuses.at(-1)).toBe(200);
     const left = [
       ...(await operator.get(at('/tokens'))).json.tokens,
@@ -96,7 +96,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (path: string, body: object, sent?: object) =>
       (await admin.post(at(path), body, sent)).json;
-    const [first, look] = [
+    const [first, third] = [
       await make('/tokens', { name: 'ci', role: 'admin' }),
       await make('/tokens', { name: 'watch', role: 'viewer' }),
     ];
@@ -107,7 +107,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const { secret: theirs } = (await owner.post(at('/tokens'), { name: 'theirs', role: 'owner' })).json;
     const works = async (secret: string) =>
       (await fixture.browser().get(at(''), bearer(secret))).status === 200;
-    const secrets = [first, second, look].map(({ secret }) => secret);
+    const secrets = [first, second, third].map(({ secret }) => secret);
     const opens = async (of: string) =>
       (await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
     const member = at(`/members/${await idOf(admin)}`);
@@ -189,8 +189,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const works = async (secret: string) =>
       (await fixture.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([200, 200]);
-    const office = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
-    await removeOperator(office, `second-${fixture.email}`);
+    const caller = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
+    await removeOperator(caller, `second-${fixture.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(403);
     expect((await second.get('/api/v1/customers/house')).status).toBe(404);
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([401, 401]);
@@ -203,9 +203,9 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const emails = (await listOperators(fixture.store)).map(({ email }) => email);
     expect(emails).toContain(fixture.email);
     expect(emails).not.toContain(`second-${fixture.email}`);
-    for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(office, email);
-    await expect(removeOperator(office, fixture.email)).rejects.toThrow('last operator');
-    await expect(removeOperator(office, 'nobody@example.com')).rejects.toThrow('no such operator');
+    for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(caller, email);
+    await expect(removeOperator(caller, fixture.email)).rejects.toThrow('last operator');
+    await expect(removeOperator(caller, 'nobody@example.com')).rejects.toThrow('no such operator');
   });
 
   // The remaining tests do not depend on the SQL dialect.

@@ -17,11 +17,11 @@ const expire = (store: Store, id: string, at: number) =>
 
 class WatchedDirectory extends KeyAuthenticator {
   readonly events = new EventEmitter();
-  handedOn = 0;
+  applied = 0;
 
   override apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const taken = super.apply(records);
-    this.handedOn += taken.length;
+    this.applied += taken.length;
     if (taken.length > 0) this.events.emit('taken', taken);
     return taken;
   }
@@ -72,7 +72,7 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
     await expire(store, long!.key.id, Date.now() - 31 * DAY_MS);
     await expire(store, lately!.key.id, Date.now() - 29 * DAY_MS);
     const { directory } = await follow(store);
-    expect([directory.handedOn, directory.size]).toEqual([2, 2]);
+    expect([directory.applied, directory.size]).toEqual([2, 2]);
     expect(directory.find(lately!.key.id as KeyId)).toBeDefined();
     expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);

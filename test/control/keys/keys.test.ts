@@ -438,8 +438,8 @@ describeOnSqlite('the status of a key', ({ open }) => {
 
 describeOnBothStores('the first start', ({ fresh, open }) => {
   it('creates the first keys once when several programs start together', async () => {
-    const place = await fresh();
-    const stores = await Promise.all([open(place), open(place), open(place)]);
+    const database = await fresh();
+    const stores = await Promise.all([open(database), open(database), open(database)]);
     const registers = await Promise.all(stores.map((store) => registerOn(store)));
     const made = await Promise.all(registers.map((register) => createFirstKeys(register)));
     expect(made.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);

@@ -32,9 +32,9 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
   );
 
 /** So slow that clock differences between the two stores do not matter. */
-const telling = fc.integer({ min: 1, max: 3 });
+const reportCount = fc.integer({ min: 1, max: 3 });
 const rates = fc
-  .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
+  .tuple(gateway, ofNames('r', fc.tuple(reportCount, count, count, fc.constant(0.001), fc.constant(100))))
   .map(([who, [keys, values]]) => step('rates', keys, who, 3, 0.5, ...values.flat()));
 const windows = fc
   .tuple(
@@ -77,12 +77,12 @@ describe.skipIf(redisProgram === null)(
         await exchange.start();
         await fc.assert(
           fc.asyncProperty(steps, async (requested) => {
-            const book = new InMemoryLimitStore();
-            const said = book.execute(requested);
+            const store = new InMemoryLimitStore();
+            const replies = store.execute(requested);
             const prefix = `${run++}:`;
             const there = requested.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
             const observed = requested.length === 0 ? [] : await exchange.execute(there);
-            expect(said.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
+            expect(replies.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
               observed.map((answer, at) => comparable(requested[at] as LimitCommand, answer)),
             );
           }),
@@ -98,8 +98,8 @@ describe.skipIf(redisProgram === null)(
 describe('the in-memory limit store', () => {
   const bookAt = (namesMax = 100) => {
     const clock = { now: 1_000_000 };
-    const book = new InMemoryLimitStore({ namesMax, now: () => clock.now });
-    return { clock, run: (one: LimitCommand) => book.execute([one])[0], book };
+    const store = new InMemoryLimitStore({ namesMax, now: () => clock.now });
+    return { clock, run: (one: LimitCommand) => store.execute([one])[0], store };
   };
 
   it('expires windows and months', () => {

@@ -6,7 +6,7 @@ import { DirectLimitStore } from './direct-limit-store.ts';
 import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateways.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
-function promises(gateways: Gateways): void {
+function sharedTests(gateways: Gateways): void {
   it('are exceeded by at most the local limits between syncs, and repay the excess', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;
@@ -88,13 +88,13 @@ function promises(gateways: Gateways): void {
 }
 
 describe('limits of several gateways, in the primary process', () => {
-  let book = new InMemoryLimitStore();
-  const gateways = new Gateways(() => new DirectLimitStore(book));
+  let store = new InMemoryLimitStore();
+  const gateways = new Gateways(() => new DirectLimitStore(store));
   beforeEach(() => {
-    book = new InMemoryLimitStore();
+    store = new InMemoryLimitStore();
   });
   afterEach(() => gateways.stop());
-  promises(gateways);
+  sharedTests(gateways);
 });
 
 describe.skipIf(redisProgram === null)(
@@ -112,7 +112,7 @@ describe.skipIf(redisProgram === null)(
     });
     afterEach(() => gateways.stop());
 
-    promises(gateways);
+    sharedTests(gateways);
 
     it('recover without loss or double counting after the server loses its data', async () => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];

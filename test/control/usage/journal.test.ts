@@ -39,12 +39,12 @@ const call = {
 /** A writer for a meter, with a switch that makes the store fail. */
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
-  const away = { now: false };
+  const outage = { now: false };
   const recovered: RecoveredJournal[] = [];
   const watched = {
     ...store,
     get db() {
-      if (away.now) throw new Error('the database is unreachable');
+      if (outage.now) throw new Error('the database is unreachable');
       return store.db;
     },
   };
@@ -57,7 +57,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
   };
-  return { writer: new UsageWriter({ ...all, ...options }), meter, use, away, recovered };
+  return { writer: new UsageWriter({ ...all, ...options }), meter, use, outage, recovered };
 }
 
 /** Prototype of file handles, which tests patch to make the disk slow or full. */
@@ -110,12 +110,12 @@ it('an interrupted write does not corrupt any line of the usage journal', async 
 describeOnBothStores('the usage journal', ({ kind, open }) => {
   it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
+    const { writer, use, outage } = writerOn(store, folder);
     // SQLite has a journal only after a failure.
-    away.now = true;
+    outage.now = true;
     use(1);
     await writer.flush();
-    away.now = false;
+    outage.now = false;
     const waits: (() => void)[] = [];
     using disk = vi.spyOn(await openFiles(), 'datasync');
     disk.mockImplementation(() => new Promise<void>((done) => waits.push(done)));
@@ -131,7 +131,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     waits[0]?.();
     // The first flush stores the rows of all three, while the second syncs the journal and the third waits.
     await expect.poll(() => [waits.length, writer.pendingRows]).toEqual([2, 0]);
-    away.now = true;
+    outage.now = true;
     flushOne(4);
     disk.mockImplementation(async () => undefined);
     waits[1]?.();
@@ -144,11 +144,11 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
 
   it('is written before rows are sent to a database server, and with SQLite only after a failure', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
+    const { writer, use, outage } = writerOn(store, folder);
     use(1);
     await writer.flush();
     expect(existsSync(folder)).toBe(kind === 'postgres');
-    away.now = true;
+    outage.now = true;
     use(1);
     await writer.flush();
     expect(readdirSync(folder)).toHaveLength(1);
@@ -161,7 +161,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     const one = writerOn(store, folder);
     one.use(2);
     await one.writer.flush();
-    one.away.now = true;
+    one.outage.now = true;
     one.use(3);
     await one.writer.flush();
     one.use(1, RECENT + 60_000);
@@ -191,8 +191,8 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
 
   it('holds rows until they are stored, and is removed when its process stops', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
-    away.now = true;
+    const { writer, use, outage } = writerOn(store, folder);
+    outage.now = true;
     use(3);
     await writer.flush();
     const [name = ''] = readdirSync(folder);
@@ -202,7 +202,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
       keyId: 'AAAAAAAA',
       requests: 3,
     });
-    away.now = false;
+    outage.now = false;
     use(1);
     await writer.flush();
     expect([await requestsOf(store), statSync(path).size]).toEqual([4, 0]);
@@ -215,7 +215,7 @@ describeOnSqlite('a usage journal file', ({ open }) => {
   it('is read without its incomplete last line, and past damaged lines, which are reported', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
-    one.away.now = true;
+    one.outage.now = true;
     one.use(1);
     await one.writer.flush();
     const journal = killed(folder);
@@ -236,8 +236,8 @@ describeOnSqlite('a usage journal file', ({ open }) => {
 
   it('stays within its size limit, and keeps the newest state of every pending row', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder, { journalMaxBytes: 400 });
-    away.now = true;
+    const { writer, use, outage } = writerOn(store, folder, { journalMaxBytes: 400 });
+    outage.now = true;
     for (let flush = 1; flush <= 20; flush++) {
       use(1);
       await writer.flush();
@@ -251,7 +251,7 @@ describeOnSqlite('a usage journal file', ({ open }) => {
     expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(400);
     expect(writer.journalOverflowRows).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual([name]);
-    away.now = false;
+    outage.now = false;
     await writer.stop();
     expect(await requestsOf(store)).toBe(27);
   });
@@ -259,7 +259,7 @@ describeOnSqlite('a usage journal file', ({ open }) => {
   it('is not recovered while its process is alive, and recreated after a wrong recovery deletes it', async () => {
     const [store, folder] = [await open(), newFolder()];
     const [one, two] = [writerOn(store, folder), writerOn(store, folder)];
-    one.away.now = true;
+    one.outage.now = true;
     one.use(4);
     await one.writer.flush();
     await two.writer.flush();
@@ -318,13 +318,13 @@ describeOnBothStores('the usage writer', ({ open }) => {
 
   it('drops and counts the oldest rows when the store is unreachable for too long', async () => {
     const store = await open();
-    const { use, writer, away } = writerOn(store, newFolder(), { pendingRowsMax: 3 });
-    away.now = true;
+    const { use, writer, outage } = writerOn(store, newFolder(), { pendingRowsMax: 3 });
+    outage.now = true;
     for (let count = 0; count < 5; count++) {
       use(1, RECENT + count * 60_000);
       await writer.flush();
     }
-    away.now = false;
+    outage.now = false;
     await writer.flush();
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
   });

@@ -64,7 +64,7 @@ async function openWithKeys(open: () => Promise<Store>): Promise<Store> {
 }
 
 describeOnBothStores('a usage report', ({ open }) => {
-  it('covers the last hour by minutes by default, with the previous period, and zeros where there is no usage', async () => {
+  it('covers the last hour by minutes by default, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
     const empty: LooseJson = await invoke(store, 'summary');
     expect(empty.axis).toEqual({

@@ -73,8 +73,8 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
   });
 
   it('writes nothing if its sources changed after it read them', async () => {
-    const place = await fresh();
-    const [store, other] = [await open(place), await open(place)];
+    const database = await fresh();
+    const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await write(store, [usageRow({ requests: 1 })]);
     // The check of the marks must detect a write after the read.
@@ -181,8 +181,8 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
   });
 
   it('runs in one of several gateways, and in another if that one stops or stalls', async () => {
-    const place = await fresh();
-    const [store, other] = [await open(place), await open(place)];
+    const database = await fresh();
+    const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const clock = { now: LATER };
     const options = { leaseMs: 60_000, now: () => clock.now };

@@ -225,12 +225,12 @@ describe('a stream', () => {
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
     stream.restMs = 50;
-    const begun = performance.now();
+    const begin = performance.now();
     call.send(slots('a'));
     await stream.until(({ requests }) => requests.length === 1);
     call.send(slots('b'));
     await stream.until(({ requests }) => requests.length === 2);
-    expect(performance.now() - begun).toBeGreaterThan(40);
+    expect(performance.now() - begin).toBeGreaterThan(40);
     stream.restMs = Number.POSITIVE_INFINITY;
     call.send(slots('c'));
     expect(await call.ended()).toMatchObject({ 'grpc-status': '8', 'x-error-code': 'RATE_LIMITED' });

@@ -24,7 +24,7 @@ afterEach(async () => {
 const identity = (name: string): TlsIdentity => contentOf(makeCertificate(folder, name));
 
 /** Connects without certificate validation. */
-function wire(ALPNProtocols: string[]): TLSSocket {
+function client(ALPNProtocols: string[]): TLSSocket {
   const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
   socket.on('error', () => {});
   ends.push(() => socket.destroy());
@@ -52,7 +52,7 @@ describe('a server with a certificate', () => {
 
   it('closes connections of other protocols', async () => {
     stage = await new TestGrpcServer({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
-    const others = [wire(['http/1.1']), wire([])];
+    const others = [client(['http/1.1']), client([])];
     await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));
     expect(stage.server.connections).toBe(0);
   });
