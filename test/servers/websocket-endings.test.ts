@@ -245,7 +245,7 @@ describe('a message that is too large', () => {
 });
 
 describe('draining', () => {
-  it('asks the client of every connection to reconnect', async () => {
+  it('closes every connection with a reason to reconnect', async () => {
     const clients = await Promise.all(Array.from({ length: 3 }, () => server.connect()));
     await Promise.all(clients.map((client) => client.request('slotSubscribe')));
     const before = performance.now();

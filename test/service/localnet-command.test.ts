@@ -226,7 +226,7 @@ describe('the output of solway localnet', () => {
     const [, url] = await verbose.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
     expect(await createRpcClient(`${url}/`, '').result('getHealth')).toBe('ok');
     expect(verbose.stdout()).toMatch(
-      / {2}Ledger: .*verbose\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
+      / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
     );
     await verbose.stop();
 
