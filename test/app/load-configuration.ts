@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadConfiguration } from '../../src/config/configuration.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/sources.ts';
 
-/** Removed when the test process ends. */
+/** This folder is removed when the test process exits. */
 export const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));
 export const file = join(folder, 'solway.toml');
 
@@ -18,7 +18,7 @@ export function load(toml: string | null, args: string[] = [], environment: Envi
   return loadConfiguration(configurationArguments(parseArguments(all, configurationOptions)), environment);
 }
 
-/** Errors of loading it, without the folder of the file. */
+/** Error message of loading a configuration, without the folder of the file. */
 export function complaint(toml: string | null, args: string[] = [], environment: Environment = {}): string {
   try {
     load(toml, args, environment);

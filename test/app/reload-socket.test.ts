@@ -21,7 +21,7 @@ const open = async (folder: string, reload: (by: ReloadActor) => Promise<ReloadR
 };
 const changing = (field: string) => async (): Promise<ReloadResult> => ({ changed: [field], restart: [] });
 
-/** Creates the socket file that a killed process leaves behind. */
+/** Leaves a socket file behind, like a killed process. */
 const killed = (path: string): void => {
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
   expect(spawnSync(process.execPath, ['-e', script]).signal).toBe('SIGKILL');

@@ -68,7 +68,7 @@ const undone = async () =>
   );
 
 describe('a configuration reload', () => {
-  it('applies reloadable options at once, and reports those that need a restart', async () => {
+  it('applies reloadable options immediately, and reports those that need a restart', async () => {
     const { requestLog } = live.view;
     const more = '[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\n';
     write(
@@ -104,7 +104,7 @@ describe('a configuration reload', () => {
     expect(lines.join('')).not.toContain('the-key-of-first');
   });
 
-  it('is undone when a part of the service rejects it', async () => {
+  it('is undone if a part of the service rejects it', async () => {
     live.follow(({ requestLog }) => {
       if (requestLog.perSecond === 7) throw new Error('no such thing');
     });

@@ -14,7 +14,7 @@ function otherwise(configuration: Configuration): Configuration {
   return Object.fromEntries(sections) as Configuration;
 }
 
-it('reports every option as changed or as needing a restart, and no fixed limit', () => {
+it('reload reports every option as changed or as needing a restart, and no fixed limit', () => {
   const before = load('');
   const after = { ...otherwise(before), upstreams: [{ name: 'x' }] } as unknown as Configuration;
   const { changed, restart, configuration } = changesBetween(before, after);

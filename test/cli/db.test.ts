@@ -5,12 +5,12 @@ import { openDatabase } from '../../src/control/database/open.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { runHere } from './run-solway.ts';
 
-/** The tests use one folder in order. */
+/** These tests share one folder and run in order. */
 describe('solway db', () => {
   let folder = '';
   const solway = (...args: string[]) => runHere(folder, args, { NOWHERE: 'postgres://127.0.0.1:1/none' });
-  const keysIn = async (...place: string[]): Promise<string[]> => {
-    const { out } = await solway('keys', 'list', '--json', ...place);
+  const keysIn = async (...options: string[]): Promise<string[]> => {
+    const { out } = await solway('keys', 'list', '--json', ...options);
     return (JSON.parse(out) as { keys: { id: string; name: string }[] }).keys
       .map(({ id, name }) => `${id} ${name}`)
       .sort();
@@ -39,7 +39,7 @@ describe('solway db', () => {
     expect(existsSync(join(folder, 'a'))).toBe(false);
   });
 
-  it('writes a backup that only its owner can read', async () => {
+  it('writes a backup readable by its owner only', async () => {
     const { code, out, err } = await solway('db', 'backup', 'backup.gz');
     expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote [\d,]+ rows to backup\.gz\.\n$/)]);
     expect(err).toContain('api_key: 2 rows\n');
@@ -59,7 +59,7 @@ describe('solway db', () => {
     expect(keys).toHaveLength(2);
   });
 
-  it('does not move while a gateway is running, and does after its last heartbeat is old', async () => {
+  it('does not move data while a gateway runs, and does once its last heartbeat is old', async () => {
     const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
     const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]', url: null };
     const seen = (at: number) => store.db.updateTable('gateway').set({ seen_at: at }).execute();

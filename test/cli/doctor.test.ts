@@ -21,7 +21,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A node with the methods that the doctor calls. */
+/** A node that supports the methods called by the doctor. */
 async function startNode(genesis: string, pubsub = 'works', refused = ''): Promise<string> {
   const results: Record<string, unknown> = {
     getVersion: { 'solana-core': '4.1.0', 'feature-set': 1 },
@@ -63,7 +63,7 @@ const socketOf = (url: string): string => url.replace('http', 'ws');
 const doctor = (...args: string[]) => runHere(folder, ['doctor', '--port', '0', ...args]);
 
 describe('solway doctor', () => {
-  it('has no errors in an empty folder in development mode', async () => {
+  it('reports no errors in an empty folder in development mode', async () => {
     const { code, out } = await doctor('--dev');
     expect(code).toBe(0);
     const marks = out.split('\n').map((line) => line.slice(0, 4).trim());
@@ -100,18 +100,18 @@ describe('solway doctor', () => {
   it.each([
     ['none', 'connect failed|handshake rejected'],
     ['silent', 'invalid PubSub response'],
-  ])('reports a PubSub that is %s', async (pubsub, why) => {
+  ])('reports a PubSub endpoint that is %s', async (pubsub, why) => {
     writeFileSync(join(folder, 'solway.toml'), '[upstream_pool]\nattempt_timeout_ms = 500\n');
     const node = await startNode(MAINNET, pubsub);
-    const given = await doctor('--upstream', node, '--ws', socketOf(node));
-    expect(given.code).toBe(1);
+    const result = await doctor('--upstream', node, '--ws', socketOf(node));
+    expect(result.code).toBe(1);
     const subject = 'BAD   PubSub of mainnet-beta-1 \\(mainnet-beta\\)';
     const text = `${subject}: it delivers no notifications \\((?:${why})\\)\\. Check ws`;
-    expect(given.out).toMatch(new RegExp(text));
-    expect(given.out).not.toContain(SECRET);
+    expect(result.out).toMatch(new RegExp(text));
+    expect(result.out).not.toContain(SECRET);
   });
 
-  it('checks senders', async () => {
+  it('checks transaction senders', async () => {
     const [node, restricted] = [
       await startNode(MAINNET, 'none'),
       await startNode(MAINNET, 'none', 'getHealth'),
@@ -138,14 +138,14 @@ describe('solway doctor', () => {
     expect(out + err).not.toContain(SECRET);
   });
 
-  // Source: RFC 5737, a documentation address that no machine has.
+  // 192.0.2.0/24 is reserved for documentation (RFC 5737), so no machine has such an address.
   it.each([
     ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
     [
       '[shreds]\nudp_host = "203.0.113.9"',
       'shreds.udp_host: this machine does not have the address 203.0.113.9',
     ],
-  ])('names the option of the address in %j', async (toml, text) => {
+  ])('names the option that contains the address in %j', async (toml, text) => {
     writeFileSync(join(folder, 'solway.toml'), toml);
     const { code, out } = await doctor('--dev');
     expect([code, out]).toEqual([1, expect.stringContaining(`: ${text}`)]);
@@ -160,7 +160,7 @@ describe('solway doctor', () => {
     expect(out).not.toContain(SECRET);
   });
 
-  it('checks the REST dependencies: methods, DAS servers and token list', async () => {
+  it('checks the dependencies of REST: methods, DAS servers and the token list', async () => {
     const node = await startNode(MAINNET, 'works', 'getProgramAccounts');
     const das = await startNode(MAINNET, 'none');
     const refusing = await startNode(MAINNET, 'none', 'getAssetsByOwner');

@@ -15,12 +15,12 @@ it.each([
   expect(await runHere(folder, args)).toEqual({ code: 2, out: '', err: expect.stringContaining(text) });
 });
 
-it('is 2 when npm consumed the options', async () => {
+it('is 2 if npm consumed the options', async () => {
   const environment = { npm_lifecycle_event: 'start', npm_config_data_dir: 'true' };
   const { code, err } = await runHere(folder, ['up', 'x'], environment);
   expect([code, err]).toEqual([2, expect.stringContaining('npm start -- --data-dir')]);
 });
 
-it('is 1 for the same error in the environment, also of the process', async () => {
+it('is 1 for the same error in the environment, also when run as a process', async () => {
   expect((await runSolway(folder, ['up'], { SOLWAY_PORT: 'abc' })).code).toBe(1);
 });

@@ -17,7 +17,7 @@ const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 
 describe('solway keys', () => {
   it('shows a new key only once', async () => {
-    // Keys need no node, so a missing secret of a node does not matter.
+    // Key commands need no node, so a missing secret of a node must not matter.
     writeFileSync(join(folder, 'solway.toml'), '[[upstream]]\nurl = "env:UNSET"\n');
     const made = await spawned('keys', 'create', '--name', 'web shop');
     expect(made.code).toBe(0);
@@ -44,7 +44,7 @@ describe('solway keys', () => {
     }
   });
 
-  it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
+  it('rotates, ends the overlap early, disables, enables and revokes', async () => {
     const made = JSON.parse(
       (await solway('keys', 'create', '--product', 'grpc', '--name', 'x', '--json')).out,
     );
@@ -65,7 +65,7 @@ describe('solway keys', () => {
     expect(Object.fromEntries(states)).toEqual({ [id]: 'expired', [rotated.key.id]: 'revoked' });
   });
 
-  it('reports a missing database and creates none', async () => {
+  it('reports a missing database, and creates none', async () => {
     for (const args of [['list'], ['revoke', '11111111'], ['list', '--data-dir', 'elsewhere']]) {
       const { code, out, err } = await solway('keys', ...args);
       expect([code, out]).toEqual([1, '']);
@@ -115,7 +115,7 @@ describe('an invalid command line', () => {
     ],
     [['keys', 'list', '--name', 'x'], 2, 'solway keys list does not accept --name: see solway keys --help'],
     [['keys', 'list', '--jsn'], 2, 'unknown option --jsn: did you mean --json?'],
-  ] as const)('%j has exit code %i and a remedy', async (args, code, expected) => {
+  ] as const)('%j returns exit code %i and a remedy', async (args, code, expected) => {
     const { out, err, ...rest } = await runHere(shared, args);
     const isText = typeof expected === 'string';
     expect([rest.code, err, out]).toEqual(

@@ -15,7 +15,7 @@ describe('the launcher of the published package', () => {
     const { status, stdout, stderr } = launch(version);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain(`solway needs Node.js 24 or newer, and this is ${version}.`);
-    // The package is not in the registry.
+    // This package does not exist in the registry.
     expect(stderr).not.toMatch(/\b(?:npx|npm)\b/);
     expect(stderr).toContain('Install Node.js 24 from https://nodejs.org');
   });

@@ -11,7 +11,7 @@ const folder = temporaryFolder('operator');
 const invite = async (...args: string[]): Promise<string> =>
   (await runHere(folder, ['operator', 'invite', ...args])).out;
 
-/** Adds the heartbeat of a gateway on this machine. */
+/** Adds a heartbeat as a gateway on this machine does. */
 async function runsAt(url: string): Promise<void> {
   const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
   const now = Date.now();
@@ -20,7 +20,7 @@ async function runsAt(url: string): Promise<void> {
   await store.close();
 }
 
-it('solway operator invite links to the address of the service', async () => {
+it('solway operator invite prints a link to the address of the service', async () => {
   const assumed = await invite();
   expect(assumed).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup#token=\S+\n/);
   expect(assumed).toContain('The link assumes a service at http://127.0.0.1:8080.\nIf yours runs elsewhere');

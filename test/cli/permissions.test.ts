@@ -8,7 +8,7 @@ import { temporaryFolder } from '../service/program.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
-/** Root may read and write everything, so the program runs as nobody then. */
+/** Root may read and write everything, so the program then runs as the user `nobody`. */
 const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
@@ -24,13 +24,13 @@ function openFolder(mode = 0o777): string {
   return folder;
 }
 
-/** The checkout may lie where nobody else can read it. */
+/** The checkout may be in a folder that `nobody` cannot read. */
 const canRun = run('/', '--version').status === 0;
 const portStart = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 const hasPrivilegedPorts = existsSync(portStart) && Number(readFileSync(portStart, 'utf8')) > 1;
 
 describe.skipIf(!canRun)('a start without permission', () => {
-  it.each(['up', 'doctor'])('for an existing data folder names the folder: %s', (command) => {
+  it.each(['up', 'doctor'])('to use an existing data folder names the folder: %s', (command) => {
     const folder = openFolder();
     const data = join(folder, 'data');
     mkdirSync(data, { mode: 0o500 });
@@ -39,7 +39,7 @@ describe.skipIf(!canRun)('a start without permission', () => {
     expect(stdout + stderr).toContain(`has no permission for ${data}: change its owner or permissions`);
   });
 
-  it('to make the data folder names the folder', () => {
+  it('to create the data folder names the folder', () => {
     const folder = openFolder(0o555);
     const data = join(folder, 'data');
     const { status, stderr } = run(folder, 'up', '--port', '0', '--data-dir', data);
@@ -47,7 +47,7 @@ describe.skipIf(!canRun)('a start without permission', () => {
     expect(stderr).toContain(`has no permission for ${data}: `);
   });
 
-  it('for the database names the file', () => {
+  it('to open the database names the file', () => {
     const folder = openFolder();
     const database = join(folder, 'solway.db');
     writeFileSync(database, '', { mode: 0o400 });
@@ -56,7 +56,7 @@ describe.skipIf(!canRun)('a start without permission', () => {
     expect(stderr).toContain(`has no permission for ${database}: `);
   });
 
-  it('for the configuration names the file', () => {
+  it('to read the configuration names the file', () => {
     const folder = openFolder();
     const file = join(folder, 'private.toml');
     writeFileSync(file, '');
@@ -66,7 +66,7 @@ describe.skipIf(!canRun)('a start without permission', () => {
     expect(stderr).toContain(`${file}: the file cannot be read: give this user read permission`);
   });
 
-  it.skipIf(!hasPrivilegedPorts)('for a port names port and address', () => {
+  it.skipIf(!hasPrivilegedPorts)('to bind a port names port and address', () => {
     const folder = openFolder();
     const { status, stderr } = run(folder, 'up', '--port', '1', '--data-dir', join(folder, 'data'));
     expect(status).toBe(1);
@@ -75,11 +75,11 @@ describe.skipIf(!canRun)('a start without permission', () => {
   });
 });
 
-describe('an error about permission', () => {
+describe('a permission error', () => {
   const denied = (details: object): Error =>
     Object.assign(new Error('denied'), { code: 'EACCES', ...details });
 
-  it('names the path and the remedy', () => {
+  it('contains the path and the remedy', () => {
     const text = errorText(denied({ syscall: 'open', path: '/etc/solway/redis-ca.pem' }));
     expect(text).toMatch(
       /has no permission for \/etc\/solway\/redis-ca\.pem: change its owner or permissions/,
@@ -87,7 +87,7 @@ describe('an error about permission', () => {
     expect(text).not.toContain('data_dir');
   });
 
-  it('names the address and the field', async () => {
+  it('contains the address and the option', async () => {
     const place = {
       host: '0.0.0.0',
       port: 443,

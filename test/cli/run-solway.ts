@@ -8,7 +8,7 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
 
-/** Without variables of the machine that would change what the program does; its gRPC server on a free port. */
+/** Excludes variables that would change the program's behavior; the gRPC server binds a free port. */
 const own = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -19,7 +19,7 @@ const own = {
   SOLWAY_INTERNAL_LIMITS: 'allow',
 };
 
-/** Runs `solway …` as a process of its own in an empty folder and waits for its end. */
+/** Runs `solway …` as a process in an empty folder and waits for its exit. */
 export async function runSolway(
   folder: string,
   args: readonly string[],
@@ -36,7 +36,7 @@ export async function runSolway(
   return { code: child.exitCode, out, err };
 }
 
-/** Does what `solway …` does in that folder, in this process: a start of the program saved. One at a time. */
+/** Runs `solway …` in this process, which is faster than a new one. Not reentrant. */
 export async function runHere(
   folder: string,
   args: readonly string[],

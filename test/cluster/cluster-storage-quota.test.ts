@@ -37,7 +37,7 @@ const put = (storage: Storage | undefined, text: string) =>
     AbortSignal.timeout(10_000),
   );
 
-it('two workers share the storage quota, and equal files count once', async () => {
+it('two workers share the storage quota, which counts equal files once', async () => {
   const { folder, workers } = await openQuota();
   const [one, other] = workers;
   await put(one, 'a');
@@ -50,7 +50,7 @@ it('two workers share the storage quota, and equal files count once', async () =
   await expect(put(again.workers[0], 'e')).rejects.toMatchObject({ code: 'STORAGE_FULL' });
 });
 
-it('reservations of a dead worker are released, except for stored files', async () => {
+it('reservations of a dead worker are released, except those of stored files', async () => {
   const { quota, workers } = await openQuota();
   const stored = await put(workers[0], 'a');
   const cid = stored?.cid ?? '';

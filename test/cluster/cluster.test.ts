@@ -13,7 +13,7 @@ describe.skipIf(clusterPrograms === null)(
 
     const rpcKey = (): string => cluster.keys.find(({ product }) => product === 'rpc')?.key ?? '';
 
-    it('both accept a key that one of them created', async () => {
+    it('accept a key created by either', async () => {
       for (const { ready } of cluster.gateways.values()) {
         const load = new RequestLoad(ready.rpcUrl, rpcKey());
         await load.answered(1);

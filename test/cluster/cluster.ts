@@ -18,7 +18,7 @@ const SLOT_MS = 400;
 export class Cluster {
   readonly balancer = new Balancer();
   readonly gateways = new Map<string, RunningService>();
-  /** First keys, one per product. */
+  /** The keys of the first start, one per product. */
   keys: RunningService['ready']['keys'] = [];
   httpUrl = '';
   grpcUrl = '';
@@ -72,7 +72,7 @@ ws = "ws://127.0.0.1:${pubsubPort}"
 grpc = "http://127.0.0.1:${grpcPort}"`;
   }
 
-  /** Shared state is in PostgreSQL and Redis; the pepper file is copied. */
+  /** Gateways share state in PostgreSQL and Redis, and get a copy of the pepper file. */
   async startGateway(name: string): Promise<void> {
     const dataDir = join(this.#folder, name);
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -117,7 +117,7 @@ redis_url = "${this.redis.url}"
     return code;
   }
 
-  /** Restarts the gateways one after the other with their data. */
+  /** Restarts the gateways one after the other, keeping their data. */
   async roll(say: (line: string) => void = () => undefined): Promise<void> {
     for (const name of [...this.gateways.keys()]) {
       say(`restarting ${name}`);

@@ -3,14 +3,14 @@ import { Agent, request } from 'undici';
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 
 export type LoadResult = Readonly<{
-  /** When each response was complete, by the clock of `performance.now`. */
+  /** When each response was complete, by `performance.now`. */
   answeredAt: readonly number[];
   failed: readonly string[];
 }>;
 
 /**
- * Sequential clients with keep-alive. A connection closed between two requests is reopened; an unanswered request
- * counts as failed.
+ * Sequential clients with keep-alive. They reopen connections closed between two requests; a request without a
+ * response counts as failed.
  */
 export class RequestLoad {
   readonly #url: string;
@@ -23,7 +23,7 @@ export class RequestLoad {
   readonly #waiting: { count: number; resolve: () => void }[] = [];
   #stopped = false;
 
-  /** @param endsAtFailure - a client sends nothing after its first failed request. */
+  /** @param endsAtFailure - whether a client stops after its first failed request. */
   constructor(url: string, key: string, concurrency = 8, endsAtFailure = false) {
     this.#url = url;
     this.#key = key;

@@ -26,7 +26,7 @@ function collectEntries(hub: DeshredHub): Uint8Array[] {
   return messages;
 }
 
-it('a worker relays the entries of the shred stage', async () => {
+it('a worker relays entries of the shred stage', async () => {
   const primary = new DeshredHub();
   relay = await startShredRelay(primary, log);
   worker = openRelayedShreds(relay.address, load(''), log);
@@ -39,7 +39,7 @@ it('a worker relays the entries of the shred stage', async () => {
   expect(lines).toEqual([]);
 });
 
-it('the relay rejects another token', async () => {
+it('the relay rejects an invalid token', async () => {
   const primary = new DeshredHub();
   relay = await startShredRelay(primary, log);
   worker = openRelayedShreds({ ...relay.address, token: 'another' }, load(''), log);

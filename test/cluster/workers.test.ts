@@ -15,7 +15,7 @@ import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { RequestLoad } from './request-load.ts';
 
-/** Burst of the first key's plan. */
+/** Burst limit in the plan of the first key. */
 const BURST = 40;
 const REVOKED_WITHIN_MS = 1_000;
 const START_MS = 120_000;
@@ -30,7 +30,7 @@ beforeAll(async () => {
     arguments: ['--workers', '2'],
     ownGroup: true,
     timeoutMs: START_MS,
-    // Every admitted call reaches the node.
+    // Caching is off, so that every accepted call reaches the node.
     configuration: `
       [cache]
       enabled = false
@@ -72,14 +72,14 @@ function post(client: Client | undefined, key: string, rpcCall: object): Promise
   });
 }
 
-/** @returns the status. */
+/** @returns the HTTP status. */
 async function call(client: Client | undefined, key: string, method = 'getHealth'): Promise<number> {
   const { statusCode, body } = await post(client, key, { method });
   await body.dump();
   return statusCode;
 }
 
-/** The effective timeout of each worker. */
+/** The REST timeout in effect in each worker. */
 const timeouts = (): Promise<number[]> =>
   Promise.all(
     clients.map(async (client) => {
@@ -97,7 +97,7 @@ async function slotOf(client: Client | undefined, key: string): Promise<number |
   return result?.context.slot;
 }
 
-/** Answers successive reads with these slots. */
+/** Responds to successive reads with these slots. */
 const readsOf =
   (slots: number[]): Behaviour =>
   ({ id, method }, reply) => {
@@ -105,15 +105,15 @@ const readsOf =
     send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
   };
 
-async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
-  const made = await api.sendRequest<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
+async function createKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
+  const created = await api.sendRequest<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
     'POST',
     '/customers/house/keys',
     { product: 'rpc', name: 'of the test', planId: 'any', ...more },
   );
   for (const client of clients)
-    await eventually(async () => (await call(client, made.secret)) === 200, 'the key is accepted');
-  return made;
+    await eventually(async () => (await call(client, created.secret)) === 200, 'the key is accepted');
+  return created;
 }
 
 async function metric(name: string): Promise<ReadonlyMap<string, number>> {
@@ -122,12 +122,12 @@ async function metric(name: string): Promise<ReadonlyMap<string, number>> {
   return new Map(samples.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
 }
 
-/** Waits for this many worker restarts in total and for both workers. */
+/** Waits until workers have restarted this many times in total and both are ready. */
 async function restarted(times: number): Promise<void> {
-  const is = async (name: string, wanted: number): Promise<boolean> =>
+  const hasValue = async (name: string, wanted: number): Promise<boolean> =>
     (await metric(name).catch(() => null))?.get('') === wanted;
-  await eventually(() => is('solway_worker_restarts_total', times), 'a worker restarts');
-  await eventually(() => is('solway_workers_ready', 2), 'both workers are ready');
+  await eventually(() => hasValue('solway_worker_restarts_total', times), 'a worker restarts');
+  await eventually(() => hasValue('solway_workers_ready', 2), 'both workers are ready');
 }
 
 const processes = (): number[] => {
@@ -147,8 +147,8 @@ async function requestsOf(keyId: string): Promise<number> {
 }
 
 describe('a service of two workers', () => {
-  it('answers on one port with both workers, and adds up their metrics and usage', async () => {
-    const { secret, key } = await makeKey();
+  it('serves one port with both workers, and adds up their metrics and usage', async () => {
+    const { secret, key } = await createKey();
     const before = await metric('solway_key_requests_total');
     for (let i = 0; i < 10; i++) for (const client of clients) expect(await call(client, secret)).toBe(200);
     const after = await metric('solway_key_requests_total');
@@ -163,7 +163,7 @@ describe('a service of two workers', () => {
   });
 
   it('keeps reads of a key monotonic across workers', async () => {
-    const { secret } = await makeKey({ neverBack: true });
+    const { secret } = await createKey({ neverBack: true });
     const slots = [1_005, 1_002, 1_006];
     mock.become(readsOf(slots));
     const [one, other] = clients;
@@ -175,14 +175,14 @@ describe('a service of two workers', () => {
     const [one, other] = clients;
     for (let i = 0; i < BURST; i++) expect(await call(one, service.key)).toBe(200);
     let passed = 0;
-    // Alone, it would admit as many again.
+    // The second worker alone would allow as many again.
     while ((await call(other, service.key)) === 200) passed++;
     expect(passed).toBeLessThan(BURST);
     expect(await call(one, service.key)).toBe(429);
   });
 
   it('rejects a revoked key in both workers', async () => {
-    const { secret, key } = await makeKey();
+    const { secret, key } = await createKey();
     await api.sendRequest('POST', `/customers/house/keys/${key.id}/revoke`);
     const bound = { timeoutMs: REVOKED_WITHIN_MS };
     for (const client of clients) {
@@ -190,7 +190,7 @@ describe('a service of two workers', () => {
     }
   });
 
-  it('reloads the configuration in both workers', async () => {
+  it('reloads its configuration in both workers', async () => {
     const changed = readFileSync(service.config, 'utf8').replace(
       '[metrics]',
       '[rest]\ntimeout_ms = 130000\n[metrics]',
@@ -207,7 +207,7 @@ describe('a service of two workers', () => {
   });
 
   it('continues when a worker is killed, and restarts it', async () => {
-    const { secret } = await makeKey();
+    const { secret } = await createKey();
     const load = new RequestLoad(service.ready.rpcUrl, secret);
     await load.answered(50);
     const before = processes();
@@ -216,13 +216,13 @@ describe('a service of two workers', () => {
     await restarted(1);
     await load.answered(50);
     const { failed } = await load.stop();
-    // In-flight requests of the worker are cut; no other request fails.
+    // In-flight requests of the killed worker are aborted; no others fail.
     const cut = /ECONNRESET|EPIPE|other side closed/;
     expect(failed.filter((why) => !cut.test(why))).toEqual([]);
     expect(processes()).toHaveLength(2);
   });
 
-  it('closes connections assigned to a worker that dies', async () => {
+  it('closes connections assigned to a worker that has died', async () => {
     const [pid = 0] = processes();
     process.kill(pid, 'SIGSTOP');
     const sockets = await Promise.all([1, 2].map(() => rawSocket(service.ready.url)));
@@ -237,7 +237,7 @@ describe('a service of two workers', () => {
     await restarted(2);
   });
 
-  it('leaves no process behind after Ctrl-C in a terminal', async () => {
+  it('leaves no process running after Ctrl-C in a terminal', async () => {
     const before = processes();
     const ended = once(service.process, 'close');
     process.kill(-(service.process.pid ?? 0), 'SIGINT');

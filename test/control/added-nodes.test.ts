@@ -79,7 +79,7 @@ async function dump({ db }: Store): Promise<string> {
 const until = (isTrue: () => boolean) => expect.poll(isTrue, { interval: 5, timeout: 5_000 }).toBe(true);
 
 describeOnBothStores('nodes added at run time', (stores) => {
-  it('are applied by every gateway, changed and removed with the next poll, and kept over a restart', async () => {
+  it('are used by every gateway, updated and removed at the next poll, and restored after a restart', async () => {
     const store = await stores.open();
     const [one, other] = [gatewayOn(store), gatewayOn(store)];
     stores.defer(async () => void (await Promise.all([one.feed.stop(), other.feed.stop()])));
@@ -107,7 +107,7 @@ describeOnBothStores('nodes added at run time', (stores) => {
     expect(other.names()).toEqual([]);
   });
 
-  it('never reveal their addresses in responses, errors, the audit log or rows', async () => {
+  it('never expose their URLs in responses, errors, the audit log or table rows', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();
@@ -149,7 +149,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     return presence;
   }
 
-  it('never send stored headers to a new destination', async () => {
+  it('never send stored headers to a new URL', async () => {
     const requested: AddedNode[] = [];
     const probe: NodeServices['probe'] = async (node) => {
       requested.push(node);
@@ -175,7 +175,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
-  it('have unique names, and settings as in the file', async () => {
+  it('require unique names, and settings that are valid in the configuration file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await add(gateway);
@@ -190,7 +190,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
-  it('are resealed under a new pepper, and reported when theirs is missing', async () => {
+  it('are re-encrypted under a new pepper, and reported when their pepper is missing', async () => {
     const store = await stores.open();
     const first = gatewayOn(store);
     await first.feed.start();
@@ -207,7 +207,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     expect(lost).toEqual({ nodes: [], unreadable: ['second'] });
   });
 
-  it('and those of the file are drained in every gateway, the last of a network only by force', async () => {
+  it('can also drain configured nodes in every gateway, the last one of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     const reported: unknown[] = [];
@@ -225,7 +225,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     expect(audit).toEqual([{ action: 'node.drain' }]);
   });
 
-  it('and those of the file are drained, changed and removed only by force if the last Geyser node goes', async () => {
+  it('can drain, change or remove the last Geyser node of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();

@@ -32,13 +32,13 @@ async function fill(store: Store): Promise<void> {
   await fillRest(store);
 }
 
-/** Excluded on purpose: run-time state. */
+/** Runtime state, deliberately excluded from backups. */
 const leftOut = new Set([
   ...['schema_migration', 'auth_tried_code', 'usage_claim', 'lagged_minute'],
   ...['gateway', 'connection', 'connection_close'],
 ]);
 
-/** Adds a row to each empty table; retries for foreign keys. */
+/** Adds a row to each empty table; repeats, because foreign keys need other rows first. */
 async function fillRest(store: Store): Promise<void> {
   const sampleOf = (name: string, dataType: string): string | number => {
     if (name === 'customer_id') return 'house';
@@ -116,7 +116,7 @@ describe('a backup file', () => {
   afterAll(() => store.close());
   const fresh = (): Promise<Store> => openDatabase({ file: join(folder, `${++files}.db`) });
 
-  it('is readable by its owner only, and never overwrites a file', async () => {
+  it('is readable by its owner only, and never overwrites an existing file', async () => {
     expect(statSync(original).mode & 0o777).toBe(0o600);
     const before = readFileSync(original);
     await expect(writeBackupFile(store, original)).rejects.toThrow(
@@ -143,7 +143,7 @@ describe('a backup file', () => {
       (file) => rewrite(file, (text) => text.replace(/"schema":\d+/, '"schema":999')),
       /has schema 999/,
     ],
-    ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
+    ['missing', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const file = newFile();
     copyFileSync(original, file);

@@ -17,9 +17,9 @@ const extraTable = (name: string): Migration => ({
 });
 
 describeOnBothStores('the database', ({ kind, fresh, open }) => {
-  it('is migrated by one of several programs that start at once', async () => {
-    const place = await fresh();
-    const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
+  it('is migrated exactly once when several programs start together', async () => {
+    const database = await fresh();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => open(database)));
     for (const store of stores) {
       expect(await store.db.selectFrom('change_counter').selectAll().execute()).toEqual([
         { id: 1, version: 0 },
@@ -27,9 +27,9 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     }
   });
 
-  it('keeps the rows of an older schema, with default limits', async () => {
-    const place = await fresh();
-    const store = await open(place);
+  it('keeps the rows of an older schema, and adds default limits', async () => {
+    const database = await fresh();
+    const store = await open(database);
     await dropAll(store.db);
     await migrate(store, migrations.slice(0, 1));
     await sql`insert into plan (id, name, rpc_per_second, rpc_burst, version)
@@ -53,18 +53,18 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
   });
 
-  it('is rejected when a newer version has written it', async () => {
-    const place = await fresh();
-    const store = await open(place);
+  it('is rejected if a newer version has written it', async () => {
+    const database = await fresh();
+    const store = await open(database);
     await migrate(store, [...migrations, extraTable('later')]);
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
-    await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
-    await expect(openDatabase(place)).rejects.toThrow(
+    await expect(openDatabase(database)).rejects.toThrow(SchemaTooNewError);
+    await expect(openDatabase(database)).rejects.toThrow(
       `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
     );
   });
 
-  it('is unchanged when a migration step fails', async () => {
+  it('is unchanged after a failed migration step', async () => {
     const store = await open();
     const good = extraTable('half');
     const bad: Migration = {
@@ -90,9 +90,9 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     expect(await db.selectFrom('audit').selectAll().execute()).toEqual([]);
   });
 
-  it('does not let two transactions write at once', async () => {
-    const place = await fresh();
-    const [first, second] = [await open(place), await open(place)];
+  it('never runs two write transactions at once', async () => {
+    const database = await fresh();
+    const [first, second] = [await open(database), await open(database)];
     const order: string[] = [];
     const bump = (store: typeof first, name: string) =>
       store.db.transaction().execute(async (trx) => {
@@ -107,7 +107,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 });
 
-/** Retries tables with foreign keys until the referencing ones are gone. */
+/** Drops all tables; repeats, because tables that others reference can only be dropped last. */
 async function dropAll(db: Kysely<Schema>): Promise<void> {
   for (let left = await tablesOf(db); left.length > 0; left = await tablesOf(db)) {
     for (const table of left)

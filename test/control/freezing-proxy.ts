@@ -40,7 +40,7 @@ export class FreezingProxy {
     for (const socket of this.#sockets) isFrozen ? socket.pause() : socket.resume();
   }
 
-  /** Drops the traffic of existing connections without closing them, like a firewall; new ones work. */
+  /** Silently drops the traffic of existing connections, like a firewall; new connections work. */
   silence(): void {
     for (const socket of this.#sockets) socket.pause();
   }

@@ -41,7 +41,7 @@ const context = {
   signal: new AbortController().signal,
 } as ApiContext;
 
-/** Verifies a signature as a receiver would, written from the standard. */
+/** Verifies a signature as a receiver would, implemented from the standard. */
 function isSignedWith(secret: string, { headers, body }: Call): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
@@ -63,13 +63,13 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
   let port = 0;
   let smtpUrl = '';
   let webhooks: CheckedPost;
-  let place: OpenOptions;
+  let database: OpenOptions;
   let store: Store;
   beforeAll(async () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     ({ port } = receiver.address() as AddressInfo);
     smtpUrl = await smtp.listen();
-    place = await fresh();
+    database = await fresh();
   });
   afterAll(async () => {
     receiver.close();
@@ -81,7 +81,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     smtp.answer = '250 ok';
     statuses = [];
     webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
-    store = await open(place);
+    store = await open(database);
     for (const table of ['notice_delivery', 'notice_target', 'quota_notice'] as const) {
       await store.db.deleteFrom(table).execute();
     }
@@ -122,10 +122,10 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
 
   async function gateway(limits: Partial<NoticeLimits> = {}, peppers = peppersOf(1), now = () => NOON) {
     const ledger = new QuotaLedger();
-    const ways = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
+    const channels = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
     const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
     const notifier = new Notifier({
-      ...{ store, ledger, channels: ways, now },
+      ...{ store, ledger, channels, now },
       limits: { ...noticeLimits, ...never, ...limits },
     });
     await notifier.start();
@@ -144,7 +144,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
       .flatMap((notice) => (notice.type === 'quota.used' ? [notice.quota.percent] : []))
       .sort((a, b) => a - b);
 
-  it('are sent at 80, 95 and 100 %, once each, whichever gateway sees it', async () => {
+  it('are sent once each at 80, 95 and 100 %, whichever gateway detects it', async () => {
     const { secret, target } = await add('webhook', `http://127.0.0.1:${port}/hooks?token=geheim`);
     const [a, b] = [await gateway(), await gateway()];
     const use = async (credits: number): Promise<void> => {
@@ -174,7 +174,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(await list()).toEqual([{ ...target, lastSentAt: NOON, lastProblem: null }]);
   });
 
-  it('are delivered by another gateway when the first one dies', async () => {
+  it('are delivered by another gateway if the first one dies', async () => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     const a = await gateway();
     await webhooks.close();
@@ -187,10 +187,10 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(percents()).toEqual([80]);
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('are retried under the same id, and show the last problem', async () => {
+  it('are retried under the same id, and show the last error', async () => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     let now = NOON;
     const { notifier, use } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
@@ -211,7 +211,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(calls).toHaveLength(3);
   });
 
-  it('are abandoned after the last attempt, or when the receiver is gone', async () => {
+  it('are abandoned after the last attempt, or if the receiver is removed', async () => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     let now = NOON;
     const { ledger, notifier } = await gateway({ triesMax: 2 }, peppersOf(1), () => now);
@@ -237,7 +237,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     ]);
   });
 
-  it('never call a non-public address', async () => {
+  it('are never sent to a non-public address', async () => {
     const resolve = async () => ['127.0.0.1'];
     webhooks = new CheckedPost({ allowedNetworks: [], ports: [port] }, postLimits, resolve);
     const { target } = await add('webhook', `http://hooks.example.com:${port}/`);
@@ -247,7 +247,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(calls).toEqual([]);
   });
 
-  it('are not sent without a channel', async () => {
+  it('are not queued without a channel', async () => {
     const wrong = [
       ['webhook', 'ftp://example.com/', 'must be a URL'],
       ['webhook', 'https://user:password@example.com/', 'without user and password'],
@@ -270,12 +270,12 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     });
   });
 
-  it('are limited to a number of webhooks and addresses', async () => {
+  it('are limited in the number of webhooks and addresses', async () => {
     for (const name of ['a', 'b', 'c']) await add('email', `${name}@example.com`);
     await expect(add('email', 'd@example.com')).rejects.toMatchObject({ status: 409 });
   });
 
-  it('are sent by mail, too', async () => {
+  it('are also sent by mail', async () => {
     await add('email', 'Anna@Example.com');
     const { use } = await gateway();
     await use(100);
@@ -287,7 +287,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(full?.text).toContain('2026-12-01');
   });
 
-  it('describe mail failures without text of the server', async () => {
+  it('describe mail failures without quoting the server', async () => {
     const { target } = await add('email', 'anna@example.com');
     smtp.answer = '550 go away, secret-of-the-server';
     const answer = await handlers()['POST /customers/{customer}/notices/{notice}/test'](
@@ -300,7 +300,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     });
   });
 
-  it('are tested at a limited rate', async () => {
+  it('can be tested at a limited rate', async () => {
     const { target, secret } = await add('webhook', `http://127.0.0.1:${port}/`);
     const test = 'POST /customers/{customer}/notices/{notice}/test' as const;
     expect(await handlers()[test](about(target.id), context)).toEqual({ delivered: true, problem: null });
@@ -312,7 +312,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     await expect(handlers()[test](about('other'), context)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('end for a removed target', async () => {
+  it('end when their target is removed', async () => {
     const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
     const { use } = await gateway();
     statuses = [500];

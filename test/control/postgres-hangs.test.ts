@@ -16,22 +16,22 @@ describe.skipIf(postgresPrograms === null)(
   'a PostgreSQL server that does not answer (skipped where it is not installed)',
   () => {
     let server: PostgresServer;
-    let way: FreezingProxy;
+    let proxy: FreezingProxy;
     let store: Store;
-    const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const query = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
 
     beforeAll(async () => {
       server = await startPostgres(postgresPrograms!);
-      way = new FreezingProxy(await server.createDatabase());
-      const place = await way.listen();
-      // Disables the other timeouts.
+      proxy = new FreezingProxy(await server.createDatabase());
+      const proxyUrl = await proxy.listen();
+      // Effectively disables the other timeouts.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
-      store = await openDatabase({ url: place, ...never, hangsAfterMs: 500, connectionsMax: 2 });
+      store = await openDatabase({ url: proxyUrl, ...never, hangsAfterMs: 500, connectionsMax: 2 });
     });
     afterAll(async () => {
-      way.frozen = false;
+      proxy.frozen = false;
       await store.close();
-      way.close();
+      proxy.close();
       await server.destroy();
     });
 
@@ -50,19 +50,19 @@ describe.skipIf(postgresPrograms === null)(
         await trx.updateTable('change_counter').set({ version: 7 }).execute();
       });
       await changing.promise;
-      way.frozen = true;
+      proxy.frozen = true;
       frozen.resolve();
-      // More than the pool has connections.
-      const requested = await Promise.allSettled([change, invoke(), invoke(), invoke()]);
+      // More queries than the pool has connections.
+      const requested = await Promise.allSettled([change, query(), query(), query()]);
       expect(requested.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
         Array(4).fill(true),
       );
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
-      way.frozen = false;
-      expect(await invoke()).toEqual({ version: 0 });
+      proxy.frozen = false;
+      expect(await query()).toEqual({ version: 0 });
     });
 
-    it('does not delay revocations when connections to it are cut silently', async () => {
+    it('does not delay revocations when a firewall silently drops connections to it', async () => {
       const url = await server.createDatabase();
       const elsewhere = await openDatabase({ url });
       const cut = new FreezingProxy(url);
@@ -86,13 +86,13 @@ describe.skipIf(postgresPrograms === null)(
       await Promise.all([near.close(), elsewhere.close()]);
     });
 
-    it('makes the control API and sign-in answer 503, and is described in the log only', async () => {
+    it('makes the control API and sign-in return 503, and appears only in the log', async () => {
       const fixture = await openAccountsFixture(store);
       const operator = await firstOperator(fixture);
       using written = vi.spyOn(console, 'error');
-      way.frozen = true;
+      proxy.frozen = true;
       const answers = [await operator.get('/api/v1/customers'), await operator.signIn(fixture.email)];
-      way.frozen = false;
+      proxy.frozen = false;
       expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
         [503, 'STORE_AWAY'],
         [503, 'STORE_AWAY'],

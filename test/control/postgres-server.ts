@@ -17,7 +17,7 @@ import pg from 'pg';
 
 const VERSIONS = '/usr/lib/postgresql';
 
-/** Programs of the newest installed PostgreSQL; null if none. */
+/** Folder of the newest installed PostgreSQL programs, or null. */
 export const postgresPrograms: string | null = existsSync(VERSIONS)
   ? (readdirSync(VERSIONS)
       .sort((a, b) => Number(b) - Number(a))
@@ -26,7 +26,7 @@ export const postgresPrograms: string | null = existsSync(VERSIONS)
   : null;
 
 export type PostgresServer = Readonly<{
-  /** Connection string of a new database, empty or copied from an unused template. */
+  /** Connection string of a new database, empty or copied from a template that is not in use. */
   createDatabase(template?: string): Promise<string>;
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -35,7 +35,7 @@ export type PostgresServer = Readonly<{
 
 type Identity = { uid?: number; gid?: number };
 
-/** PostgreSQL refuses to run as root. */
+/** Another user if the tests run as root, which PostgreSQL rejects. */
 function unprivileged(): Identity {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -45,7 +45,7 @@ function unprivileged(): Identity {
       );
       return { uid: uid!, gid: gid! };
     } catch {
-      // The next name may exist.
+      // The directory of the next name may exist.
     }
   }
   throw new Error('root needs a user "postgres" or "nobody" to run PostgreSQL as');
@@ -94,7 +94,7 @@ function ended(child: ChildProcess | null): Promise<void> {
 
 const caches = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 
-/** Copies an initdb result, because initdb takes ten times as long. */
+/** Copies a cached initdb result, because initdb takes ten times as long. */
 function clusterOf(programs: string, identity: Identity): string {
   const version = programs.split('/').at(-2) ?? 'postgres';
   const made = join(caches, `postgres-${version}-${identity.uid ?? process.getuid?.() ?? 0}`);
@@ -115,7 +115,7 @@ function clusterOf(programs: string, identity: Identity): string {
   try {
     renameSync(beside, made);
   } catch {
-    // Another test was faster.
+    // Another test created it first.
     rmSync(beside, { recursive: true, force: true });
   }
   return made;
@@ -126,7 +126,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   const identity = unprivileged();
   if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid!);
   cpSync(clusterOf(programs, identity), join(folder, 'data'), { recursive: true });
-  // PostgreSQL requires a private folder.
+  // PostgreSQL requires a folder that only its owner can access.
   chmodSync(join(folder, 'data'), 0o700);
   if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, folder]);
   let child: ChildProcess | null = null;
@@ -135,7 +135,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     child = launch(programs, folder, identity);
     await untilReady(folder);
   };
-  /** SIGQUIT is the immediate shutdown: recovery at the next start. */
+  /** SIGQUIT requests an immediate shutdown, with recovery at the next start. */
   const kill = async () => {
     const gone = ended(child);
     child?.kill('SIGQUIT');

@@ -51,7 +51,7 @@ describeOnBothStores('the request log', (stores) => {
     await writer.flush();
   };
 
-  it('returns entries unchanged, newest first, of one customer only', async () => {
+  it('returns its entries unchanged, newest first, and those of one customer only', async () => {
     const store = await stores.open();
     await write(store, entry(), entry({ at: NOW + 5, method: 'getSlot' }), entry({ customerId: 'ben' }));
     const { items, sampling } = await listed(store);
@@ -73,7 +73,7 @@ describeOnBothStores('the request log', (stores) => {
     await expect(one('anna', "' or 1=1")).rejects.toMatchObject({ status: 404 });
   });
 
-  it('filters by every field', async () => {
+  it('can be filtered by every field', async () => {
     const store = await stores.open();
     await write(
       store,
@@ -96,7 +96,7 @@ describeOnBothStores('the request log', (stores) => {
     await expect(listed(store, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('is paged without gaps or duplicates', async () => {
+  it('is paginated without gaps or duplicates', async () => {
     const store = await stores.open();
     await write(
       store,
@@ -113,7 +113,7 @@ describeOnBothStores('the request log', (stores) => {
     await expect(listed(store, { cursor: 'x' })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('has a histogram with failures', async () => {
+  it('has a histogram that includes failures', async () => {
     const store = await stores.open();
     const at = [0, 999, 1_000, 59_999].map((ms) => NOW + ms);
     await write(store, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
@@ -146,7 +146,7 @@ describeOnBothStores('the request log', (stores) => {
       .execute();
     const of = (customer: string) =>
       rows.filter((row) => row.customer_id === customer).map((row) => row.at - now);
-    // Five of anna's nine may stay; then the two oldest of the remaining ten are deleted.
+    // Customer anna may keep five of nine; then the two oldest of the remaining ten are deleted.
     expect([of('old'), of('anna'), of('ben')]).toEqual([[], [4, 5, 6, 7, 8], [1, 2, 3]]);
     const left = await store.db.selectFrom('submission').select('signature').execute();
     expect(left).toEqual([{ signature: 'sig2' }]);
@@ -171,7 +171,7 @@ describeOnBothStores('the live request log', (stores) => {
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
     tails.follow(store, 'anna', filter, now, cancel.signal)[Symbol.asyncIterator]();
 
-  it('streams each new entry once, whichever gateway wrote it, until the follower disconnects', async () => {
+  it('streams each new entry once, whichever gateway wrote it, until the client disconnects', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store);
     const cancel = new AbortController();
@@ -180,7 +180,7 @@ describeOnBothStores('the live request log', (stores) => {
     await writer.flush();
     const first = JSON.parse((await entries.next()).value as string);
     expect(first).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{28}$/), method: 'getSlot', ms: 1.5 });
-    // Written later with an earlier time, as by another gateway.
+    // An earlier time than that of the previous entry, as another gateway might write.
     log.push(entry({ method: 'getSlot', at: NOW + 1, micros: 7 }));
     await writer.flush();
     expect(JSON.parse((await entries.next()).value as string)).toMatchObject({ ms: 0.007 });
@@ -217,7 +217,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     return handlers['GET /customers/{customer}/connections'](given, requested);
   };
 
-  it('write their URL and only changed connections, and all again after being declared dead', async () => {
+  it('store their URL and changed connections only, and all again after being declared dead', async () => {
     const { db, ...store } = await stores.open();
     const { open, presence } = gatewayOn({ db, ...store });
     presence.setUrl('http://127.0.0.1:8899');
@@ -238,7 +238,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect(await written.execute()).toHaveLength(199);
   });
 
-  it('show their current connections, and none of a dead gateway', async () => {
+  it('list their current connections, and none of a dead gateway', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     const two = gatewayOn(store);
@@ -264,7 +264,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect((await connections(store)).items).toEqual([]);
   });
 
-  it('are forgotten when they stop', async () => {
+  it('are no longer listed after they stop', async () => {
     const store = await stores.open();
     const { open, presence } = gatewayOn(store);
     open.push(facts());
@@ -314,7 +314,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect((await connections(store)).laggedLastHour).toBe(4);
   });
 
-  it('cordon a node together, with an audit entry', async () => {
+  it('cordon a node on all gateways, with an audit entry', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     await one.presence.refresh();
@@ -367,7 +367,7 @@ describeOnBothStores('submitted transactions', (stores) => {
     return handlers['GET /customers/{customer}/transactions'](given, requested);
   };
 
-  it('are shown with every attempt and their on-chain status', async () => {
+  it('are listed with every attempt and their on-chain status', async () => {
     const store = await stores.open();
     const { sent, writer } = createRequestWriter(store);
     sent.push(
@@ -403,7 +403,7 @@ describeOnBothStores('submitted transactions', (stores) => {
 
 const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
 
-/** A store whose inserts fail before or after they are executed. */
+/** A store whose inserts fail before or after they run. */
 function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promise<unknown>): Store {
   return {
     ...store,
@@ -428,7 +428,7 @@ function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promi
 }
 
 describeOnBothStores('the request writer', (stores) => {
-  it('skips rows that the database rejects, and no others', async () => {
+  it('skips only the rows that the database rejects', async () => {
     const store = await stores.open();
     await sql`create unique index one_slow on request_log (micros)`.execute(store.db);
     const states: (unknown | null)[] = [];
@@ -448,7 +448,7 @@ describeOnBothStores('the request writer', (stores) => {
     expect([states, writer.dropped]).toEqual([[], 0]);
   });
 
-  it('is written once when the reply to a commit was lost', async () => {
+  it('writes rows once even if the reply to a commit was lost', async () => {
     const store = await stores.open();
     let lost = 0;
     const far = storeThat(store, async (insert) => {
@@ -467,10 +467,10 @@ describeOnBothStores('the request writer', (stores) => {
     expect(writer.rejected).toBe(0);
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (stores.kind === 'postgres') return;
 
-  it('has one row per transaction that is updated while the store is unreachable', async () => {
+  it('keeps one row per transaction, which it updates while the store is unreachable', async () => {
     const store = await stores.open();
     let isAway = true;
     const far = storeThat(store, async (insert) => {
@@ -501,7 +501,7 @@ describeOnBothStores('the stored request log', (stores) => {
   const left = async (store: Store, customer: string) =>
     (await rows(store)).filter((row) => row.customer_id === customer).map(({ micros }) => micros);
 
-  it('is counted incrementally, whichever gateway wrote it', async () => {
+  it('is counted incrementally, whichever gateway wrote the entries', async () => {
     const store = await stores.open();
     const now = Date.now();
     const limits = { retentionHours: 1, customerRowsMax: 150, rowsMax: 200 };
@@ -511,8 +511,8 @@ describeOnBothStores('the stored request log', (stores) => {
     expect(await left(store, 'anna')).toHaveLength(130);
     await writeAt(store, 'anna', now - 500_000, 30);
     await writeAt(store, 'ben', now - 400_000, 60);
-    // Ten of anna's exceed the customer limit; ten more exceed the total.
-    // Another gateway may still write rows as new as these, so they are not counted yet.
+    // Ten of anna's rows exceed her customer limit; ten more rows exceed the total.
+    // These rows are not counted yet, because another gateway may still write rows as recent.
     await writeAt(store, 'ben', now - 20_000, 20);
     await retention.prune(now);
     expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 80]);

@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the program and kills it; returns the wallets that it reported as durable. */
+/** Runs the program and kills it; returns the wallets that it reported as committed. */
 async function makeUntilKilled(file: string, walletsBefore: number): Promise<string[]> {
   const child = spawn(process.execPath, [maker, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
@@ -35,7 +35,7 @@ async function makeUntilKilled(file: string, walletsBefore: number): Promise<str
   return made;
 }
 
-it(`loses no acknowledged wallet or password, killed ${KILLS} times in a row`, async () => {
+it(`loses no acknowledged wallet or password when killed ${KILLS} times in a row`, async () => {
   const file = join(folder, 'killed.db');
   const safe: string[] = [];
   for (let kill = 0; kill < KILLS; kill++) safe.push(...(await makeUntilKilled(file, 1 + kill)));

@@ -30,7 +30,7 @@ function open(
 
 type Envelope = { encryptedPrivateKey: string; decryptionKey: string };
 
-/** Decrypts like a client, without product code. Source: rest-api.md §5. */
+/** Decrypts as a client does, without product code. Source: rest-api.md §5. */
 function decryptAsClient({ encryptedPrivateKey, decryptionKey }: Envelope, password: string): string | null {
   const params = JSON.parse(decryptionKey);
   expect(Object.keys(params)).toEqual(['salt', 'kdf', 'digest', 'iterations', 'nonce']);
@@ -56,7 +56,7 @@ async function dump(store: Store): Promise<string> {
 }
 
 describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
-  it('is a keypair that the client decrypts with the password alone', async () => {
+  it('is a keypair that the client can decrypt with the password alone', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
@@ -71,7 +71,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.keypair('owner', wallet, PASSWORD)).toEqual({ publicKey: wallet, secretKey });
   });
 
-  it('is invisible to other owners, whatever the password', async () => {
+  it('is hidden from other owners, whatever the password', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -82,7 +82,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
   });
 
-  it('accepts a new password, and the old one no longer', async () => {
+  it('accepts a new password, and then rejects the old one', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -96,7 +96,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(decryptAsClient(envelope, 'new password')).toBe(secretKey);
   });
 
-  it('has one password after two concurrent changes', async () => {
+  it('has one valid password after two concurrent changes', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     const passwords = ['first password', 'second password'];
@@ -107,7 +107,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', wallet, winner)).not.toBeNull();
   });
 
-  it('counts against the limit of its owner, also when created concurrently', async () => {
+  it('counts against the limit of its owner, even when created concurrently', async () => {
     const store = await openStore();
     const wallets = await open(store, { limits: { walletsMax: 3 } });
     const made = await Promise.all(
@@ -118,7 +118,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
   });
 
-  it('prevents the removal of its pepper', async () => {
+  it('prevents the removal of the pepper that encrypts it', async () => {
     const store = await openStore();
     const dataDir = temporaryFolder('wallet-pepper');
     const [old, young] = [`1:${'o'.repeat(40)}`, `2:${'n'.repeat(40)}`];
@@ -134,7 +134,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
 });
 
 describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }) => {
-  it('delays guesses increasingly, without deriving keys', async () => {
+  it('delays repeated guesses increasingly, without deriving keys', async () => {
     const clock = { now: 1_800_000_000_000 };
     const wallets = await open(await openStore(), { now: () => clock.now });
     const [wallet, other] = [
@@ -170,7 +170,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
     expect(ends.filter((end) => end === 'TOO_MANY_TRIES').length).toBe(50 - semiWalletLimits.freeAttempts);
   });
 
-  it('that does not exist has as many attempts as one that does', async () => {
+  it('allows as many attempts for a wallet that does not exist', async () => {
     const wallets = await open(await openStore());
     const guess = () => codeOf(wallets.decrypt('owner', ELSEWHERE, 'wrong'));
     for (let i = 0; i < semiWalletLimits.freeAttempts; i++) expect(await guess()).toBe('done');
@@ -185,7 +185,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
     expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
   });
 
-  it('reveals neither key nor password to a reader of the database', async () => {
+  it('does not appear in the database, and neither does the private key', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -213,7 +213,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
     ]);
   });
 
-  it('does not open when its row was moved or damaged', async () => {
+  it('does not decrypt a row that was moved or damaged', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const [one, two] = [await wallets.create('owner', PASSWORD), await wallets.create('owner', PASSWORD)];

@@ -8,8 +8,8 @@ import { type PostgresServer, postgresPrograms, startPostgres } from './postgres
 export type Stores = Readonly<{
   kind: Store['dialect'];
   fresh(): Promise<OpenOptions>;
-  /** Opens a database (default: a new one) and closes it after the test. */
-  open(place?: OpenOptions): Promise<Store>;
+  /** Opens a database, by default a new one, and closes it after the test. */
+  open(database?: OpenOptions): Promise<Store>;
   defer(work: () => Promise<void>): void;
   /** null for SQLite. */
   server(): PostgresServer | null;
@@ -41,14 +41,14 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   });
   const fresh = async (): Promise<OpenOptions> =>
     server === null ? { file: join(folder, `${++files}.db`) } : { url: await server.createDatabase() };
-  /** PostgreSQL: a copy of a migrated template, which is much faster. */
+  /** With PostgreSQL, copies a migrated template, which is much faster than migrating. */
   const withTables = async (): Promise<OpenOptions> => {
     if (server === null) return fresh();
     template ??= makeTemplate(server);
     return { url: await server.createDatabase(await template) };
   };
-  const open = async (place?: OpenOptions) => {
-    const store = await openDatabase(place ?? (await withTables()));
+  const open = async (database?: OpenOptions) => {
+    const store = await openDatabase(database ?? (await withTables()));
     opened.push(store);
     return store;
   };

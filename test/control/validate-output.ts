@@ -24,7 +24,7 @@ function validateOutput(name: ContractName, output: unknown): void {
     throw new Error(`the response of ${name} contains ${unknown}, which is not in the contract`);
 }
 
-/** Path of the first member that the schema does not declare; null if there is none. */
+/** Path of the first member that the schema does not declare, or null. */
 function unknownMember(value: unknown, parsedValue: unknown, at: string): string | null {
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {

@@ -5,7 +5,7 @@ import { internalKey } from '../project/callers.ts';
 
 export const pepperOf = (version: number): Buffer => Buffer.alloc(32, version);
 
-/** Active key of the default plan, alone in its family, with its text. */
+/** Creates an active key of the default plan, alone in its family. @returns the key and its text. */
 export function createKey(change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
   const { pepperVersion = 1, product = 'rpc' } = change;
   const { id, text } = generateApiKey(product);

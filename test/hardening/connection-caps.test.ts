@@ -11,13 +11,13 @@ describe.each([{ raw: true }, { raw: false }])('connections of one address, fast
   afterEach(() => server.stop());
 
   const answered = async () => {
-    const wire = server.connect();
-    wire.socket.write(rawPost(server.createKey(), call('getSlot')));
-    await wire.until(/"id":1}\n$/);
-    return wire;
+    const client = server.connect();
+    client.socket.write(rawPost(server.createKey(), call('getSlot')));
+    await client.until(/"id":1}\n$/);
+    return client;
   };
 
-  it('are limited: an excess one is closed unread, until another has closed', async () => {
+  it('are limited: an excess connection is closed unread until another one closes', async () => {
     server = await startHttpServer({ raw, connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first] = await Promise.all([answered(), answered()]);
     const third = server.connect();
@@ -32,7 +32,7 @@ describe.each([{ raw: true }, { raw: false }])('connections of one address, fast
   });
 });
 
-/** The parts of a socket that are used; the machine has no other addresses to connect from. */
+/** A mock socket with any remote address, because the machine has no others to connect from. */
 class From extends EventEmitter {
   readonly remoteAddress: string;
   isReset = false;
@@ -54,7 +54,7 @@ describe('addresses', () => {
   const take = (counted: ConnectionCaps, address: string): boolean =>
     counted.accept(new From(address) as unknown as Socket);
 
-  it('count per IPv6 /64 and per IPv4 address, in any notation', () => {
+  it('are counted per IPv6 /64 and per IPv4 address, in any notation', () => {
     const counted = caps();
     expect(
       ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::4'].map((address) =>
@@ -67,7 +67,7 @@ describe('addresses', () => {
     expect(counted.rejected).toBe(2);
   });
 
-  it('are forgotten with the last connection', async () => {
+  it('are forgotten when their last connection closes', async () => {
     const counted = caps();
     const socket = new From('192.0.2.1');
     expect(counted.accept(socket as unknown as Socket)).toBe(true);
@@ -78,7 +78,7 @@ describe('addresses', () => {
     expect(counted.sites).toBe(0);
   });
 
-  it('are not counted when exempt, closed or of a trusted proxy', () => {
+  it('are not counted if exempt, closed or of a trusted proxy', () => {
     const counted = caps();
     expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
       Array(5).fill(true),

@@ -13,12 +13,12 @@ import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 
-/** The nginx configuration of docs/how-to/reverse-proxy.md, run by the real nginx. */
+/** Runs the nginx configuration of docs/how-to/reverse-proxy.md in the real nginx. */
 const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/reverse-proxy.md'), 'utf8');
 const [, snippet = ''] = /^```nginx\n([\s\S]*?)^```/m.exec(page) ?? [];
 const program = findProgram('nginx');
 
-/** Replacements to run the snippet on free loopback ports. */
+/** Replacements that make the snippet run on free loopback ports. */
 function fillIn(replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`the snippet has no "${from}"`);
@@ -81,15 +81,15 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
   it.each([
     ...['/', '/setup', '/docs', '/openapi.json', '/api/v1/openapi.json', '/api/v1/customers'],
     ...['/ipfs/nothing', '/health', '/v1/rpc', '/sol/v1/nothing', '/no-such-path'],
-  ])('passes %s and returns the response of the service', async (path) => {
+  ])('proxies %s and returns the response of the service', async (path) => {
     const direct = await fetch(service.ready.url + path);
     const { status, type, body } = await get(path);
     expect([status, type]).toEqual([direct.status, direct.headers.get('content-type') ?? '']);
-    // A prefix: ids and client address differ.
+    // Compares a prefix, because ids and client address differ.
     expect(body.slice(0, 60)).toBe((await direct.text()).slice(0, 60));
   });
 
-  it('keeps the Host header, so that the dashboard recognizes its own pages', async () => {
+  it('forwards the Host header, so that the dashboard accepts requests from its own pages', async () => {
     const headers = { 'content-type': 'application/json', 'x-solway': '1' };
     const body = JSON.stringify({ email: 'nobody@example.com', password: 'not a password' });
     const signIn = (origin: string): Promise<Answer> =>
@@ -98,7 +98,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     expect((await signIn(`https://127.0.0.1:${httpPort}`)).status).toBe(401);
   });
 
-  it.each(['/v1/ws', '/v1/rpc'])('upgrades %s to a WebSocket', async (path) => {
+  it.each(['/v1/ws', '/v1/rpc'])('proxies WebSocket upgrades of %s', async (path) => {
     const socket = new WebSocket(`wss://127.0.0.1:${httpPort}${path}?api-key=${service.key}`, { ca });
     await once(socket, 'open');
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe' }));
@@ -114,7 +114,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     expect((await get(path)).status).toBe(403);
   });
 
-  it('passes gRPC calls and streams', async () => {
+  it('proxies gRPC calls and streams', async () => {
     const key = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
     const client = new GrpcClient(`https://127.0.0.1:${grpcPort}`, ca);
     expect(await client.call(key, 'GetSlot')).toBeInstanceOf(Buffer);

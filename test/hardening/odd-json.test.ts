@@ -9,7 +9,7 @@ import { firstOperator, openAccountsFixture } from '../control/accounts/accounts
 import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call } from './raw-calls.ts';
 
-/** Members of every object, not of ours. */
+/** Members that could pollute Object.prototype. */
 const POLLUTION =
   '"__proto__":{"polluted":1,"isOperator":true},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":null';
 
@@ -51,7 +51,7 @@ describe.each([{ raw: true }, { raw: false }])('odd JSON, fast path: $raw', ({ r
     return { status: response.status, code: answer.error?.code ?? null, answer };
   };
 
-  it('as a body, as params, as an id and beside the members of a call ends as any other', async () => {
+  it('is handled without an internal error as body, params, id or extra member of a call', async () => {
     for (const [name, json] of odd) {
       const bodies = [json, call('getSlot', `[${json}]`), call('getSlot', '[]', json), `[${json}]`];
       bodies.push(
@@ -65,7 +65,7 @@ describe.each([{ raw: true }, { raw: false }])('odd JSON, fast path: $raw', ({ r
     }
   });
 
-  it('is not searched for keys in wrong places', async () => {
+  it('cannot pass a key in an unsupported place', async () => {
     const bare = { 'content-type': 'application/json' };
     const url = server.url;
     const places: readonly (readonly [string, Record<string, string>, string])[] = [
@@ -89,7 +89,7 @@ describe.each([{ raw: true }, { raw: false }])('odd JSON, fast path: $raw', ({ r
 });
 
 describe('odd JSON at the control API', () => {
-  it('makes nobody an operator and changes nothing', async () => {
+  it('makes no one an operator and changes nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
     const store = await openDatabase({ file: join(folder, 'solway.db') });
     try {
@@ -131,7 +131,7 @@ describe('a configuration', () => {
     ['[server]\n__proto__ = { port = 1 }'],
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
-  ])('with names like object members is rejected with a clear error: %s', (toml) => {
+  ])('with names of Object.prototype members is rejected with a clear error: %s', (toml) => {
     expect(complaint(toml)).toMatch(/there is no such option|a plan name has|a name is not|invalid TOML/);
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Files for users of the published package, checked without Docker and systemd. */
+/** Packaging files for users, checked without Docker and systemd. */
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -19,7 +19,7 @@ describe('the Dockerfile', () => {
   const of = (name: string, stage = stages.length - 1): string[] =>
     [...(stages[stage] ?? '').matchAll(new RegExp(`^${name} +(.*)$`, 'gm'))].map(([, text = '']) => text);
 
-  it('contains the published files by the lock file, and runs no install scripts', () => {
+  it('installs the published files with the lock file, and runs no install scripts', () => {
     expect(of('RUN', 0).join()).toContain('npm pack');
     const install =
       /^npm pkg delete devDependencies workspaces +&& npm install --package-lock-only .* && npm ci --omit=dev [^&=]*$/;
@@ -51,7 +51,7 @@ describe('the systemd unit', () => {
   const values = (name: string): string[] =>
     [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-  it('grants the service its folders and drops all unneeded privileges', () => {
+  it("grants access to the service's folders, and drops all unneeded privileges", () => {
     const hardened: Record<string, string> = {
       ...{ User: 'solway', StateDirectory: 'solway', ProtectSystem: 'strict', NoNewPrivileges: 'yes' },
       ...{ ProtectHome: 'yes', PrivateTmp: 'yes', PrivateDevices: 'yes', CapabilityBoundingSet: '' },
@@ -62,9 +62,9 @@ describe('the systemd unit', () => {
       expect([name, values(name)]).toEqual([name, [value]]);
     expect(Number(values('LimitNOFILE')[0])).toBeGreaterThan(100_000);
     expect(values('MemoryMax')).toHaveLength(1);
-    // For its own threads, and no other resource calls.
+    // Allowed for threads of its own; no other @resources calls.
     expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
-    // Without a path: systemd searches /usr/local/bin and /usr/bin, where npm installs it.
+    // A name without path, which systemd finds in /usr/local/bin and /usr/bin, where npm installs it.
     expect(values('ExecStart')).toEqual([
       'solway up --config /etc/solway/solway.toml --data-dir /var/lib/solway',
     ]);
@@ -72,11 +72,11 @@ describe('the systemd unit', () => {
 });
 
 describe('the published package', () => {
-  it('starts the program in place of npm’s shell, which would not forward SIGTERM', () => {
+  it("starts the program in place of npm's shell, which would not forward SIGTERM", () => {
     expect(manifest.scripts.start).toMatch(/^exec node /);
   });
 
-  it('contains the files that unit, image and their documentation name', () => {
+  it('contains the files that unit, image and their documentation refer to', () => {
     const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',

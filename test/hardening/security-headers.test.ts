@@ -16,7 +16,7 @@ import { healthRoutes, metricsRoutes } from '../../src/servers/operator-routes.t
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
 import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
 
-/** Requests every browser route with every verb, and unknown routes. */
+/** Requests every browser route with every method, and unknown routes. */
 const folder = mkdtempSync(join(tmpdir(), 'security-headers-'));
 const CID = `b${'a'.repeat(58)}`;
 const METRICS_TOKEN = 'metrics-token';
@@ -104,7 +104,7 @@ const missing = (headers: Headers, row: Row): string[] =>
     headers.get(name) === value ? [] : [`${name}: ${headers.get(name)}`],
   );
 
-/** A response has the headers of its route, or was refused before routing. */
+/** Whether a response has the headers of its route, or was rejected before routing. */
 const isGuarded = (headers: Headers, row: Row): boolean =>
   missing(headers, row).length === 0 || missing(headers, 'error').length === 0;
 
@@ -133,7 +133,7 @@ describe('every route for browsers', () => {
     expect(answers).toBeGreaterThan(400);
   });
 
-  it('forbids framing except for files, and inline scripts', () => {
+  it('forbids inline scripts, and framing except for files', () => {
     for (const [row, headers] of Object.entries(securityHeaders)) {
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['referrer-policy']).toBe('no-referrer');

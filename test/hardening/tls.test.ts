@@ -63,21 +63,21 @@ describe('the HTTPS server', () => {
     response.resume();
     const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
-    const wire = new RawClient(socket);
+    const client = new RawClient(socket);
     socket.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
-    const received = await wire.ended();
+    const received = await client.ended();
     expect(statuses(received)).toEqual([200]);
     expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
   });
 
   it.each<[string, ConnectionOptions]>([
     [
-      'a version that is too old',
+      'an outdated TLS version',
       { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
     ],
     ['no forward secrecy', { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256:AES256-SHA' }],
-    ['another protocol inside', { ALPNProtocols: ['h2'] }],
-  ])('closes connections of clients that speak %s', async (_what, options) => {
+    ['another protocol over TLS', { ALPNProtocols: ['h2'] }],
+  ])('closes connections of clients with %s', async (_what, options) => {
     await start();
     await expect(secure(options)).rejects.toThrow();
   });
@@ -88,7 +88,7 @@ describe('the HTTPS server', () => {
     expect((await secure()).getProtocol()).toBe('TLSv1.3');
   });
 
-  it('closes connections without TLS or with endless handshakes, and still drains', async () => {
+  it('closes connections without TLS or with endless handshakes, and can still drain', async () => {
     await start();
     const plain = new RawClient(connectTcp(server.port, '127.0.0.1'));
     plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -129,21 +129,21 @@ function watched(settleMs: number) {
 }
 
 describe('a renewed certificate', () => {
-  it('is used for new connections when its files change', async () => {
+  it('is used for new connections after its files change', async () => {
     await start();
     const before = await secure();
     const { replace } = watched(20);
     replace(renewed.cert, renewed.key);
     await expect.poll(() => nameShown()).toBe('renewed');
-    const wire = new RawClient(before);
+    const client = new RawClient(before);
     before.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
-    expect(statuses(await wire.ended())).toEqual([200]);
+    expect(statuses(await client.ended())).toEqual([200]);
   });
 
   it.each<[string, () => [string, string], string]>([
-    ['a key of another', () => [renewed.cert, old.key], 'the key does not match the certificate'],
-    ['nothing in it', () => ['/dev/null', renewed.key], 'the file is not a PEM certificate'],
-  ])('that has %s is only logged until it is fixed', async (_what, wrong, words) => {
+    ['the wrong key', () => [renewed.cert, old.key], 'the key does not match the certificate'],
+    ['an empty file', () => ['/dev/null', renewed.key], 'the file is not a PEM certificate'],
+  ])('with %s is rejected and logged until it is fixed', async (_what, wrong, words) => {
     await start();
     const { files, lines, replace } = watched(20);
     const [cert, key] = wrong();
@@ -162,7 +162,7 @@ describe('the doctor', () => {
   const found = async (cert: string, key: string) =>
     checkTls(load(`[server.tls]\ncert_file = "${cert}"\nkey_file = "${key}"\n`));
 
-  it('reports expiry, imminent expiry and invalid certificates', async () => {
+  it('reports expired, soon expiring and invalid certificates', async () => {
     const soon = makeCertificate(folder, 'soon', ['-days', '3']);
     expect(await found(old.cert, old.key)).toMatchObject([{ subject: 'certificate', verdict: 'good' }]);
     expect(await found(soon.cert, soon.key)).toMatchObject([
@@ -179,7 +179,7 @@ describe('the doctor', () => {
 describe('the docs', () => {
   const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
-  it('show a configuration with which the service speaks TLS on both ports, and renews it on SIGHUP', async () => {
+  it('show a configuration that enables TLS on both ports, and renews it on SIGHUP', async () => {
     const [, toml = ''] = /^```toml\n([\s\S]*?)^```/m.exec(page('how-to/tls.md')) ?? [];
     const [cert, key] = [join(folder, 'docs.pem'), join(folder, 'docs.key')];
     const install = (files: TlsFiles): void => {

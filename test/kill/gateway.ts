@@ -37,7 +37,7 @@ function broken(reports: readonly KillReport[]): string[] {
   ]);
 }
 
-/** @returns the reports, and faults. */
+/** @returns the reports and violations. */
 async function run(name: string) {
   if (name === 'postgres' && postgresPrograms === null) {
     say('postgres: skipped, PostgreSQL is not installed');

@@ -15,24 +15,24 @@ import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { startMock } from '../upstream/mock/server.ts';
 
-/** Keys and accounts that are made by the API of a gateway while it is killed, and those that it acknowledged. */
+/** Creates keys and accounts through the API of a gateway that is killed, and records the acknowledged ones. */
 class Changes {
   readonly #headers: Record<string, string>;
-  /** Acknowledged since the last look at the store. */
+  /** Acknowledged since the last check of the database. */
   #keys: string[] = [];
   #emails: string[] = [];
-  /** All that were found in it. */
+  /** How many acknowledged ones have been found in the database. */
   found = { keys: 0, accounts: 0 };
   #ended = false;
   #running: Promise<unknown> = Promise.resolve();
   #first = Promise.withResolvers<void>();
 
-  /** @param token - of the operator's. */
+  /** @param token - an operator token. */
   constructor(token: string) {
     this.#headers = { authorization: `Bearer ${token}` };
   }
 
-  /** Resolves when a key and an account were acknowledged since `start`. */
+  /** Resolves when a key and an account have been acknowledged since `start`. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
@@ -40,19 +40,19 @@ class Changes {
   start(url: string): void {
     this.#ended = false;
     this.#first = Promise.withResolvers();
-    const makeKey = async (): Promise<boolean> => {
+    const createKey = async (): Promise<boolean> => {
       const requested = { product: 'rpc', name: 'made until killed' };
-      const made = await post(`${url}/api/v1/customers/house/keys`, requested, this.#headers);
-      if (made !== null) this.#keys.push((made as { key: { id: string } }).key.id);
-      return made !== null;
+      const created = await post(`${url}/api/v1/customers/house/keys`, requested, this.#headers);
+      if (created !== null) this.#keys.push((created as { key: { id: string } }).key.id);
+      return created !== null;
     };
     const signUp = async (): Promise<boolean> => {
       const email = `${randomUUID()}@example.com`;
       const requested = { name: 'Somebody', email, password: 'made until it is killed' };
       const headers = { origin: url, 'x-solway': '1' };
-      const made = await post(`${url}/api/auth/sign-up/email`, requested, headers);
-      if (made !== null) this.#emails.push(email);
-      return made !== null;
+      const created = await post(`${url}/api/auth/sign-up/email`, requested, headers);
+      if (created !== null) this.#emails.push(email);
+      return created !== null;
     };
     const repeat = async (make: () => Promise<boolean>): Promise<void> => {
       while (!this.#ended) {
@@ -60,7 +60,7 @@ class Changes {
         else if (this.#keys.length > 0 && this.#emails.length > 0) this.#first.resolve();
       }
     };
-    this.#running = Promise.all([repeat(makeKey), repeat(signUp)]);
+    this.#running = Promise.all([repeat(createKey), repeat(signUp)]);
   }
 
   async end(): Promise<void> {
@@ -68,13 +68,13 @@ class Changes {
     await this.#running;
   }
 
-  /** @returns what of it is not in the store, as text. */
+  /** @returns descriptions of acknowledged data that is missing from the database. */
   async lost({ db }: Store): Promise<string[]> {
     const [keys, emails] = [this.#keys, this.#emails];
     [this.#keys, this.#emails] = [[], []];
     const lost: string[] = [];
-    /** Looks for values in a column. @returns how many there are. */
-    const look = async (
+    /** Looks for values in a column, and records the missing ones. @returns how many exist. */
+    const find = async (
       what: string,
       table: string,
       column: string,
@@ -92,22 +92,22 @@ class Changes {
       return found.size;
     };
     const actors = emails.map((email) => `user:${email}`);
-    this.found.keys += await look('key', 'api_key', 'id', keys);
-    this.found.accounts += await look('user', 'auth_user', 'email', emails);
-    await look('audit entry of key', 'audit', 'key_id', keys, 'key.create');
-    await look('audit entry of', 'audit', 'actor', actors, 'user.create');
+    this.found.keys += await find('key', 'api_key', 'id', keys);
+    this.found.accounts += await find('user', 'auth_user', 'email', emails);
+    await find('audit entry of key', 'audit', 'key_id', keys, 'key.create');
+    await find('audit entry of', 'audit', 'actor', actors, 'user.create');
     const users = await db
       .selectFrom('auth_user')
       .select('id')
       .where('email', 'in', ['', ...emails])
       .execute();
     const ids = users.map(({ id }) => id);
-    await look('password of user', 'auth_account', 'userId', ids);
+    await find('password of user', 'auth_account', 'userId', ids);
     return lost;
   }
 }
 
-/** @returns the response; null where it is no success, or none came. */
+/** @returns the response, or null for a failure or no response. */
 async function post(url: string, body: object, headers: Record<string, string>): Promise<unknown> {
   const sent = { 'content-type': 'application/json', ...headers };
   try {
@@ -123,11 +123,11 @@ const DAY_MS = 86_400_000;
 
 export type KillLoopOptions = Readonly<{
   kills: number;
-  /** null: the embedded database. */
+  /** null for the embedded database. */
   postgres: PostgresServer | null;
   flushMs: number;
   concurrency: number;
-  /** Maximum time under load before each kill. */
+  /** Maximum time under load before each kill, in milliseconds. */
   loadMs: number;
   /** With PostgreSQL: every nth kill happens during an outage of the database. */
   outageEvery: number;
@@ -141,19 +141,19 @@ export type KillReport = Readonly<{
   answered: number;
   unanswered: number;
   counted: number;
-  /** Age of the oldest response that is not counted, in milliseconds; 0 for none. */
+  /** How long before the kill the oldest uncounted response was received, in milliseconds; 0 for none. */
   lossMs: number;
   hadOutage: boolean;
   /** Acknowledged keys and accounts that are stored. */
   keys: number;
   accounts: number;
-  /** Acknowledged items of this run that are missing, as text. */
+  /** Descriptions of acknowledged items of this run that are missing. */
   lost: readonly string[];
 }>;
 
 /**
- * Kills a gateway under load repeatedly while keys and accounts are created by its API, and reads the store after each
- * restart.
+ * Repeatedly kills a gateway under load while keys and accounts are created by its API, and checks the database after
+ * each restart.
  */
 export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
   const { postgres, flushMs } = options;
@@ -171,21 +171,21 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
     '[plans.default]\nrpc_per_second = 0\n',
   ].join('\n');
   const start = () => startService({ dataDir, configuration, timeoutMs: 120_000 });
-  const place: OpenOptions = url === null ? { file: join(dataDir, 'solway.db') } : { url };
+  const database: OpenOptions = url === null ? { file: join(dataDir, 'solway.db') } : { url };
   const reports: KillReport[] = [];
   let service = await start();
   const { key } = service;
-  const changes = new Changes(await operatorToken(dataDir, place));
+  const changes = new Changes(await operatorToken(dataDir, database));
   let before = 0;
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
       const hadOutage = postgres !== null && kill % options.outageEvery === 0;
-      const seen = () => untilCounted(place, before);
+      const seen = () => untilCounted(database, before);
       const run = await oneRun(service, key, options, hadOutage ? postgres : null, seen, changes);
       service = await start();
       await journalRecovered(dataDir, service);
-      const counted = await countOf(place);
-      const lost = await withStore(place, (store) => changes.lost(store));
+      const counted = await countOf(database);
+      const lost = await withStore(database, (store) => changes.lost(store));
       const { keys, accounts } = changes.found;
       const report = { kill, hadOutage, keys, accounts, lost, ...evaluate(run, counted - before) };
       reports.push(report);
@@ -193,7 +193,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
       before = counted;
     }
     await service.stop();
-    await checkUsage(place, before);
+    await checkUsage(database, before);
     return reports;
   } finally {
     service.process.kill('SIGKILL');
@@ -242,10 +242,10 @@ async function journalRecovered(dataDir: string, service: RunningService): Promi
 }
 
 async function withStore<Result>(
-  place: OpenOptions,
+  database: OpenOptions,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openDatabase(place);
+  const store = await openDatabase(database);
   try {
     return await work(store);
   } finally {
@@ -253,11 +253,11 @@ async function withStore<Result>(
   }
 }
 
-const untilCounted = (place: OpenOptions, before: number): Promise<unknown> =>
-  eventually(async () => (await countOf(place)) > before, 'usage is stored', { timeoutMs: 60_000 });
+const untilCounted = (database: OpenOptions, before: number): Promise<unknown> =>
+  eventually(async () => (await countOf(database)) > before, 'usage is stored', { timeoutMs: 60_000 });
 
-const countOf = (place: OpenOptions): Promise<number> =>
-  withStore(place, async ({ db }) => {
+const countOf = (database: OpenOptions): Promise<number> =>
+  withStore(database, async ({ db }) => {
     const rows = await db
       .selectFrom('usage_minute')
       .select('requests')
@@ -268,9 +268,9 @@ const countOf = (place: OpenOptions): Promise<number> =>
     return rows.reduce((sum, { requests }) => sum + requests, 0);
   });
 
-/** Usage checks pass, and days and minutes agree. @throws Error */
-const checkUsage = (place: OpenOptions, counted: number): Promise<void> =>
-  withStore(place, async (store) => {
+/** Checks usage, and that days and minutes agree. @throws Error on a violation. */
+const checkUsage = (database: OpenOptions, counted: number): Promise<void> =>
+  withStore(database, async (store) => {
     const later = Date.now() + 2 * DAY_MS;
     await rollUp(store, later, async () => true);
     await rollUp(store, later, async () => true);

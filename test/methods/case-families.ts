@@ -7,22 +7,22 @@ type Params = MethodCase['params'];
 type Check = NonNullable<MethodCase['check']>;
 
 export const refusal = (method: string, name: string, error: CaseError, params: Params): MethodCase => ({
-  ...{ method, name: `${method} refuses ${name}`, params, error },
+  ...{ method, name: `${method} rejects ${name}`, params, error },
 });
 
-/** @param expected - a check, or a part of the result that may depend on the ledger. */
+/** @param expected - checks the result, which may depend on the ledger. */
 export const answer = (method: string, name: string, expected: Check, params?: Params): MethodCase => ({
-  ...{ method, name: `${method} answers ${name}`, params, check: expected },
+  ...{ method, name: `${method} returns ${name}`, params, check: expected },
 });
 
-/** Equivalent params: the response is the same text. */
+/** Equivalent params, for which the response is the same text. */
 export const sameResult = (method: string, name: string, params: Params, sameAs: Params): MethodCase => ({
-  ...{ method, name: `${method} answers ${name} alike`, params, sameAs },
+  ...{ method, name: `${method} returns the same result for ${name}`, params, sameAs },
 });
 
-/** A method without parameters accepts none, null and an empty list, and refuses any. */
+/** A method without parameters accepts no params, null and an empty list, and rejects any parameter. */
 export const withoutParameters = (method: string, check: Check): MethodCase[] => [
-  answer(method, 'without params', check),
+  answer(method, 'a result without params', check),
   sameResult(method, 'an empty list', '[]', undefined),
   sameResult(method, 'null', 'null', undefined),
   refusal(method, 'a parameter', invalid('Invalid parameters: No parameters were expected'), '[1]'),
@@ -44,7 +44,7 @@ export function arity(method: string, least: number, most: number): MethodCase[]
   return [
     ...(least === 0 ? [] : [refusal(method, 'no parameter', few, '[]')]),
     refusal(method, 'too many parameters', many, JSON.stringify(Array(most + 1).fill(null))),
-    refusal(method, 'an object for params', invalid('`params` should be an array'), '{"a":1}'),
+    refusal(method, 'params as an object', invalid('`params` should be an array'), '{"a":1}'),
   ];
 }
 
@@ -54,14 +54,14 @@ export const tuple = (method: string, size: number): MethodCase => {
   return refusal(method, 'no parameter', error, '[]');
 };
 
-/** A slot not reached yet (-32016). */
+/** A `minContextSlot` that has not been reached (-32016). */
 export const notYet = (method: string, params: Params): MethodCase => {
   const data = ({ at }: CaseLedger): JsonValue => ({ contextSlot: Number(at.finalized) });
   const error = { code: -32016, message: 'Minimum context slot has not been reached', data };
-  return refusal(method, 'a state that is not there yet', error, params);
+  return refusal(method, 'a minContextSlot that has not been reached', error, params);
 };
 
-/** The same, and an unknown commitment and an unknown member, which Agave ignores. */
+/** `notYet`, and an unknown commitment and an unknown member, which Agave ignores. */
 export function context(method: string, first: string | null): MethodCase[] {
   const lead = first === null ? '' : `${first},`;
   const finalized = `[${lead}{"commitment":"finalized"}]`;
@@ -72,7 +72,7 @@ export function context(method: string, first: string | null): MethodCase[] {
   ];
 }
 
-/** A strict config: `commitment` is required and one of three. */
+/** A strict config: `commitment` is required, and must be one of three values. */
 export function strictConfig(method: string, first: string): MethodCase[] {
   const lead = first === '' ? '' : `${first},`;
   const missing = invalid('Invalid params: missing field `commitment`.');
@@ -83,6 +83,6 @@ export function strictConfig(method: string, first: string): MethodCase[] {
   ];
 }
 
-/** History needs at least `confirmed`. */
+/** History methods require at least `confirmed`. */
 export const aboveProcessed = (method: string, params: (ledger: CaseLedger) => WritableJson): MethodCase =>
   refusal(method, 'processed', invalid('Method does not support commitment below `confirmed`'), params);

@@ -32,7 +32,7 @@ const OTHER_MINT = key(54);
 const OTHER_PROGRAM = key(55);
 const NO_BLOCKHASH = key(56) as string as Blockhash;
 
-/** An embedded ledger with history behind its RPC server; its slots stand still. */
+/** An embedded ledger with history and an RPC server, which produces no slots. */
 export type RunningLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
 
 /** Executes a transaction in its own slot. @returns signature and slot. */
@@ -54,7 +54,7 @@ async function settle(node: OpenLocalNode, slots: number): Promise<void> {
   );
 }
 
-/** Continues until the segment with the first slots is deleted, which happens in the background. */
+/** Produces slots until the segment with the first slots is deleted, which happens in the background. */
 async function forgetFirstSlots(node: OpenLocalNode): Promise<void> {
   await eventually(
     async () => {

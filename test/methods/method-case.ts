@@ -4,14 +4,14 @@ import { type JsonValue, type WritableJson, writeJson } from '../../src/base/jso
 export type CaseLedger = Readonly<{
   genesis: Genesis;
   signature: string;
-  /** A wallet that paid for it. */
+  /** The wallet that paid for `signature`. */
   wallet: string;
   wire: Readonly<{ base64: string; base58: string }>;
   finalized: bigint;
   slot: bigint;
   versioned: Readonly<{ signature: string; slot: bigint }>;
   failed: string;
-  /** Slots stand still during the cases. */
+  /** The ledger produces no slots during the cases. */
   at: Readonly<{ processed: bigint; confirmed: bigint; finalized: bigint }>;
   blockhash: string;
   /** First available slot, greater than 1. */
@@ -25,7 +25,7 @@ export type CaseLedger = Readonly<{
   unsent: Readonly<{ transaction: string; message: string; forged: string; stale: string }>;
 }>;
 
-/** Expected error. `data` is compared as a whole, if the case has it. */
+/** Expected error. `data` is compared exactly, if present. */
 export type CaseError = Readonly<{
   code: number;
   message: string | RegExp;
@@ -36,13 +36,13 @@ export type CaseError = Readonly<{
 export type MethodCase = Readonly<{
   method: string;
   name: string;
-  /** JSON text, or params made of facts of the ledger; undefined omits the member. */
+  /** JSON text, or params built from the ledger; undefined omits the member. */
   params: string | ((ledger: CaseLedger) => WritableJson) | undefined;
   error?: CaseError;
   check?: (result: JsonValue, ledger: CaseLedger) => void;
-  /** Params with the same response text. */
+  /** Params that return the same response text. */
   sameAs?: MethodCase['params'];
-  /** The call changes the ledger, so that two responses differ: only the kind is compared. */
+  /** The call changes the ledger, so two responses differ: only their members are compared. */
   changes?: true;
 }>;
 

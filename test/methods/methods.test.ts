@@ -9,7 +9,7 @@ import { type MethodCase, textOf } from './method-case.ts';
 
 /**
  * Every method with valid params and each documented error, on the embedded ledger and through the gateway:
- * both return the same text. Slots stand still.
+ * both return the same text. The ledger produces no slots.
  */
 const folder = join(import.meta.dirname, 'cases');
 const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
@@ -47,7 +47,7 @@ function expectError(reply: Reply, expected: NonNullable<MethodCase['error']>): 
   const { code, message, data } = expected;
   const shown = typeof message === 'string' ? message : expect.stringMatching(message);
   expect(reply.error).toMatchObject({ code, message: shown });
-  // The ledger has its own facts in `data` where the case has none.
+  // Cases omit `data` that depends on the ledger.
   if (data === undefined) return;
   const wanted = typeof data === 'function' ? data(ledger.facts) : data;
   expect((reply.error as { data?: JsonValue }).data).toEqual(wanted);

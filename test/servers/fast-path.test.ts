@@ -24,24 +24,24 @@ afterEach(async () => {
 });
 
 async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Promise<string> {
-  const wire = gateway.connect();
-  wire.socket.setNoDelay(true);
+  const client = gateway.connect();
+  client.socket.setNoDelay(true);
   for (const piece of pieces) {
-    wire.socket.write(piece, 'latin1');
+    client.socket.write(piece, 'latin1');
     await new Promise(setImmediate);
   }
-  return wire.ended();
+  return client.ended();
 }
 
 const receivedBy = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
 
 const closing = 'connection: close\r\n';
-const lengthless = (text: string, instead: string) => text.replace(/content-length: \d+/, instead);
+const noLength = (text: string, instead: string) => text.replace(/content-length: \d+/, instead);
 
-const chunked = (key: string, more = '') => lengthless(rawPost(key, '', more), 'transfer-encoding: chunked');
+const chunked = (key: string, more = '') => noLength(rawPost(key, '', more), 'transfer-encoding: chunked');
 
-/** Byte sequences of clients; the last request closes the connection, and nothing hidden may be executed. */
-const conversations = (key: string, hidden: string): [string, string][] => [
+/** Client requests as raw bytes. The last one closes the connection; the `hidden` call must never be executed. */
+const sequences = (key: string, hidden: string): [string, string][] => [
   ['a call', rawPost(key, call('getSlot'), closing)],
   ['a call that keeps the connection', rawPost(key, call('a')) + rawPost(key, call('b', '"x"'), closing)],
   ['a key in the query', rawPost(null, call('a'), closing).replace('/rpc', `/rpc?x=1&api-key=${key}`)],
@@ -50,17 +50,17 @@ const conversations = (key: string, hidden: string): [string, string][] => [
   ['fields twice', rawPost(key, call('a'), `content-type: text/plain\r\n${closing}`)],
   ['chunks', `${chunked(key, closing)}2\r\n[]\r\n0\r\n\r\n`],
   ['an older version', rawPost(key, call('a')).replace('HTTP/1.1', 'HTTP/1.0')],
-  ['no length', lengthless(rawPost(key, '', closing), 'x: y')],
+  ['no length', noLength(rawPost(key, '', closing), 'x: y')],
   ['two hosts', rawPost(key, call('a'), 'host: y\r\n')],
   ['a host that is none', rawPost(key, call('a')).replace('host: x', 'host: x/y')],
   ['a packed body', rawPost(key, call('a'), `content-encoding: gzip\r\n${closing}`)],
   ['health', `${rawPost(key, call('a'))}GET /health HTTP/1.1\r\nhost: x\r\n${closing}\r\n`],
   ['two lengths', rawPost(key, call('a'), 'content-length: 0\r\n') + hidden],
   ['a length and chunks', rawPost(key, call('a'), 'transfer-encoding: chunked\r\n') + hidden],
-  ['a length with a sign', lengthless(rawPost(key, ''), 'content-length: +5') + hidden],
-  ['a list of lengths', lengthless(rawPost(key, ''), 'content-length: 5, 5') + hidden],
-  ['an unknown coding', `${lengthless(rawPost(key, ''), 'transfer-encoding: xchunked')}0\r\n\r\n${hidden}`],
-  ['a coding behind chunks', lengthless(rawPost(key, ''), 'transfer-encoding: chunked, identity') + hidden],
+  ['a length with a sign', noLength(rawPost(key, ''), 'content-length: +5') + hidden],
+  ['a list of lengths', noLength(rawPost(key, ''), 'content-length: 5, 5') + hidden],
+  ['an unknown coding', `${noLength(rawPost(key, ''), 'transfer-encoding: xchunked')}0\r\n\r\n${hidden}`],
+  ['a coding behind chunks', noLength(rawPost(key, ''), 'transfer-encoding: chunked, identity') + hidden],
   ['a huge chunk', `${chunked(key)}${'f'.repeat(17)}\r\n${hidden}`],
   ['a chunk longer than it says', `${chunked(key)}3\r\n12345\r\n0\r\n\r\n${hidden}`],
   ['a folded header', rawPost(key, call('a'), 'x: y\r\n content-length: 1\r\n') + hidden],
@@ -72,15 +72,15 @@ const conversations = (key: string, hidden: string): [string, string][] => [
 ];
 
 describe.each([{ sharesReads: true }, { sharesReads: false }])(
-  'reading into shared memory: $sharesReads',
+  'with a shared read buffer: $sharesReads',
   ({ sharesReads }) => {
     const options: TestServerOptions = { sharesReads };
 
-    it('returns the responses of node:http for any packet boundaries', async () => {
+    it('returns the same responses as node:http, wherever the packets are split', async () => {
       const [raw, plain] = [await start(options), await start({ raw: false })];
       const key = raw.createKey('rpc', { rpcPerSecond: 1_000, rpcBurst: 1_000_000 });
       plain.keys.apply([raw.keys.find(key.slice(13, 21) as never) as never]);
-      for (const [what, text] of conversations(key, rawPost(key, call('hidden')))) {
+      for (const [what, text] of sequences(key, rawPost(key, call('hidden')))) {
         const expected = receivedBy(await exchange(plain, [text]));
         const cuts = [0.1, 0.35, 0.6, 0.8, 0.97].map((share) => Math.floor(text.length * share));
         const split = [[text], ...cuts.map((at) => [text.slice(0, at), text.slice(at)])];
@@ -92,55 +92,55 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       expect(executed).not.toContain('hidden');
     });
 
-    it('keeps the state of connections apart', async () => {
+    it('isolates the state of connections', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
       const release: (() => void)[] = [];
       gateway.answer = ({ params }) =>
         new Promise((resolve) => release.push(() => resolve(result(String(params)))));
-      const wires = Array.from({ length: 20 }, () => gateway.connect());
-      const texts = wires.map((_, i) => rawPost(key, call('a', i, `["${`${i}-`.repeat(50)}"]`), closing));
+      const clients = Array.from({ length: 20 }, () => gateway.connect());
+      const texts = clients.map((_, i) => rawPost(key, call('a', i, `["${`${i}-`.repeat(50)}"]`), closing));
       const bodyAt = texts.map((text) => text.indexOf('\r\n\r\n') + 4);
-      for (const [i, wire] of wires.entries()) wire.socket.write(texts[i]?.slice(0, bodyAt[i]) ?? '');
+      for (const [i, client] of clients.entries()) client.socket.write(texts[i]?.slice(0, bodyAt[i]) ?? '');
       await expect.poll(() => gateway.http.inFlight).toBe(20);
-      for (const [i, wire] of wires.entries()) wire.socket.write(texts[i]?.slice(bodyAt[i]) ?? '');
+      for (const [i, client] of clients.entries()) client.socket.write(texts[i]?.slice(bodyAt[i]) ?? '');
       await expect.poll(() => release.length).toBe(20);
       for (const each of release.toReversed()) each();
-      for (const [i, wire] of wires.entries())
-        expect(await wire.ended()).toContain(`"result":["${`${i}-`.repeat(50)}"],"id":${i}}`);
+      for (const [i, client] of clients.entries())
+        expect(await client.ended()).toContain(`"result":["${`${i}-`.repeat(50)}"],"id":${i}}`);
     });
 
-    it('moves a connection to node:http at the first unsupported request, for good', async () => {
+    it('hands a connection over to node:http permanently at the first unsupported request', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
-      const wire = gateway.connect();
-      wire.socket.write(rawPost(key, call('a', 1)));
-      await wire.until(/"id":1}\n$/);
+      const client = gateway.connect();
+      client.socket.write(rawPost(key, call('a', 1)));
+      await client.until(/"id":1}\n$/);
       expect(gateway.fastPath?.size).toBe(1);
-      wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-      await wire.until(/"mode":"production"}\n$/);
+      client.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+      await client.until(/"mode":"production"}\n$/);
       expect(gateway.fastPath?.size).toBe(0);
-      wire.socket.write(rawPost(key, call('a', 2)));
-      await wire.until(/"id":2}\n$/);
+      client.socket.write(rawPost(key, call('a', 2)));
+      await client.until(/"id":2}\n$/);
       expect(gateway.fastPath?.size).toBe(0);
       const large = call('a', 3, `["${'0123456789'.repeat(20_000)}"]`);
-      wire.socket.write(rawPost(key, large));
-      expect(await wire.until(/"id":3}\n$/)).toContain('0123456789'.repeat(20_000));
-      wire.socket.destroy();
+      client.socket.write(rawPost(key, large));
+      expect(await client.until(/"id":3}\n$/)).toContain('0123456789'.repeat(20_000));
+      client.socket.destroy();
     });
 
-    it('stops reading while its response is not read', async () => {
+    it('stops reading requests while the client does not read the response', async () => {
       const gateway = await start(options);
       const key = gateway.createKey();
       gateway.answer = async () => result(`"${'x'.repeat(12 * 1024 * 1024)}"`);
-      const wire = gateway.connect();
-      wire.socket.pause();
-      wire.socket.write(rawPost(key, call('a', 1)) + rawPost(key, call('a', 2), closing));
-      await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
+      const client = gateway.connect();
+      client.socket.pause();
+      client.socket.write(rawPost(key, call('a', 1)) + rawPost(key, call('a', 2), closing));
+      await expect.poll(() => client.socket.readableLength).toBeGreaterThan(0);
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect([gateway.calls.length, gateway.http.inFlight]).toEqual([1, 1]);
-      wire.socket.resume();
-      expect(parseResponses(await wire.ended())).toMatchObject([{ status: 200 }, { status: 200 }]);
+      client.socket.resume();
+      expect(parseResponses(await client.ended())).toMatchObject([{ status: 200 }, { status: 200 }]);
       await expect.poll(() => gateway.http.inFlight).toBe(0);
     });
   },
@@ -148,9 +148,9 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
 
 it('closes an idle keep-alive connection', async () => {
   const gateway = await start({ keepAliveTimeoutMs: 100 });
-  const wire = gateway.connect();
-  wire.socket.write(rawPost(gateway.createKey(), call('a')));
-  expect(parseResponses(await wire.ended())).toMatchObject([
+  const client = gateway.connect();
+  client.socket.write(rawPost(gateway.createKey(), call('a')));
+  expect(parseResponses(await client.ended())).toMatchObject([
     { status: 200, fields: { 'keep-alive': 'timeout=0' } },
   ]);
 });

@@ -15,7 +15,7 @@ const MEBIBYTE = 1024 * 1024;
 const statusOf = (received: string): number => Number(received.slice(9, 12));
 const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
-// Clients cannot tell whether the fast path is enabled.
+// Clients must not be able to tell whether the fast path is enabled.
 describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
 
@@ -57,7 +57,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       }
     });
 
-    it('returns 405 for another verb, with the allowed ones', async () => {
+    it('returns 405 for an unsupported method, with the allowed ones', async () => {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
         const response = await fetch(server.url, { method });
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -73,7 +73,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ['/%68ealth', 404],
       ['/x/../health', 404],
       ['/health%00', 404],
-    ])('answers the target %s with %i', async (target, status) => {
+    ])('handles the request target %s with %i', async (target, status) => {
       const wire = server.connect();
       wire.socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       expect(statusOf(await wire.ended())).toBe(status);
@@ -106,7 +106,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     },
   );
 
-  it('drops none of many headers silently', async () => {
+  it('does not silently drop any of many headers', async () => {
     const wire = server.connect();
     wire.socket.write(rawPost(server.createKey(), call('getSlot'), `${'a:b\r\n'.repeat(2_500)}host: y\r\n`));
     expect(statusOf(await wire.ended())).toBe(400);
@@ -136,7 +136,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       id: null,
     };
 
-    it('is refused by its content-length before it is sent', async () => {
+    it('is rejected by its content-length before it is sent', async () => {
       const wire = server.connect();
       wire.socket.write(
         rawPost(server.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
@@ -149,7 +149,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await wire.ended();
     });
 
-    it('is refused without a reset, for a client that reads only after sending everything', async () => {
+    it('is rejected without a reset, for a client that reads only after sending everything', async () => {
       const wire = server.connect();
       const body = ' '.repeat(10 * MEBIBYTE);
       await new Promise<void>((resolve, reject) => {
@@ -160,7 +160,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('is refused in endless chunks', async () => {
+    it('is rejected when sent in endless chunks', async () => {
       const wire = server.connect();
       wire.socket.write(
         rawPost(server.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
@@ -183,7 +183,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await wire.ended();
     });
 
-    it('is one byte above the limit', async () => {
+    it('starts one byte above the limit', async () => {
       const body = call('getSlot');
       const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
       expect((await server.post(padded(MEBIBYTE), server.createKey())).status).toBe(200);
@@ -208,7 +208,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       wire.socket.destroy();
     });
 
-    it('continues after a failed call, and after a refusal whose body was read', async () => {
+    it('continues after a failed call, and after a rejection whose body was read', async () => {
       const wire = server.connect();
       const key = server.createKey();
       wire.socket.write(rawPost(key, '{'));
@@ -220,7 +220,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       wire.socket.destroy();
     });
 
-    it('gets 100 Continue for its body', async () => {
+    it('gets 100 Continue before sending a body', async () => {
       const wire = server.connect();
       const [head = '', body = ''] = rawPost(
         server.createKey(),
@@ -234,7 +234,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       wire.socket.destroy();
     });
 
-    it('that breaks off within a body is forgotten', async () => {
+    it('that breaks off within a body leaves nothing behind', async () => {
       const wire = server.connect();
       wire.socket.write(rawPost(server.createKey(), call('getSlot')).slice(0, -5));
       await expect.poll(() => server.http.inFlight).toBe(1);
@@ -252,7 +252,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       const wire = server.connect();
       const key = server.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
-      // Each request starts after the response before it.
+      // Pipelined requests run one at a time.
       await expect.poll(() => server.calls.length).toBe(1);
       expect(server.http.inFlight).toBe(1);
       wire.socket.destroy();
@@ -261,7 +261,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(server.lines).toEqual([]);
     });
 
-    it('with an incomplete request gets 408 and is closed', async () => {
+    it('with an incomplete request gets 408, then is closed', async () => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
       const half = server.connect();
       half.socket.write(rawPost(server.createKey(), call('getSlot')).slice(0, -5));
@@ -276,7 +276,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     });
 
     it.each([
-      ['a head', (_key: string) => 'POST /v1/rpc HTTP/1.1\r\nhost: x\r\nx-long: '],
+      ['headers', (_key: string) => 'POST /v1/rpc HTTP/1.1\r\nhost: x\r\nx-long: '],
       ['a body', (key: string) => rawPost(key, '').replace('content-length: 0', 'content-length: 100000')],
       [
         'a chunk',
@@ -293,7 +293,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('adds no headers in trailers, to this request or the next', async () => {
+    it('ignores headers in trailers, for this request and the next', async () => {
       const key = server.createKey();
       const head = rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
       const chunk = `${call('first').length.toString(16)}\r\n${call('first')}\r\n0\r\n`;
@@ -312,7 +312,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(server.calls.map((entry) => entry.call.method)).toEqual(['first', 'next']);
     });
 
-    it('that does not read its response is closed', async () => {
+    it('whose client does not read the response is closed', async () => {
       await restart({ idleTimeoutMs: 200 });
       server.answer = async () => result(`"${'x'.repeat(16 * MEBIBYTE)}"`);
       const wire = server.connect();
@@ -324,17 +324,17 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     });
 
     it.each([
-      ['no HTTP', 'nonsense\r\n\r\n', 400],
-      ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+      ['invalid HTTP', 'nonsense\r\n\r\n', 400],
+      ['no Host header', 'GET /health HTTP/1.1\r\n\r\n', 400],
       ['an unknown expectation', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
       ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
-    ])('that sends %s gets an error and is closed', async (_what, bytes, status) => {
+    ])('that sends %s gets an error, then is closed', async (_what, bytes, status) => {
       const wire = server.connect();
       wire.socket.write(bytes);
       const received = await wire.ended();
       expect(statusOf(received)).toBe(status);
       expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
-      // A script in a browser may read it.
+      // Scripts in a browser may read the error.
       expect(received).toContain('\r\naccess-control-allow-origin: *\r\n');
       expect(received).toContain(
         '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
@@ -342,10 +342,10 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     });
 
     it.each([
-      ['nonsense', '\x00\x01'],
-      ['half a head', 'POST /v1/rpc HTTP/1.1\r\nHos'],
-      ['half a body', rawPost(null, '{').replace('content-length: 1', 'content-length: 9')],
-    ])('with %s behind a call gets the response to the call, then is closed', async (_what, rest) => {
+      ['garbage', '\x00\x01'],
+      ['incomplete headers', 'POST /v1/rpc HTTP/1.1\r\nHos'],
+      ['an incomplete body', rawPost(null, '{').replace('content-length: 1', 'content-length: 9')],
+    ])('with %s after a call gets the response to the call, then is closed', async (_what, rest) => {
       await restart({ requestTimeoutMs: 50, headersTimeoutMs: 50 });
       let finish = (): void => {};
       server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
@@ -361,7 +361,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('beyond the limit is closed', async () => {
+    it('beyond the connection limit is closed', async () => {
       await restart({ connectionsMax: 1 });
       const first = server.connect();
       first.socket.write(rawPost(server.createKey(), call('getSlot')));
@@ -375,7 +375,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
 
   it.each<[string, TestServerOptions, Parameters<typeof startHttpServer>[1]]>([
     ['requests', { requestsInFlightMax: 1 }, {}],
-    ['bytes of bodies', {}, { bodiesMaxBytes: 1_000 }],
+    ['body bytes', {}, { bodiesMaxBytes: 1_000 }],
   ])(
     'too many concurrent %s are refused with retry-after, and accepted again later',
     async (_what, http, rpc) => {
@@ -399,30 +399,30 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     },
   );
 
-  describe('bodies that take too much memory together', () => {
+  describe('request bodies that together exceed the memory budget', () => {
     const chunked = (key: string | null) =>
       rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
 
     // The fast path does not read chunked bodies.
     if (!raw) {
-      it('are counted together, for chunks of any size', async () => {
+      it('are limited for chunks of any size', async () => {
         await restart({}, { bodiesMaxBytes: MEBIBYTE });
         const key = server.createKey();
         const wires = [1, 2, 3].map(() => server.connect());
         for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(150_000));
-        // Whichever body grows next is refused.
+        // The next body to grow is rejected.
         const isRefused = async () =>
           wires.some(({ received }) => received.startsWith('HTTP/1.1 503')) ||
           (await server.post(' '.repeat(MEBIBYTE), key)).status === 503;
         await expect.poll(isRefused, { timeout: 50_000 }).toBe(true);
         for (const wire of wires) wire.socket.destroy();
-        // Bytes received before are still read.
+        // The server still reads bytes received before.
         await expect.poll(() => server.http.inFlight, { timeout: 20_000 }).toBe(0);
         expect((await server.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
       });
     }
 
-    it('are not those of strangers, who are refused before their bodies are read', async () => {
+    it('exclude bodies of requests without a valid key, which are rejected before their bodies are read', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wires = [null, null, 'nonsense'].map((key) => {
         const wire = server.connect();
@@ -435,7 +435,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       for (const wire of wires) wire.socket.destroy();
     });
 
-    it('reserve nothing for an announced length', async () => {
+    it('reserve no memory for an announced length', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wire = server.connect();
       const head = rawPost(server.createKey(), '').replace(
@@ -452,7 +452,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('draining', () => {
-    it('finishes requests in flight, closes their connection, and accepts nothing new', async () => {
+    it('finishes in-flight requests, closes their connections, and accepts no new ones', async () => {
       const key = server.createKey();
       let finish = (): void => {};
       server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
@@ -468,7 +468,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(await drained).toBe(true);
     });
 
-    it('answers requests arriving on open connections, and closes them with the response', async () => {
+    it('answers requests that arrive on open connections, then closes these', async () => {
       const key = server.createKey();
       const [existing, fresh] = [server.connect(), server.connect()];
       existing.socket.write(rawPost(key, call('getSlot', 1)));
@@ -483,7 +483,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(await drained).toBe(true);
     });
 
-    it('reports it on /ready while it still serves requests with connection: close', async () => {
+    it('is reported by /ready while requests are still served with connection: close', async () => {
       const key = server.createKey();
       const idle = server.connect();
       idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -497,7 +497,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await idle.ended();
     });
 
-    it('cuts requests that do not finish in time', async () => {
+    it('aborts requests that do not finish in time', async () => {
       server.answer = () => new Promise(() => {});
       const wire = server.connect();
       wire.socket.write(rawPost(server.createKey(), call('getSlot')));

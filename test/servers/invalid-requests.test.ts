@@ -4,9 +4,9 @@ import type { UsageRow } from '../../src/gateway/metering/usage-meter.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 import { TestWebSocketServer } from './start-websocket-server.ts';
 
-/** A burst of one and a refill after a hundred seconds, longer than a test. */
+/** Allows one request; the next is allowed after 100 seconds, longer than a test runs. */
 const once: Partial<PlanLimits> = { rpcPerSecond: 0.01, rpcBurst: 1 };
-/** One credit, spent by the first call. */
+/** One credit, which the first call spends. */
 const oneCredit: Partial<PlanLimits> = { rpcPerSecond: 0, monthlyCredits: 1, quotaIsHard: true };
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
@@ -15,13 +15,13 @@ const notification = '{"jsonrpc":"2.0","method":"getSlot"}';
 const overlong = JSON.stringify(Array.from({ length: 101 }, () => ({})));
 const copies = (text: string, count: number): string => `[${Array.from({ length: count }, () => text)}]`;
 
-/** Invalid messages with their error codes; null for no response. */
-const nonCalls: [string, string, number | null][] = [
-  ['no JSON', '{bad', -32700],
-  ['a faulty call', faulty, -32600],
-  ['a batch of too many', overlong, -32045],
+/** Invalid messages with their error codes; null if there is no response. */
+const invalid: [string, string, number | null][] = [
+  ['invalid JSON', '{bad', -32700],
+  ['an invalid call', faulty, -32600],
+  ['a batch of too many calls', overlong, -32045],
   ['a notification', notification, null],
-  ['a batch of nothing', '[]', null],
+  ['an empty batch', '[]', null],
 ];
 
 const rows = (drained: readonly UsageRow[]) =>
@@ -46,7 +46,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
 
   const errorOf = (text: string) => (text === '' ? null : JSON.parse(text).error);
 
-  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+  it.each(invalid)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
     const server = await start();
     const key = server.createKey('rpc', once);
     const first = await server.post(text, key);
@@ -62,7 +62,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect(rows(server.usage.drain())).toEqual([counted(text, 'limited')]);
   });
 
-  it('count once per member of a batch', async () => {
+  it('count once per call of a batch', async () => {
     const server = await start();
     const response = await server.post(copies(faulty, 100), server.createKey('rpc', once));
     const answers = (await response.json()) as { id: number; error: { code: number } }[];
@@ -71,7 +71,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect(rows(server.usage.drain())).toEqual([counted(faulty, 'client'), counted(faulty, 'limited', 99)]);
   });
 
-  it('get no response as notifications in a batch, unless all are refused', async () => {
+  it('get no response as notifications in a batch, unless all are rejected', async () => {
     const server = await start();
     const key = server.createKey('rpc', once);
     const first = await server.post(copies(notification, 3), key);
@@ -80,7 +80,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect([second.status, errorOf(await second.text()).code]).toEqual([429, -32043]);
   });
 
-  it.each(nonCalls)('are refused when the quota is exhausted: %s', async (_, text) => {
+  it.each(invalid)('are rejected when the quota is exhausted: %s', async (_, text) => {
     const server = await start();
     const key = server.createKey('rpc', oneCredit);
     await server.post(call, key);
@@ -89,7 +89,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect(errorOf(await refused.text())).toMatchObject({ data: { code: 'QUOTA_EXCEEDED' } });
   });
 
-  it('do not count for a body without memory', async () => {
+  it('do not count if there is no memory for the body', async () => {
     const server = await startHttpServer({ raw }, { bodiesMaxBytes: 10 });
     open.push(server);
     const key = server.createKey('rpc', once);
@@ -101,7 +101,7 @@ describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $ra
     expect(server.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([['capacity', 2]]);
   });
 
-  it('count for a body that is too long to read', async () => {
+  it('count if the body is too large to read', async () => {
     const server = await start();
     const key = server.createKey('rpc', once);
     const long = ' '.repeat(5 * 1024 * 1024);
@@ -124,8 +124,8 @@ describe('invalid requests on a WebSocket', () => {
     return { server, client };
   }
 
-  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
-    // The handshake counts as one.
+  it.each(invalid)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+    // The handshake uses one of the burst.
     const { server, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(text);
     client.socket.send(text);

@@ -1,9 +1,6 @@
 export type HttpResponse = { status: number; fields: Record<string, string>; body: string };
 
-/**
- * Parses the responses on a connection, without dates, with lower-case header names. @throws Error for anything
- * else.
- */
+/** Parses the responses on a connection; omits dates and lower-cases header names. @throws Error if invalid. */
 export function parseResponses(received: string): HttpResponse[] {
   const answers: HttpResponse[] = [];
   for (let at = 0; at < received.length; ) {

@@ -3,7 +3,7 @@ import { until } from '../upstream/mock/pool.ts';
 import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const KIB = 1_024;
-/** More than the system buffers for a client that does not read. */
+/** Larger than the socket buffers of a client that does not read. */
 const LONG_BYTES = 16 * KIB * KIB;
 
 const call = (id: number, method = 'getProgramAccounts') =>
@@ -17,7 +17,7 @@ let server: TestHttpServer;
 afterEach(() => server.stop());
 
 describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast path: $raw', ({ raw }) => {
-  it('is limited per batch: further calls are refused with a remedy', async () => {
+  it('is limited per batch: further calls are rejected with a remedy', async () => {
     server = await startHttpServer({ raw }, { batchResponsesMaxBytes: 100 * KIB, batchConcurrency: 2 });
     server.answer = async () => ofBytes(30 * KIB);
     const key = server.createKey();
@@ -28,12 +28,12 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
       expect(answers.filter((one) => one.result !== undefined)).toHaveLength(3);
       const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 100 * KIB };
       for (const { error } of answers.slice(5)) expect(error?.data).toEqual(data);
-      // Calls without memory for their responses are not dispatched.
+      // Calls without memory for their responses are not sent upstream.
       expect(server.calls.length).toBeLessThan(6);
     }
   });
 
-  it('is limited for all callers, and released', async () => {
+  it('is limited across callers, and released', async () => {
     server = await startHttpServer({ raw }, { responsesMaxBytes: LONG_BYTES + 50 * KIB });
     server.answer = async ({ method }) => ofBytes(method === 'getSlot' ? 100 : LONG_BYTES);
     const key = server.createKey();
@@ -52,7 +52,7 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
     for (let i = 0; i < 2; i++) expect(await answered()).toBe(true);
   });
 
-  it('is at most one response per connection with pipelined requests', async () => {
+  it('is limited to one response per connection for pipelined requests', async () => {
     server = await startHttpServer({ raw });
     server.answer = async ({ params }) => (String(params) === '[0]' ? ofBytes(LONG_BYTES) : ofBytes(100));
     const key = server.createKey();
@@ -60,7 +60,7 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
     slow.socket.pause();
     slow.socket.write(Array.from({ length: 40 }, (_, id) => rawPost(key, call(id))).join(''));
     await until(() => server.calls.length > 0);
-    // A later connection is served before requests queued behind the first one.
+    // A new connection is served before the pipelined requests of the first one.
     expect(await (await server.post(call(50), key)).text()).toContain('"id":50');
     expect(server.calls.map(({ call: { params } }) => String(params))).toEqual(['[0]', '[50]']);
     slow.socket.resume();

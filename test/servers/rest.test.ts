@@ -68,7 +68,7 @@ const asset = endpoint('GET nft/read', {
 
 const das = { has: () => true, request: async () => 'an asset' };
 
-/** Reads the uploaded file, then behaves. */
+/** Reads the uploaded file, then applies the scripted behavior. */
 const upload: RestRoute = {
   ...{ verb: 'POST', paths: ['/sol/v1/storage/probe'], group: 'storage', name: 'storage/upload' },
   bodyType: 'upload',
@@ -122,7 +122,7 @@ const json = { 'content-type': 'application/json' };
 const TYPE = 'content-type: application/json';
 
 describe('a REST request', () => {
-  it('is answered in the envelope, with every digit and the number of upstream calls', async () => {
+  it('returns the envelope, with all digits and the number of upstream calls', async () => {
     const { status, headers, text: body } = await sendRequest(`${probe}&refresh`);
     expect([status, headers.get('x-upstream-calls')]).toEqual([200, '2']);
     expect(body).toBe(
@@ -134,12 +134,12 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('counts calls to Digital Asset Standard API servers with the others', async () => {
+  it('includes calls to Digital Asset Standard API servers in its number of calls', async () => {
     const { headers, reply } = await sendRequest('/sol/v1/nft/asset');
     expect([reply.result, headers.get('x-upstream-calls')]).toEqual(['an asset', '2']);
   });
 
-  it('counts in the group of the requested path', async () => {
+  it('counts against the group of the requested path', async () => {
     const key = server.createKey();
     const left = async (path: string) =>
       (await sendRequest(`${path}?wallet=${WALLET}`, { key })).headers.get('ratelimit')?.split(';t=')[0];
@@ -151,14 +151,14 @@ describe('a REST request', () => {
     ]).toEqual(['"wallet";r=4', '"wallet";r=3', '"transaction";r=4', '"transaction";r=3']);
   });
 
-  it('without a key gets every place for it', async () => {
+  it('without a key gets an error that lists every way to send one', async () => {
     const { status, reply } = await sendRequest(probe, { key: null });
     const words =
       'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"';
     expect([status, reply.message, reply.error?.message]).toEqual([401, words, words]);
   });
 
-  it('uses the first of its keys in that order, and no other when that is wrong', async () => {
+  it('uses the first of several keys by location, even if it is invalid', async () => {
     const [key, wrong] = [server.createKey(), `${server.createKey()}x`];
     const statusOf = async (header: string | null, bearer: string | null, more: string) => {
       const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
@@ -175,7 +175,7 @@ describe('a REST request', () => {
     ]).toEqual([200, 403, 403, 200, 403, 200, 403]);
   });
 
-  it('reports which fields are wrong and what to send instead', async () => {
+  it('reports the invalid fields and the expected values', async () => {
     const { status, reply } = await sendRequest(
       '/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe',
     );
@@ -194,26 +194,26 @@ describe('a REST request', () => {
   });
 
   it.each([
-    ['no JSON', '{"names":', 'body must be JSON'],
+    ['invalid JSON', '{"names":', 'body must be JSON'],
     ['a list', '[]', 'body must be a JSON object'],
     ['nothing', '', 'names is missing: send a list of 1 to 2'],
-  ])('with a body that is %s is refused with that reason', async (_what, body, message) => {
+  ])('with %s as the body is rejected with the reason', async (_what, body, message) => {
     const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.message]).toEqual([400, message]);
   });
 
-  it('with another media type is refused', async () => {
+  it('with an unsupported media type is rejected', async () => {
     const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body: 'a=b' });
     expect([status, reply.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('with too long a body is refused in the envelope', async () => {
+  it('with too large a body is rejected in the envelope', async () => {
     const body = JSON.stringify({ names: ['x'.repeat(100_000)] });
     const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.code, reply.error?.bodyMaxBytes]).toEqual([413, 'BODY_TOO_LARGE', 65_536]);
   });
 
-  it('with an unknown path or another verb is refused in the envelope', async () => {
+  it('with an unknown path or an unsupported method is rejected in the envelope', async () => {
     const lost = await sendRequest('/sol/v1/wallet/nothing');
     const wrong = await sendRequest('/sol/v1/nft/probe');
     expect([lost.status, lost.reply.success, lost.reply.error?.code]).toEqual([404, false, 'NOT_FOUND']);
@@ -234,13 +234,13 @@ describe('a REST request', () => {
     expect(body).not.toContain('node.example');
   });
 
-  it('never fails with status 200, whatever nodes answer', async () => {
+  it('never returns status 200 for a failure, whatever nodes respond', async () => {
     server.answer = () => Promise.reject(new Failure('INVALID_REQUEST'));
     const { status, reply } = await sendRequest(probe);
     expect([status, reply.success, reply.error?.code]).toEqual([503, false, 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it("gets a node's own refusal of a read as 503, with the node's text", async () => {
+  it("returns 503 with the node's message if a node rejects a read", async () => {
     const error = { code: -32010, message: 'excluded from account secondary indexes' };
     server.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
     const { status, reply } = await sendRequest(probe);
@@ -255,7 +255,7 @@ describe('a REST request', () => {
     expect(server.lines.join('\n')).toContain('secret text');
   });
 
-  it('is metered under its endpoint, with the credits of its calls', async () => {
+  it('is metered under its endpoint, at the credits of its calls', async () => {
     await sendRequest(probe);
     await sendRequest('/sol/v1/wallet/probe');
     expect(server.usage.drain()).toMatchObject([
@@ -266,7 +266,7 @@ describe('a REST request', () => {
 });
 
 describe('the limit of an endpoint group', () => {
-  it('counts per key and group, and returns state and retry-after', async () => {
+  it('is counted per key and group, and returns its state and retry-after', async () => {
     const key = server.createKey();
     const replies = [];
     for (let i = 0; i < 6; i++) replies.push(await sendRequest(probe, { key }));
@@ -283,7 +283,7 @@ describe('the limit of an endpoint group', () => {
     expect((await sendRequest(probe)).status).toBe(200);
   });
 
-  it('is shared by the keys of a family', async () => {
+  it('is shared by the keys of a key family', async () => {
     const keys = [0, 1].map(() => server.createKey('rpc', {}, { familyId: 'family' }));
     const statuses = [];
     for (let i = 0; i < 6; i++)
@@ -311,7 +311,7 @@ describe('concurrent requests', () => {
     expect((await sendRequest(probe, { key })).status).toBe(200);
   });
 
-  it('cancel their calls when their caller disconnects', async () => {
+  it('cancel their upstream calls when the client disconnects', async () => {
     const pending = Promise.withResolvers<AbortSignal | undefined>();
     server.answer = () => {
       pending.resolve(server.calls[0]?.signal);
@@ -334,7 +334,7 @@ describe('concurrent requests', () => {
       new Promise((_resolve, reject) => {
         const signal = server.calls[0]?.signal;
         const cut = (): void => reject(new Error('cut short'));
-        // On a slow machine the time may be over already.
+        // On a slow machine the request may have timed out already.
         if (signal?.aborted) cut();
         else signal?.addEventListener('abort', cut);
       });
@@ -344,7 +344,7 @@ describe('concurrent requests', () => {
 });
 
 describe('node responses', () => {
-  it('that are too large for one call or one request are not read', async () => {
+  it('are not read if they are too large for one call or one request', async () => {
     await server.stop();
     server = await startHttpServer({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
     const answering = (bytes: number) => {
@@ -370,7 +370,7 @@ describe('node responses', () => {
 });
 
 describe('a browser', () => {
-  it('may send the headers of the interface’s client, and read responses', async () => {
+  it('may send the headers of the API client, and read responses', async () => {
     const response = await fetch(`http://127.0.0.1:${server.port}/sol/v1/wallet/probe`, {
       method: 'OPTIONS',
     });
@@ -389,16 +389,16 @@ describe('a browser', () => {
   });
 });
 
-describe('a REST request that fails before its route', () => {
+describe('a REST request that fails before routing', () => {
   const line = 'POST /sol/v1/nft/probe HTTP/1.1\r\n';
   const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
   it.each([
-    ['no host', `${line}\r\n`, 'MALFORMED_HTTP'],
+    ['a missing Host header', `${line}\r\n`, 'MALFORMED_HTTP'],
     ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
-    ['an authority', 'POST http://x/sol/v1/nft/probe HTTP/1.1\r\nhost: x\r\na b\r\n\r\n', 'MALFORMED_HTTP'],
-    ['an overdue body', `${line}host: x\r\ncontent-length: 9\r\n\r\n{`, 'REQUEST_TIMEOUT'],
-  ])('because of %s is refused in the envelope', async (_what, bytes, code) => {
+    ['a full URL', 'POST http://x/sol/v1/nft/probe HTTP/1.1\r\nhost: x\r\na b\r\n\r\n', 'MALFORMED_HTTP'],
+    ['a body timeout', `${line}host: x\r\ncontent-length: 9\r\n\r\n{`, 'REQUEST_TIMEOUT'],
+  ])('because of %s is rejected in the envelope', async (_what, bytes, code) => {
     await server.stop();
     server = await startHttpServer({ requestTimeoutMs: 100, headersTimeoutMs: 100 }, {}, routes);
     const wire = server.connect();
@@ -406,7 +406,7 @@ describe('a REST request that fails before its route', () => {
     expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code } });
   });
 
-  it('because of the request limit is refused in the envelope', async () => {
+  it('because of the request limit is rejected in the envelope', async () => {
     await server.stop();
     server = await startHttpServer({ requestsInFlightMax: 1 }, {}, routes);
     const first = server.connect();
@@ -419,7 +419,7 @@ describe('a REST request that fails before its route', () => {
     first.socket.destroy();
   });
 
-  it('because its handler throws is refused in the format of its path', async () => {
+  it('because its handler throws is rejected in the format of its path', async () => {
     const broken = () => {
       throw new Error('broken');
     };
@@ -433,10 +433,10 @@ describe('a REST request that fails before its route', () => {
   });
 });
 
-describe('the bytes of a REST request', () => {
+describe('the bytes received for a REST request', () => {
   const metered = () => server.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
 
-  it('are counted as read, also in chunks and for failures', async () => {
+  it('are counted as read, also for chunked bodies and failures', async () => {
     const chunked = { method: 'POST', headers: json, duplex: 'half' } as RequestInit;
     await sendRequest('/sol/v1/nft/probe', { ...chunked, body: new Blob(['{"names":["a"]}']).stream() });
     await sendRequest('/sol/v1/nft/probe', { ...chunked, body: new Blob(['{"a']).stream() });
@@ -446,7 +446,7 @@ describe('the bytes of a REST request', () => {
     ]);
   });
 
-  it.each(['taken', 'refused at its end'])('are those of its file, which is %s', async (how) => {
+  it.each(['taken', 'refused at its end'])('include its uploaded file when %s', async (how) => {
     const isTaken = how === 'taken';
     if (!isTaken) behave = () => Promise.reject(new Failure('STORAGE_FULL'));
     const body =
@@ -458,14 +458,14 @@ describe('the bytes of a REST request', () => {
   });
 });
 
-it('accepts a JSON body with GET, or the same in the query', async () => {
+it('accepts a JSON body with GET, or the same fields in the query', async () => {
   const { reply } = await sendRequest('/sol/v1/wallet/either?password=query');
   expect(reply.result).toEqual({ password: 'query' });
   const sent = await rawGet('/sol/v1/wallet/either?password=query', '{"password":"body"}');
   expect(sent).toContain('"result":{"password":"body"}');
 });
 
-/** fetch sends no body with GET. */
+/** fetch cannot send a body with GET. */
 async function rawGet(path: string, body: string): Promise<string> {
   const wire = server.connect();
   wire.socket.write(

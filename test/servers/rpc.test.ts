@@ -5,7 +5,7 @@ import { result, startHttpServer, type TestHttpServer } from './start-http-serve
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-// Clients cannot tell whether the fast path is enabled.
+// Clients must not be able to tell whether the fast path is enabled.
 describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
 
@@ -20,7 +20,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('a call over HTTP', () => {
-    it('returns the response of the source under its own id', async () => {
+    it('returns the upstream response under its own id', async () => {
       server.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
       const response = await server.post(call('getBalance', '9007199254740993'), server.createKey());
       expect(response.status).toBe(200);
@@ -50,7 +50,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ]);
     });
 
-    it('reaches the source for any method name', async () => {
+    it('is forwarded for any method name', async () => {
       const key = server.createKey();
       for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
         expect((await server.post(call(method), key)).status).toBe(200);
@@ -60,19 +60,19 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
 
     it.each([
       ['a result', call('getSlot', '"an id"'), 'ü'],
-      ['a result that is written in pieces', call('getSlot', '18446744073709551615'), 'x'.repeat(100_000)],
-      ['a faulty call', '{"jsonrpc":"2.0","id":"é"}', ''],
+      ['a result written in chunks', call('getSlot', '18446744073709551615'), 'x'.repeat(100_000)],
+      ['an invalid call', '{"jsonrpc":"2.0","id":"é"}', ''],
       ['a call without a version', '{"id":12,"method":"getSlot"}', ''],
-      ['no JSON', '{bad', ''],
+      ['invalid JSON', '{bad', ''],
       ['a notification', '{"jsonrpc":"2.0","method":"getSlot"}', ''],
-    ])('is metered by its bytes in and out, without line break: %s', async (_what, body, text) => {
+    ])('is metered by its bytes in and out, without the line break: %s', async (_what, body, text) => {
       server.answer = async () => result(`"${text}"`);
       const sent = await (await server.post(body, server.createKey())).text();
       const bytesOut = Buffer.byteLength(sent.trimEnd());
       expect(server.usage.drain()).toMatchObject([{ bytesIn: Buffer.byteLength(body), bytesOut }]);
     });
 
-    it('that fails upstream has status and text of its failure and hides the cause', async () => {
+    it('that fails upstream returns status and message of the failure, and hides the cause', async () => {
       server.answer = () =>
         Promise.reject(
           new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=abc') }),
@@ -112,14 +112,14 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ],
     ];
 
-    it.each(failing)('with %s gets its own error without an upstream call', async (_what, body, expected) => {
+    it.each(failing)('with %s gets its own error, and is not forwarded', async (_what, body, expected) => {
       const response = await server.post(body, server.createKey());
       expect([response.status, await response.json()]).toEqual([200, expected]);
       expect(server.calls).toEqual([]);
     });
   });
 
-  describe('the key', () => {
+  describe('the API key', () => {
     const refused = async (response: Response) => {
       const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
       expect(id).toBeNull();
@@ -138,7 +138,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ]);
     });
 
-    it('is refused when it is unknown, damaged or revoked, always with the same text', async () => {
+    it('is rejected if unknown, damaged or revoked, always with the same message', async () => {
       const key = server.createKey();
       const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
       const revoked = server.createKey('rpc', undefined, { status: 'revoked' });
@@ -157,7 +157,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ]);
     });
 
-    it('that cannot be checked is not called invalid', async () => {
+    it('is not called invalid if it cannot be checked', async () => {
       const key = server.createKey();
       const other = await startHttpServer({ raw });
       const unknown = other.createKey();
@@ -167,7 +167,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect((await server.post(call('getSlot'), key)).status).toBe(200);
     });
 
-    it('may be in the query or the header, with the scheme in any case; the header wins', async () => {
+    it('may be in the query or a header, with the scheme in any case; the header wins', async () => {
       const key = server.createKey();
       const send = (query: string, headers: Record<string, string> = {}) =>
         fetch(`${server.url}?${query}`, {
@@ -185,7 +185,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(await send(`api-key=${key}`, { authorization: 'Basic nonsense' })).toBe(200);
     });
 
-    it('is in no log line, not even after failures', async () => {
+    it('is never logged, not even after failures', async () => {
       const key = server.createKey();
       server.answer = () => Promise.reject(new Error(`with ${key} and ${server.url}?api-key=${key}`));
       expect((await server.post(call('getSlot'), key)).status).toBe(500);
@@ -195,7 +195,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('the rate limit', () => {
-    it('is shown on every response and refuses with retry-after', async () => {
+    it('is returned with every response, and rejects calls with retry-after', async () => {
       const key = server.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
       const first = await server.post(call('getSlot'), key);
       expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=2;w=200');
@@ -227,7 +227,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('a batch', () => {
-    it('answers each call in order, whatever the results of the others', async () => {
+    it('returns the responses in order, whatever the results of the other calls', async () => {
       server.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result(`"${method}"`);
@@ -254,7 +254,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(server.calls.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
     });
 
-    it('is metered by the bytes of its members', async () => {
+    it('is metered by the bytes of its calls', async () => {
       const members = [
         call('a'),
         '{"jsonrpc":"2.0","method":"a"}',
@@ -276,7 +276,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(server.calls).toEqual([]);
     });
 
-    it('has HTTP 200 when only some calls failed, whichever came first', async () => {
+    it('returns HTTP 200 if only some calls failed, whichever came first', async () => {
       server.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result('1');
@@ -318,7 +318,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('a page in a browser', () => {
-    it('may call from any origin', async () => {
+    it('may send calls from any origin', async () => {
       const headers = {
         origin: 'https://app.example',
         'access-control-request-method': 'POST',

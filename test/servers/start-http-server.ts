@@ -29,7 +29,7 @@ const pepper = Buffer.alloc(32, 1);
 
 const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
 
-/** A key for `testKeys`. */
+/** Creates a key that `testKeys` accepts. */
 export function newKey(
   product: Product,
   limits: Partial<PlanLimits>,
@@ -164,14 +164,14 @@ export class RawClient {
 
   until(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!pattern.test(this.received)) return;
-        this.socket.off('data', look);
+        this.socket.off('data', check);
         resolve(this.received);
       };
-      this.socket.on('data', look);
+      this.socket.on('data', check);
       this.socket.once('close', () => reject(new Error(`closed after: ${this.received}`)));
-      look();
+      check();
     });
   }
 

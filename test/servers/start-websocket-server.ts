@@ -42,9 +42,9 @@ export class TestWebSocketServer extends ScriptedGateway {
     this.webSocket = new WebSocketUpgrade(this.gateway, parts.log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
-    // As in the program, connections come through the fast path.
-    const front = new FastHttpServer(calls, parts.log, http);
-    this.http = new HttpServer(routes, parts.log, http, [this.webSocket], new Map(), front);
+    // Connections arrive through the fast path, as in production.
+    const fastPath = new FastHttpServer(calls, parts.log, http);
+    this.http = new HttpServer(routes, parts.log, http, [this.webSocket], new Map(), fastPath);
   }
 
   async listen(): Promise<this> {
@@ -122,7 +122,7 @@ export function readRefusal(received: string): Refusal {
   };
 }
 
-/** An upgrade request with replaced headers; an empty one is omitted. */
+/** An upgrade request with some headers replaced; empty ones are omitted. */
 export function handshake(path: string, headers: Record<string, string> = {}): string {
   const all = {
     host: 'x',

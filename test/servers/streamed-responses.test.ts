@@ -16,7 +16,7 @@ const QUOTE = Buffer.from('"');
 
 const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
 
-/** A streamed result in pooled buffers, produced with backpressure, with a scripted end. */
+/** A streamed result in pooled buffers with backpressure, whose end the test controls. */
 class Coming implements StreamedResponse {
   readonly bytes: number | null;
   readonly #pieces: number;
@@ -74,15 +74,15 @@ class Coming implements StreamedResponse {
 }
 
 let server: HttpServer;
-let coming: Coming;
+let streamed: Coming;
 afterEach(() => server.drain(0));
 
 async function start(raw: boolean, next: () => Coming): Promise<string> {
   const gateway: RequestHandler = {
     admit: () => ({ startedAt: 0 }),
     dispatch: (_request, { stream }) => {
-      coming = next();
-      stream?.respondStream(coming, { rateLimit: null });
+      streamed = next();
+      stream?.respondStream(streamed, { rateLimit: null });
       return { cancel: () => {} };
     },
     recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
@@ -109,7 +109,7 @@ const post = (url: string): Promise<Response> =>
 
 describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $raw', ({ raw }) => {
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives completely, releases its memory and keeps the connection; length known: $hasLength',
+    'arrives completely, releases its memory and keeps the connection open; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
       const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
@@ -121,12 +121,12 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
         expect(result === letters.join('')).toBe(true);
       };
       for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
-      await until(() => coming.pooled.every((piece) => !bufferPool.isPooled(piece)));
+      await until(() => streamed.pooled.every((piece) => !bufferPool.isPooled(piece)));
     },
   );
 
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'that breaks off is detected by the client; length known: $hasLength',
+    'is recognizably incomplete for the client if it breaks off; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(3, hasLength, 'broken'));
       await expect(post(url).then((response) => response.text())).rejects.toThrow();
@@ -138,8 +138,8 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
     const response = await post(url);
     const reader = response.body!.getReader();
     await reader.read();
-    expect(coming.given).toBeLessThan(2_000);
+    expect(streamed.given).toBeLessThan(2_000);
     await reader.cancel();
-    await until(() => coming.hasLeft);
+    await until(() => streamed.hasLeft);
   });
 });

@@ -20,7 +20,7 @@ async function restart(...options: ConstructorParameters<typeof TestWebSocketSer
   server = await new TestWebSocketServer(...options).listen();
 }
 
-async function deafWire(): Promise<RawClient> {
+async function pausedClient(): Promise<RawClient> {
   const wire = await server.upgradedClient();
   wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));
   await wire.until(/"id":1}/);
@@ -28,32 +28,32 @@ async function deafWire(): Promise<RawClient> {
   return wire;
 }
 
-/** Waits for a suffix; checks only the end of much data. */
+/** Waits until the received data ends with this text; searches only its end, because there may be much. */
 function untilTail(wire: RawClient, text: string): Promise<string> {
   return new Promise((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       if (wire.received.slice(-200).includes(text)) resolve(wire.received);
     };
-    wire.socket.on('data', look);
-    look();
+    wire.socket.on('data', check);
+    check();
   });
 }
 
-function heldClock(): { nowMs: number } {
-  // An integer: a sum of fractions may be slightly below the limit under test.
+function fakeClock(): { nowMs: number } {
+  // An integer, because a sum of fractions may be slightly below the limit under test.
   const clock = { nowMs: Math.ceil(performance.now()) };
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
   onTestFinished(() => spy.mockRestore());
   return clock;
 }
 
-const gone = () => expect.poll(() => server.webSocket.size, { timeout: 10_000 }).toBe(0);
+const allClosed = () => expect.poll(() => server.webSocket.size, { timeout: 10_000 }).toBe(0);
 
-describe('a key that becomes invalid', () => {
+describe('a key', () => {
   it.each([
     ['is revoked', () => ({ status: 'revoked' as const })],
     ['expires', () => ({ expiresAt: Date.now() })],
-  ] as const)('because it %s closes its connections', async (_name, change) => {
+  ] as const)('that %s closes its connections', async (_name, change) => {
     const key = server.createKey();
     const other = await server.connect();
     const clients = [await server.connect(key), await server.connect(key)];
@@ -72,9 +72,9 @@ describe('a key that becomes invalid', () => {
 });
 
 describe('a client that does not read', () => {
-  it('reads the reason when it reads at last', async () => {
+  it('still receives the close reason when it reads later', async () => {
     await restart({ webSocket: { queueMaxBytes: 64 * 1024, closeTimeoutMs: 5_000 } });
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const big = JSON.stringify('x'.repeat(64 * 1024));
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     const opening = server.feed.openings[0];
@@ -96,9 +96,9 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('may make no more calls while its queue is too large', async () => {
+  it('cannot send calls while its queue is too large', async () => {
     await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
     server.answer = async () => result(large);
     wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
@@ -112,13 +112,13 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('is cut first when all queues together are too large', async () => {
+  it('is disconnected first when all queues together exceed the limit', async () => {
     await restart({
       webSocket: { queuesMaxBytes: 8 * MEBIBYTE, checkIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
     });
     const reader = await server.connect();
     await reader.request('slotSubscribe');
-    const wire = await deafWire();
+    const wire = await pausedClient();
     const big = JSON.stringify('x'.repeat(MEBIBYTE));
     for (let observed = 0; observed < 40 && server.webSocket.size === 2; observed++) {
       server.feed.emit('slot', big);
@@ -132,7 +132,7 @@ describe('a client that does not read', () => {
 });
 
 describe('a silent client', () => {
-  it('is pinged, and cut when it does not answer', async () => {
+  it('is pinged, and disconnected if it does not answer', async () => {
     await restart({
       webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, checkIntervalMs: 10, closeTimeoutMs: 100 },
     });
@@ -143,10 +143,10 @@ describe('a silent client', () => {
       code: 1001,
       reason: 'UNRESPONSIVE: The client did not answer a ping',
     });
-    await gone();
+    await allClosed();
   });
 
-  it('is closed without subscriptions and messages', async () => {
+  it('is closed if it has no subscriptions and sends no messages', async () => {
     await restart({ webSocket: { idleTimeoutMs: 100, checkIntervalMs: 10 } });
     const client = await server.connect();
     expect(await client.closed).toEqual({
@@ -157,7 +157,7 @@ describe('a silent client', () => {
 
   it('stays connected while it has a subscription, a call in flight, or sends pings', async () => {
     await restart({ webSocket: { idleTimeoutMs: 150, checkIntervalMs: 10 } });
-    const clock = heldClock();
+    const clock = fakeClock();
     server.answer = () => new Promise(() => {});
     const [subscribed, calling, pinging, idle] = [
       await server.connect(),
@@ -185,31 +185,31 @@ describe('a silent client', () => {
   });
 });
 
-describe('bytes that are no client frame', () => {
+describe('an invalid client frame', () => {
   const faults: [string, Buffer, number, string][] = [
     ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'Invalid WebSocket frame'],
-    ['text that is not UTF-8', clientFrame(0x81, Buffer.from([0xff, 0xfe])), 1007, 'Parse error'],
     [
-      'a close code that means nothing',
-      clientFrame(0x88, Buffer.from([0, 5])),
-      1002,
-      'Invalid WebSocket frame',
+      'text in another encoding than UTF-8',
+      clientFrame(0x81, Buffer.from([0xff, 0xfe])),
+      1007,
+      'Parse error',
     ],
+    ['an invalid close code', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'Invalid WebSocket frame'],
   ];
-  it.each(faults)('such as %s end the connection', async (_, bytes, code, reason) => {
+  it.each(faults)('with %s ends the connection', async (_, bytes, code, reason) => {
     const wire = await server.upgradedClient();
     wire.socket.write(bytes);
     const close = closeOf(await wire.ended());
     expect(close.code).toBe(code);
     expect(close.reason).toContain(reason);
-    await gone();
+    await allClosed();
     expect(server.lines).toEqual([]);
   });
 
-  it('without end do not keep the connection open', async () => {
+  it('does not keep the connection open if sent endlessly', async () => {
     await restart({ webSocket: { closeTimeoutMs: 300 } });
     const wire = await server.upgradedClient();
-    // Writes on after the server has ended.
+    // Keeps writing after the server has ended the connection.
     wire.socket.allowHalfOpen = true;
     const garbage = Buffer.alloc(MEBIBYTE, 0xff);
     const ended = wire.ended();
@@ -217,7 +217,7 @@ describe('bytes that are no client frame', () => {
       if (!wire.socket.write(garbage))
         await Promise.race([once(wire.socket, 'drain').catch(() => {}), ended]);
     }
-    await gone();
+    await allClosed();
   });
 });
 
@@ -228,7 +228,7 @@ describe('a message that is too large', () => {
     reason: expect.stringMatching(/^MESSAGE_TOO_LARGE: The message is larger than this key may send/),
   };
 
-  it('is refused one byte above the limit of the plan', async () => {
+  it('is rejected one byte above the limit of the plan', async () => {
     const client = await server.connect(server.createKey(limits));
     client.socket.send(CALL.padEnd(2_000));
     expect(await client.nextJson()).toMatchObject({ id: 1 });
@@ -237,7 +237,7 @@ describe('a message that is too large', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('is refused by its announced length before it is sent', async () => {
+  it('is rejected by its announced length before it is sent', async () => {
     const wire = await server.upgradedClient(server.createKey(limits));
     wire.socket.write(Buffer.from([0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0]));
     expect(closeOf(await wire.ended())).toEqual(tooLarge);
@@ -245,20 +245,20 @@ describe('a message that is too large', () => {
 });
 
 describe('draining', () => {
-  it('ends every connection with a request to reconnect', async () => {
+  it('closes every connection with a reason to reconnect', async () => {
     const clients = await Promise.all(Array.from({ length: 3 }, () => server.connect()));
     await Promise.all(clients.map((client) => client.request('slotSubscribe')));
     const before = performance.now();
     const drained = server.http.drain(10_000);
     const endings = await Promise.all(clients.map(({ closed }) => closed));
-    // Without calls in flight they are closed at once, not at the end of the grace period.
+    // They are closed immediately because no calls are in flight, not at the end of the grace period.
     expect(performance.now() - before).toBeLessThan(3_000);
     const observed = { code: 1012, reason: 'DRAINING: This server is restarting: reconnect' };
     expect(endings).toEqual(Array(3).fill(observed));
     expect(await drained).toBe(true);
   });
 
-  it('lets calls in flight finish first', async () => {
+  it('lets in-flight calls finish first', async () => {
     const slow = Promise.withResolvers<void>();
     server.answer = async () => {
       await slow.promise;
@@ -274,7 +274,7 @@ describe('draining', () => {
     expect(await drained).toBe(true);
   });
 
-  it('accepts no connections, already during the notice period', async () => {
+  it('accepts no new connections, even during the notice period', async () => {
     const path = `/v1/ws?api-key=${server.createKey()}`;
     const drained = server.http.drain(1_000, 200);
     expect(await server.refusal(path)).toMatchObject({
@@ -284,7 +284,7 @@ describe('draining', () => {
     await drained;
   });
 
-  it('cuts connections that do not end in time', async () => {
+  it('aborts connections that do not end in time', async () => {
     server.answer = () => new Promise(() => {});
     const stubborn = await server.upgradedClient();
     const calling = await server.connect();

@@ -41,7 +41,7 @@ describe('a handshake', () => {
     }
   });
 
-  it('succeeds on the JSON-RPC path too, which web3.js derives from an http URL', async () => {
+  it('also succeeds on the JSON-RPC path, which web3.js derives from an http URL', async () => {
     const client = await server.connect(server.createKey(), {}, '/v1/rpc');
     expect(await client.request('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
     expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
@@ -58,7 +58,7 @@ describe('a handshake', () => {
     ],
     ['on a path that does not exist', () => `/v1/wss?api-key=${server.createKey()}`, 404, 'NOT_FOUND'],
   ];
-  it.each(refused)('%s is refused in HTTP', async (_, path, status, code) => {
+  it.each(refused)('%s is rejected with an HTTP response', async (_, path, status, code) => {
     const refusal = await server.refusal(path());
     expect(refusal).toMatchObject({ status, body: { id: null, error: { data: { code } } } });
     expect(refusal.head).toContain('content-type: application/json');
@@ -66,34 +66,34 @@ describe('a handshake', () => {
   });
 
   const malformed: [string, Record<string, string>, number, string][] = [
-    ['another version', { 'sec-websocket-version': '8' }, 426, 'UPGRADE_REQUIRED'],
-    ['no key of its own', { 'sec-websocket-key': '' }, 400, 'MALFORMED_HTTP'],
+    ['an unsupported version', { 'sec-websocket-version': '8' }, 426, 'UPGRADE_REQUIRED'],
+    ['no Sec-WebSocket-Key', { 'sec-websocket-key': '' }, 400, 'MALFORMED_HTTP'],
     ['no Host', { host: '' }, 400, 'MALFORMED_HTTP'],
   ];
-  it.each(malformed)('with %s is refused', async (_, headers, status, code) => {
+  it.each(malformed)('with %s is rejected', async (_, headers, status, code) => {
     const refusal = await server.refusal(`/v1/ws?api-key=${server.createKey()}`, headers);
     expect(refusal).toMatchObject({ status, body: { error: { data: { code } } } });
     if (status === 426) expect(refusal.head).toContain('sec-websocket-version: 13');
     expect(server.webSocket.size).toBe(0);
   });
 
-  it('over HTTP/1.0 is refused', async () => {
+  it('over HTTP/1.0 is rejected', async () => {
     const wire = server.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${server.createKey()}`).replace('HTTP/1.1', 'HTTP/1.0'));
     expect(readRefusal(await wire.ended())).toMatchObject({ status: 400 });
   });
 
-  it('sent as a plain request gets 426', async () => {
+  it('without upgrade headers gets 426', async () => {
     const url = server.url(server.createKey({ wsConnectionsMax: 1 })).replace('ws:', 'http:');
     const response = await fetch(url);
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(await response.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
-    // It counted against no limit of the key.
+    // The first request did not count against any limit of the key.
     expect((await fetch(url)).status).toBe(426);
   });
 
-  it('for another protocol is answered as a plain request', async () => {
+  it('for another protocol is handled as an ordinary request', async () => {
     const wire = server.rawClient();
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     wire.socket.write(
@@ -105,7 +105,7 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
-  it('is refused with 503 beyond the connections of the server', async () => {
+  it('is rejected with 503 beyond the connection limit of the server', async () => {
     await restart({ webSocket: { connectionsMax: 1 } });
     await server.connect();
     expect(await server.refusal(`/v1/ws?api-key=${server.createKey()}`)).toMatchObject({
@@ -127,7 +127,7 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
-  it('may be followed by the first message at once', async () => {
+  it('may be followed immediately by the first message', async () => {
     const wire = server.rawClient();
     const text = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
@@ -137,7 +137,7 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
-  it('behind a pending call gets the response to that call only', async () => {
+  it('sent during a pending call gets only the response to that call', async () => {
     const slow = Promise.withResolvers<void>();
     server.answer = async () => {
       await slow.promise;
@@ -174,7 +174,7 @@ describe('a subscription', () => {
     expect(client.received).toHaveLength(3);
   });
 
-  it('that the feed ends closes the connection, so that the client notices', async () => {
+  it('that ends upstream closes the connection, so that the client notices', async () => {
     const client = await server.connect();
     await client.request('slotSubscribe');
     server.feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -186,7 +186,7 @@ describe('a subscription', () => {
 });
 
 describe('a message', () => {
-  it('may hold any call, answered and metered as over HTTP', async () => {
+  it('may contain any call, answered and metered as over HTTP', async () => {
     const client = await server.connect();
     const text = '{"jsonrpc":"2.0","id":"x\\u0041","method":"getBlock","params":[18446744073709551615]}';
     client.socket.send(text);
@@ -197,7 +197,7 @@ describe('a message', () => {
     expect(server.usage.drain()).toMatchObject([met]);
   });
 
-  it('uses the session of its handshake, the same as over HTTP, or none', async () => {
+  it('uses the session of its handshake, shared with HTTP, or none', async () => {
     const key = server.createKey();
     const headers = { 'x-solway-session': 'order book' };
     const named = await server.connect(key, { headers });
@@ -218,29 +218,29 @@ describe('a message', () => {
     expect(third).toBe(first);
   });
 
-  it('may be binary if it holds UTF-8', async () => {
+  it('may be binary if it is UTF-8', async () => {
     const client = await server.connect();
     client.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getSlot"}'), { binary: true });
     expect(await client.nextJson()).toMatchObject({ result: { params: null } });
   });
 
   const faulty: [string, string, unknown][] = [
-    ['no JSON', '{', { error: { code: -32700, message: 'Parse error' }, id: null }],
-    ['no version', '{"id":1,"method":"getSlot"}', { error: { code: -32600 }, id: 1 }],
+    ['invalid JSON', '{', { error: { code: -32700, message: 'Parse error' }, id: null }],
+    ['no JSON-RPC version', '{"id":1,"method":"getSlot"}', { error: { code: -32600 }, id: 1 }],
     [
       'named params of a subscription',
       '{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":{}}',
       { error: { code: -32602 } },
     ],
   ];
-  it.each(faulty)('of %s gets an error, and the connection continues', async (_, text, error) => {
+  it.each(faulty)('with %s gets an error, and the connection stays open', async (_, text, error) => {
     const client = await server.connect();
     client.socket.send(text);
     expect(await client.nextJson()).toMatchObject(error as object);
     expect(await client.request('getSlot')).toMatchObject({ id: 1, result: {} });
   });
 
-  it('without an id is not executed and not answered', async () => {
+  it('without an id is neither executed nor answered', async () => {
     const client = await server.connect();
     client.socket.send('{"jsonrpc":"2.0","method":"getSlot"}');
     client.socket.send('{"jsonrpc":"2.0","method":"slotSubscribe"}');
@@ -249,7 +249,7 @@ describe('a message', () => {
     expect([client.received, server.calls, server.feed.openings]).toEqual([[], [], []]);
   });
 
-  it('is answered when it is done, not in order', async () => {
+  it('is answered when its call completes, not in order', async () => {
     const slow = Promise.withResolvers<void>();
     server.answer = async ({ method }) => {
       if (method === 'getBlock') await slow.promise;
@@ -275,7 +275,7 @@ describe('a message', () => {
     });
   });
 
-  it('waits when too many calls of the connection are in flight, and is refused when too many wait', async () => {
+  it('waits when its connection has too many calls in flight, and is rejected when too many wait', async () => {
     await restart({ webSocket: { callsInFlightMax: 2, callsWaitingMax: 1 } });
     const slow = Promise.withResolvers<void>();
     server.answer = async () => {
@@ -295,7 +295,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('is refused when too many calls of all connections are in flight', async () => {
+  it('is rejected when all connections together have too many calls in flight', async () => {
     await restart({ webSocket: { allCallsInFlightMax: 1 } });
     server.answer = () => new Promise(() => {});
     const [one, other] = [await server.connect(), await server.connect()];
@@ -306,11 +306,11 @@ describe('a message', () => {
   });
 });
 
-describe('messages that are no calls', () => {
+describe('invalid messages', () => {
   const limits = { rpcPerSecond: 50 };
   const gate = { messageRate: { messagesPerSecond: 50 } };
 
-  it('are read at the rate of the key, and all answered', async () => {
+  it('are read at the rate limit of the key, and all answered', async () => {
     await restart({ gate });
     const client = await server.connect(server.createKey(limits));
     const text = `[${Array(10).fill('{}').join()}]`;
@@ -320,11 +320,11 @@ describe('messages that are no calls', () => {
     for (let sent = 0; sent < count; sent++) await client.next();
     client.socket.send('{');
     await client.next();
-    // A burst of two seconds is read at once; the rest at the rate of the key.
+    // A burst of two seconds is read immediately; the rest at the rate of the key.
     expect(performance.now() - before).toBeGreaterThan(500);
   });
 
-  it('close the connection when they do not stop', async () => {
+  it('close the connection if they continue', async () => {
     await restart({ gate });
     const wire = await server.upgradedClient(server.createKey(limits));
     wire.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(0x89, Buffer.alloc(0)))));
@@ -360,7 +360,7 @@ describe('a batch', () => {
     expect(observed).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
 
-  it('has a limit for its responses together', async () => {
+  it('is limited in the total size of its responses', async () => {
     await restart({ webSocket: { batchResponsesMaxBytes: 200, batchConcurrency: 1 } });
     server.answer = async () => result(`"${'x'.repeat(88)}"`);
     const client = await server.connect();
@@ -370,7 +370,7 @@ describe('a batch', () => {
       const refused = { error: { data } };
       const observed = { result: 'x'.repeat(88) };
       expect(await client.nextJson()).toMatchObject([observed, observed, refused, refused, refused]);
-      // Calls without memory for their responses are not dispatched.
+      // Calls without memory for their responses are not sent upstream.
       expect(server.calls).toHaveLength(3 * i);
     }
   });
@@ -395,7 +395,7 @@ describe('a batch', () => {
 });
 
 describe('a connection closed by its client', () => {
-  it('cancels everything, including a subscription opened meanwhile', async () => {
+  it('cancels everything, including a subscription still being opened', async () => {
     const client = await server.connect();
     const opening = Promise.withResolvers<void>();
     server.feed.gate = () => opening.promise;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-it('a first start prints a link to create the operator account, whose token works', async () => {
+it('the first start prints a setup link that creates the operator account, whose token works', async () => {
   expect(setupUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup#token=[\w-]{43}$/);
   const invitation = setupUrl.split('#token=')[1];
   const user = { name: 'Root', email: EMAIL, password: PASSWORD, invitation };
@@ -55,7 +55,7 @@ it('a first start prints a link to create the operator account, whose token work
   );
 });
 
-it('the command line lists operators, and creates password reset links', async () => {
+it('the command line lists operators and creates password reset links', async () => {
   const where = ['--data-dir', service.dataDir, '--config', service.config, '--json'];
   const run = async (...args: string[]) =>
     JSON.parse((await runHere(folder, ['operator', ...args, ...where])).out);
@@ -68,7 +68,7 @@ it('the command line lists operators, and creates password reset links', async (
   expect((await send('POST', '/api/auth/sign-in/email', again)).status).toBe(200);
 });
 
-it('the service stops while a live tail is open', async () => {
+it('the service stops while a live log tail is open', async () => {
   const { url } = service.ready;
   const headers = { authorization: `Bearer ${token}` };
   const tail = await fetch(`${url}/api/v1/customers/house/logs/tail`, { headers });

@@ -8,12 +8,12 @@ import { runHere } from '../cli/run-solway.ts';
 import { startProgram, temporaryFolder } from './program.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** When the embedded ledger answers, and when the configured nodes do. */
+/** Configurations without and with a node. */
 const NO_FILE_NODES = '[grpc]\nenabled = false\n[networks]\ndefault = "devnet"\n';
 const FILE_NODE = `${NO_FILE_NODES}[[upstream]]\nurl = "http://127.0.0.1:9/"\nws = "off"\n`;
 const REMEDIES = ['[[upstream]]', 'solway upstream add'];
 
-/** The mode of a start and its warning, or its error. */
+/** Starts the service. @returns its mode and warning, or its error. */
 async function start(dataDir: string, toml: string, ...args: string[]): Promise<string> {
   const store = await openDatabase({ file: join(dataDir, 'solway.db') });
   const lines: string[] = [];
@@ -42,7 +42,7 @@ async function folderWithNode(): Promise<string> {
   return dataDir;
 }
 
-it('without nodes, a start is refused with every remedy, or serves the embedded ledger', async () => {
+it('a start without nodes is rejected with every remedy, or serves the embedded ledger with --dev', async () => {
   const dataDir = temporaryFolder('mode');
   const words = await start(dataDir, NO_FILE_NODES);
   expect(words).toContain('no node is configured');
@@ -50,7 +50,7 @@ it('without nodes, a start is refused with every remedy, or serves the embedded 
   expect(await start(dataDir, NO_FILE_NODES, '--dev')).toMatch(/^development .*development mode: calls go/);
 });
 
-it('nodes of the file are used although --dev is given, and prevent development mode afterwards', async () => {
+it('configured nodes are used despite --dev, and prevent development mode in later starts', async () => {
   const dataDir = temporaryFolder('mode');
   expect(await start(dataDir, FILE_NODE)).toBe('production');
   expect(await start(dataDir, FILE_NODE, '--dev')).toMatch(/^production .*development mode is ignored/);
@@ -59,7 +59,7 @@ it('nodes of the file are used although --dev is given, and prevent development 
   expect(await start(dataDir, NO_FILE_NODES)).not.toContain('--dev');
 });
 
-it('nodes of the database only are used, unless none serves the default network', async () => {
+it('nodes from the database suffice, unless none serves the default network', async () => {
   const dataDir = await folderWithNode();
   expect(await start(dataDir, NO_FILE_NODES)).toBe('production');
   const words = await start(dataDir, '[grpc]\nenabled = false\n');
@@ -67,13 +67,13 @@ it('nodes of the database only are used, unless none serves the default network'
   expect(words).toContain('SOLWAY_NETWORK=devnet');
 });
 
-it('nodes of the database that were removed prevent development mode', async () => {
+it('nodes removed from the database still prevent development mode', async () => {
   const dataDir = await folderWithNode();
   await upstream(dataDir, 'remove', 'added', '--force');
   expect(await start(dataDir, NO_FILE_NODES, '--dev')).toContain('--dev is rejected');
 });
 
-it('development mode is reported everywhere', async () => {
+it('development mode is shown in every output', async () => {
   const config = writeConfiguration(`${NO_FILE_NODES}[localnet]\nslot_ms = 50\n`);
   const up = ['up', '--dev', '--port', '0', '--data-dir', temporaryFolder('mode'), '--config', config];
   const program = startProgram([...up, '--log-level', 'warn']);

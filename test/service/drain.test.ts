@@ -17,7 +17,7 @@ const HELD_UP_MS = 2_000;
 let service: RunningService | null = null;
 afterEach(() => service?.stop('SIGKILL'));
 
-/** On a connection of its own. @returns status and body, or the error code when refused. */
+/** Uses a new connection. @returns status and body, or the error code of a refused connection. */
 const ready = (url: string): Promise<[number, unknown] | string> =>
   fetch(`${url}/ready`, { headers: { connection: 'close' } }).then(
     async (response) => [response.status, await response.json()],
@@ -27,7 +27,7 @@ const ready = (url: string): Promise<[number, unknown] | string> =>
 const GET_READY = 'GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 describe('SIGTERM', () => {
-  it('with a notice period returns 503 at /ready while it still answers, then accepts nothing new', async () => {
+  it('with a notice period makes /ready return 503 while requests are still served, then stops accepting', async () => {
     const released = Promise.withResolvers<void>();
     const slow = await startMock(async (request, reply, socket) => {
       if (request.method !== 'getBlock') return healthy()(request, reply, socket);
@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
 });
 
 describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
-  it('keeps the ledger answering until the gateway has drained', async () => {
+  it('keeps the ledger running until the gateway has drained', async () => {
     const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
     service = await startService({ configuration, ownGroup: true });
     const { ready: facts, key, output } = service;
@@ -81,10 +81,10 @@ describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
 });
 
 describe('SIGKILL', () => {
-  it('of the gateway stops the ledger, and the next start waits for that', async () => {
+  it('of the gateway stops the ledger, and the next start waits for it', async () => {
     const { key, dataDir, stop } = await startService();
     const pid = ledgerPid(dataDir)!;
-    // Stopped so long that the next start comes before its end.
+    // Paused long enough that the next start begins before the ledger exits.
     process.kill(pid, 'SIGSTOP');
     await stop('SIGKILL');
     const starting = startService({ dataDir });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Polls until there is a result, for state without a subscription. A timeout reports the last value. */
+/** Polls until there is a result, for state that sends no events. A timeout reports the last value. */
 export async function eventually<T>(
   sendRequest: () => Promise<T | null | undefined | false>,
   what: string,

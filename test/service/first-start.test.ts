@@ -8,7 +8,7 @@ import { ledgerPid, type Program, startProgram, temporaryFolder } from './progra
 import { createRpcClient } from './rpc-client.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** The two commands of the README with text output. */
+/** Runs the commands of the README with text output. */
 const dataDir = temporaryFolder('first-start');
 const config = writeConfiguration();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
@@ -18,7 +18,7 @@ const REST = /^ *(curl '.*\/sol\/v1\/.*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
 const WORK_MAX_MS = 5_000;
-/** Wall time of the start on a loaded machine. */
+/** Maximum duration of the start on a loaded machine. */
 const START_MAX_MS = 15_000;
 
 type Started = Readonly<{ program: Program; url: string; tookMs: number; workMs: number }>;
@@ -51,7 +51,7 @@ async function runInShell(line: string): Promise<string> {
 }
 
 describe('the first start', () => {
-  it('creates one key per product and shows each once, with commands to paste', () => {
+  it('creates one key per product, and shows each once with commands to paste', () => {
     const words = [CURL, AIRDROP, REST, NODE, GRPCURL].reduce(
       (text, line) => text.replace(line, ''),
       first.program.stdout(),
@@ -62,13 +62,13 @@ describe('the first start', () => {
     expect(first.program.stderr().match(SECRET)).toBeNull();
   });
 
-  it('is ready quickly', () => {
+  it('becomes ready quickly', () => {
     expect(first.workMs).toBeGreaterThan(100);
     expect(first.workMs).toBeLessThan(WORK_MAX_MS);
     expect(first.tookMs).toBeLessThan(START_MAX_MS);
   });
 
-  it('prints a curl command for REST, and the URL of the reference', async () => {
+  it('prints a curl command for REST and the URL of the reference', async () => {
     const line = REST.exec(first.program.stdout())![1]!;
     expect(JSON.parse(await runInShell(line))).toMatchObject({ success: true, result: {} });
     const page = /API reference: (\S+)$/m.exec(first.program.stdout())![1]!;
@@ -80,7 +80,7 @@ describe('the first start', () => {
     expect(await runInShell(line)).toMatch(/"result":"[1-9A-HJ-NP-Za-km-z]{64,88}"/);
   });
 
-  it('prints grpcurl commands with address, key and a call of each stage', () => {
+  it('prints grpcurl commands with address, key and a call for each stage', () => {
     const lines = first.program.stdout().match(GRPCURL) ?? [];
     const address = /gRPC: http:\/\/(\S+)$/m.exec(first.program.stdout())![1]!;
     const calls = [
@@ -97,7 +97,7 @@ describe('the first start', () => {
   });
 });
 
-it('a second start prints no secret, accepts the first key, and continues the ledger', async () => {
+it('a second start prints no secret, accepts the first key, and resumes the ledger', async () => {
   const genesis = () => createRpcClient(first.url, key).result('getGenesisHash');
   const before = await genesis();
   expect(await first.program.stop()).toBe(0);
@@ -107,8 +107,8 @@ it('a second start prints no secret, accepts the first key, and continues the le
   expect(await genesis()).toBe(before);
 });
 
-describe('a start that fails because its port is taken', () => {
-  it('creates no keys without showing them: the next start shows them', async () => {
+describe('a start that fails because its port is in use', () => {
+  it('does not create keys without showing them: the next start shows them', async () => {
     const dir = temporaryFolder('taken-port');
     const taken = new URL(first.url).port;
     const failing = startProgram(['up', '--dev', '--port', taken, '--data-dir', dir, '--config', config]);

@@ -6,7 +6,7 @@ import {
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** Status number, message, and error code in the trailers. */
+/** Status code, message, and the error code from the trailers. */
 export type Refusal = Readonly<{ status: number; text: string; name: string; facts: unknown }>;
 
 const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
@@ -56,13 +56,13 @@ export class ReceivedStream {
 export class GrpcClient {
   readonly #client: Client;
 
-  /** @param root - trusted certificate; plain text without it. */
+  /** @param root - trusted certificate; omitted for plain text. */
   constructor(url: string, root?: Buffer) {
     const secure = root === undefined ? credentials.createInsecure() : credentials.createSsl(root);
     this.#client = new Client(new URL(url).host, secure, { 'grpc.max_receive_message_length': -1 });
   }
 
-  /** `SubscribeEntries` gets its one request. @param headers - additional ones. */
+  /** Sends the one request that `SubscribeEntries` expects. @param headers - additional ones. */
   open(key: string | null, rpc: string, headers: Record<string, string> = {}): ReceivedStream {
     const service = rpc === 'SubscribeEntries' ? 'shredstream.ShredstreamProxy' : 'geyser.Geyser';
     const stream = this.#client.makeBidiStreamRequest(
@@ -75,7 +75,7 @@ export class GrpcClient {
     return new ReceivedStream(stream);
   }
 
-  /** @returns the response bytes, or the refusal. */
+  /** @returns the response bytes, or the error. */
   call(key: string | null, rpc: string, headers: Record<string, string> = {}): Promise<Buffer | Refusal> {
     return new Promise((resolve) => {
       const method = `/geyser.Geyser/${rpc}`;

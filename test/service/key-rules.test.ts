@@ -15,7 +15,7 @@ import { GrpcClient } from './grpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** Key rules in every server of the service, which trusts 127.0.0.1 as a proxy. */
+/** Key rules in every server of a service that trusts 127.0.0.1 as a proxy. */
 const WRONG_KEYS = 5;
 const WALLET = '11111111111111111111111111111111';
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   await mock?.close();
 });
 
-/** Origin of a request: address reported by the proxy. */
+/** The client address as reported by the proxy, and the Origin header. */
 type From = Readonly<{ address?: string; origin?: string }>;
 
 const headersOf = ({ address, origin }: From): Record<string, string> => ({
@@ -90,7 +90,7 @@ async function sendGrpc(key: string, from: From): Promise<string> {
   return Buffer.isBuffer(answer) ? 'ok' : answer.name;
 }
 
-/** The servers with the products of their keys and a request. */
+/** Each server with the product of its keys and a function that sends a request. */
 const servers = [
   ['RPC', 'rpc', sendRpc],
   ['WebSocket', 'rpc', sendWebSocket],
@@ -98,37 +98,37 @@ const servers = [
   ['gRPC', 'grpc', sendGrpc],
 ] as const;
 
-let looks = 0;
+let attempts = 0;
 
-/** Creates a key and waits for the service. Each attempt has another address, since it may count as a failed one. */
+/** Creates a key and waits until it works. Each attempt uses a new address, because failed ones are counted. */
 async function keyWith(options: Partial<CreateKeyOptions>): Promise<NewKey> {
   const made = await createKey(register, { product: 'rpc', name: 'test', ...options });
   const sendRequest = options.product === 'grpc' ? sendGrpc : sendRpc;
-  const look = () => sendRequest(made.secret, { address: `198.18.0.${++looks % 250}` });
-  await eventually(async () => (await look()) !== 'INVALID_KEY', 'the key is known');
+  const attempt = () => sendRequest(made.secret, { address: `198.18.0.${++attempts % 250}` });
+  await eventually(async () => (await attempt()) !== 'INVALID_KEY', 'the key is known');
   return made;
 }
 
 describe.each(servers)('over %s', (_server, product, sendRequest) => {
-  it('a key limited to addresses is valid there only, by the word of a trusted proxy', async () => {
+  it('a key restricted to addresses works only there, as reported by a trusted proxy', async () => {
     const { secret } = await keyWith({ product, cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
     const observed = (address: string) => sendRequest(secret, { address });
     expect(await observed('203.0.113.9')).toBe('ok');
     expect(await observed('203.0.114.9')).toBe('ADDRESS_FORBIDDEN');
     expect(await sendRequest(secret, {})).toBe('ADDRESS_FORBIDDEN');
-    // The client forged an allowed address, and the proxy added the real one.
+    // The client forged an allowed address, and the proxy appended the real one.
     expect(await observed('203.0.113.9, 198.51.100.66')).toBe('ADDRESS_FORBIDDEN');
   });
 
-  it('a key for other networks is refused', async () => {
+  it('a key restricted to other networks is rejected', async () => {
     const { secret } = await keyWith({ product, networks: ['devnet'] });
     expect(await sendRequest(secret, {})).toBe('NETWORK_FORBIDDEN');
   });
 
-  it('a valid key is refused from an address with too many failed attempts, and valid elsewhere', async () => {
+  it('a valid key is rejected from an address with too many failed attempts, and accepted elsewhere', async () => {
     const { secret } = await keyWith({ product });
-    const place = servers.findIndex(([, , preflightHeaders]) => preflightHeaders === sendRequest) + 1;
-    const [address, elsewhere] = [`192.0.2.${place}`, `192.0.2.${place + 100}`];
+    const index = servers.findIndex(([, , preflightHeaders]) => preflightHeaders === sendRequest) + 1;
+    const [address, elsewhere] = [`192.0.2.${index}`, `192.0.2.${index + 100}`];
     for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
       expect(await sendRequest(`${secret.slice(0, -1)}!`, { address })).toBe('INVALID_KEY');
     }
@@ -141,7 +141,7 @@ describe.each(servers)('over %s', (_server, product, sendRequest) => {
 describe.each(servers.filter(([, product]) => product === 'rpc'))(
   'over %s',
   (_server, _product, sendRequest) => {
-    it('a key limited to origins is valid there only, and nowhere without one', async () => {
+    it('a key restricted to origins works only there, and never without an Origin header', async () => {
       const { secret } = await keyWith({ origins: ['https://app.example.com'] });
       const at = (origin?: string) => sendRequest(secret, origin === undefined ? {} : { origin });
       expect(await at('https://app.example.com')).toBe('ok');
@@ -150,7 +150,7 @@ describe.each(servers.filter(([, product]) => product === 'rpc'))(
   },
 );
 
-it('new rules close the sockets and streams that they forbid, and no others', async () => {
+it('new rules close the sockets and streams that they no longer allow, and no others', async () => {
   const cidrs = ['203.0.113.0/24'];
   const [rpcKey, grpcKey] = [await keyWith({ cidrs }), await keyWith({ product: 'grpc', cidrs })];
   const url = `${service.ready.wsUrl}?api-key=${rpcKey.secret}`;

@@ -7,7 +7,7 @@ export type CreatedKey = Readonly<{ secret: string; key: KeyFacts }>;
 
 const folder = temporaryFolder('keys');
 
-/** Runs `solway keys …` for a service. @throws Error when it fails. */
+/** Runs `solway keys …` against a service. @throws Error on failure. */
 export async function keysCommand(
   { dataDir, config }: RunningService,
   ...args: readonly string[]

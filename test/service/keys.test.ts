@@ -11,7 +11,7 @@ import { temporaryFolder } from './program.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** `solway keys` in one process while `solway up` runs in another. */
+/** Runs `solway keys` in one process while `solway up` runs in another. */
 const folder = temporaryFolder('keys');
 let mock: MockNode;
 let service: RunningService;
@@ -30,7 +30,7 @@ const solwayKeys = (...args: string[]): Promise<CreatedKey> => keysCommand(servi
 const statusWith = async (key: string): Promise<number> =>
   (await createRpcClient(service.ready.rpcUrl, key).call('getHealth')).status;
 
-it('a change of a key takes effect within a second while the service runs', async () => {
+it('a key change takes effect within a second while the service runs', async () => {
   const takesEffect = (key: string, status: number): Promise<boolean> =>
     eventually(async () => (await statusWith(key)) === status, `status ${status}`, { timeoutMs: 1_000 });
   const made = await solwayKeys('create', '--name', 'web shop');
@@ -60,7 +60,7 @@ describe('with an operator token, on another machine', () => {
     return JSON.parse((await runSolway(folder, args, { SOLWAY_TOKEN: token }, input)).out);
   };
 
-  it('a key is created with rules, changed and found, and the log says from where', async () => {
+  it('a key can be created with rules, changed and found, and the audit log contains the address', async () => {
     token = await operatorToken(service.dataDir);
     const rules = [
       '--public',
@@ -103,7 +103,7 @@ describe('with an operator token, on another machine', () => {
     ]);
   });
 
-  it('a change is in force when the command returns', async () => {
+  it('a change is in effect when the command returns', async () => {
     const headers = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -127,7 +127,7 @@ describe('with an operator token, on another machine', () => {
     expect(seen).toEqual(Array(2).fill([200, 200, 403]).flat());
   });
 
-  it('errors have the same texts and exit codes', async () => {
+  it('errors have the same messages and exit codes', async () => {
     const none = {
       code: 1,
       out: '',

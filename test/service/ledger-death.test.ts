@@ -6,7 +6,7 @@ import { createRpcClient, type HttpRpcResponse, type TestRpcClient } from './rpc
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The embedded ledger is a process that may die, but not because of its input. */
+/** The embedded ledger is a separate process that may be killed, though no input makes it crash. */
 let service: RunningService;
 let server: TestRpcClient;
 const payer = Keypair.generate();
@@ -24,7 +24,7 @@ type Balance = { context: { slot: number }; value: number };
 const balance = (commitment: string): Promise<Balance> =>
   server.result('getBalance', [account, { commitment }]);
 
-describe('the ledger dying under load', () => {
+describe('a crash of the ledger under load', () => {
   const BACK_MAX_MS = 10_000;
   const AFTERWARDS = 200;
 
@@ -35,7 +35,7 @@ describe('the ledger dying under load', () => {
     while (!isOver()) outcomes.push(outcomeOf(await server.call('getBalance', [account])));
   }
 
-  it('does not fail reads, and the ledger returns with everything finalized', async () => {
+  it('does not fail reads, and the ledger restarts with all finalized state', async () => {
     await server.result('requestAirdrop', [account, 2 * SOL]);
     const before = await eventually(async () => {
       const seen = await balance('finalized');
@@ -69,7 +69,7 @@ describe('the ledger dying under load', () => {
     expect(service.output()).toContain('Embedded ledger exited; restarting it');
   });
 
-  it('leaves a subscription unchanged: same id, no root lost or repeated', async () => {
+  it('does not affect a subscription: same id, no root lost or repeated', async () => {
     const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
     const id = await client.result<number>('rootSubscribe');
     const roots: number[] = [];

@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
-/** `solway localnet` alone, as a replacement of solana-test-validator. */
+/** Runs `solway localnet` alone, as a replacement for solana-test-validator. */
 const folder = temporaryFolder('localnet');
 const SYSTEM = '11111111111111111111111111111111';
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
@@ -39,7 +39,7 @@ const addressOf = (ledger: string, name: string): string =>
 type Account = { lamports: number; owner: string; data: [string, string]; executable: boolean };
 type AccountInfo = { value: (Account & { space: number; rentEpoch: number }) | null };
 
-/** An account file in the format of `solana account --output json`. */
+/** Writes an account file in the format of `solana account --output json`. */
 function accountFile(name: string, pubkey: string, account: Partial<Account>): string {
   const file = join(folder, name);
   const whole = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM, executable: false };
@@ -103,7 +103,7 @@ describe('a new ledger', () => {
     expect(faucet.value).toBe(1234 * SOL);
   });
 
-  it('load a program that its authority may upgrade', async () => {
+  it('loads a program that its authority can upgrade', async () => {
     const [code] = PublicKey.findProgramAddressSync([upgradeable.toBuffer()], LOADER);
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
     const { value } = await first.server.result<{ value: { data: { parsed: { info: object } } } }>(
@@ -118,16 +118,16 @@ describe('a new ledger', () => {
     expect(account).toMatchObject({ executable: true, owner: LOADER.toBase58() });
   });
 
-  it('start at a later slot', async () => {
+  it('starts at a later slot', async () => {
     expect(await first.server.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
   });
 
-  it('set the mint account', async () => {
+  it('sets the mint account', async () => {
     const { value } = await first.server.result<{ value: number }>('getBalance', [mint.toBase58()]);
     expect(value).toBe(500_000_000 * 1_000_000_000);
   });
 
-  it('start the faucet server, whose transfers are valid', async () => {
+  it('starts the faucet server, whose transfers are valid', async () => {
     const { value } = await first.server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
     head.writeBigUInt64LE(77_000_000n, 4);
@@ -148,7 +148,7 @@ describe('a new ledger', () => {
     await first.server.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
   });
 
-  it('write a validator.log that matches the RPC responses', async () => {
+  it('writes a validator.log that matches the RPC responses', async () => {
     const text = readFileSync(join(ledger, 'validator.log'), 'utf8');
     const version = await first.server.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
     const { identity } = await first.server.result<{ identity: string }>('getIdentity');
@@ -163,7 +163,7 @@ describe('a new ledger', () => {
     expect(text).toContain(`rpc bound to 127.0.0.1:${first.port}\n`);
   });
 
-  it('writes its keys as lists of 64 numbers readable only by their owner', async () => {
+  it('writes its keys as lists of 64 numbers, readable by their owner only', async () => {
     const files = readdirSync(ledger).filter((name) => name.endsWith('-keypair.json'));
     expect(files.sort()).toEqual([
       'faucet-keypair.json',
@@ -179,7 +179,7 @@ describe('a new ledger', () => {
     expect(identity).toBe(addressOf(ledger, 'validator'));
   });
 
-  it('refuses a second process, in a clear sentence', async () => {
+  it('rejects a second process with a clear error', async () => {
     const args = ['localnet', '--ledger', ledger, '--rpc-port', '0'];
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
@@ -188,7 +188,7 @@ describe('a new ledger', () => {
     );
   });
 
-  it('resumes at the next start, and starts over with --reset', async () => {
+  it('resumes at the next start, and resets with --reset', async () => {
     const funding = await first.server.result('requestAirdrop', [recipient, 3 * SOL]);
     await processed(first.server, funding, 'finalized');
     const slot = await first.server.result<number>('getSlot', [{ commitment: 'finalized' }]);
@@ -219,20 +219,20 @@ async function processed(server: TestRpcClient, signature: unknown, level = 'pro
 }
 
 describe('the output of solway localnet', () => {
-  it('names the ledger’s address, and is empty with --quiet', async () => {
+  it("contains the ledger's address, and is empty with --quiet", async () => {
     const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
-    const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
-    running.add(spoken);
-    const [, url] = await spoken.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
+    const verbose = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
+    running.add(verbose);
+    const [, url] = await verbose.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
     expect(await createRpcClient(`${url}/`, '').result('getHealth')).toBe('ok');
-    expect(spoken.stdout()).toMatch(
+    expect(verbose.stdout()).toMatch(
       / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
     );
-    await spoken.stop();
+    await verbose.stop();
 
-    // The first creates a ledger, the second starts over, with combined short options.
-    for (const quietly of [['--quiet'], ['-rq']]) {
-      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
+    // The first run creates a ledger, the second resets it, with combined short options.
+    for (const flags of [['--quiet'], ['-rq']]) {
+      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...flags], folder);
       running.add(quiet);
       await eventually(async () => isOpenBy('quiet', quiet), 'it runs');
       expect(await quiet.stop()).toBe(0);
@@ -251,7 +251,7 @@ describe('the output of solway localnet', () => {
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
-  ])('for %j is the correct usage, with exit code 2', async (args, words) => {
+  ])('explains the correct usage for %j, with exit code 2', async (args, words) => {
     expect(await runHere(folder, ['localnet', ...args])).toEqual({
       code: 2,
       out: '',
@@ -261,26 +261,18 @@ describe('the output of solway localnet', () => {
 
   it.each<[string, () => string[], RegExp]>([
     [
-      'an account file that is not there',
+      'a missing account file',
       () => ['--account', SYSTEM, 'none.json'],
       /cannot read account file .*none\.json/,
     ],
+    ['a missing folder', () => ['--account-dir', 'nowhere'], /cannot read account directory nowhere/],
+    ['a missing program file', () => ['--bpf-program', SYSTEM, 'none.so'], /none\.so does not exist: build/],
     [
-      'a folder that is not there',
-      () => ['--account-dir', 'nowhere'],
-      /cannot read account directory nowhere/,
-    ],
-    [
-      'a program that is not there',
-      () => ['--bpf-program', SYSTEM, 'none.so'],
-      /none\.so does not exist: build/,
-    ],
-    [
-      'a program that is none',
+      'an invalid program file',
       () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
       /text\.so is not a compiled program: pass the \.so file/,
     ],
-  ])('for %s names it in one sentence', async (_name, args, words) => {
+  ])('names %s in one sentence', async (_name, args, words) => {
     const common = ['localnet', '--ledger', ledgerOf('never'), '--rpc-port', '0'];
     const { code, out, err } = await runHere(folder, [...common, ...args()]);
     expect([code, out]).toEqual([1, '']);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([main.close(), dev.close()]);
 });
 
-/** node:http reads chunked bodies, the fast path those with a length. */
+/** Chunked bodies are read by node:http, bodies with a length by the fast path. */
 async function sendRequest(
   query: string,
   body: unknown = CALL,
@@ -57,7 +57,7 @@ const refusalOf = (network: string) => ({
 });
 
 describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunked) => {
-  it('selects the network, also for a batch, and the default one without it', async () => {
+  it('selects the network, also for a batch, and defaults to the default network', async () => {
     const balanceOn = async (query: string) =>
       (await sendRequest(query, CALL, { isChunked })).body.result.value;
     expect(await balanceOn('')).toBe(MAIN);
@@ -67,7 +67,7 @@ describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunk
     expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
   });
 
-  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the served networks', async (name) => {
+  it.each(['testnet', 'nonsense', ''])('rejects %j, and lists the served networks', async (name) => {
     const before = main.count('getBalance') + dev.count('getBalance');
     expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
     expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
@@ -78,7 +78,7 @@ describe('?network= of a WebSocket', () => {
   const open = (network: string) =>
     new WebSocket(`${service.ready.wsUrl}?api-key=${service.key}&network=${network}`);
 
-  it('is refused for any other network, whose subscriptions nothing feeds', async () => {
+  it('is rejected for any other network, which has no source of notifications', async () => {
     const socket = open('devnet');
     socket.on('error', () => {});
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
@@ -99,7 +99,7 @@ describe('?network= of REST', () => {
   };
   const counts = () => [main.count('getBalance'), dev.count('getBalance')];
 
-  it('uses only nodes of that network, also when they are unavailable', async () => {
+  it('uses only nodes of that network, even if they are unavailable', async () => {
     const [before = 0, devBefore = 0] = counts();
     expect(await balanceOn('testnet')).toEqual([400, 'NETWORK_NOT_SERVED']);
     expect(await balanceOn('devnet')).toEqual([200, DEV / 1e9]);

@@ -9,12 +9,12 @@ export type OperatorApi = Readonly<{
   secret: string;
 }>;
 
-/** Creates an operator token in the store of a service, by default the embedded one. */
+/** Creates an operator token in the database of a service, by default the embedded one. */
 export async function operatorToken(
   dataDir: string,
-  place: OpenOptions = { file: join(dataDir, 'solway.db') },
+  database: OpenOptions = { file: join(dataDir, 'solway.db') },
 ): Promise<string> {
-  const store = await openDatabase(place);
+  const store = await openDatabase(database);
   const peppers = await openPeppers(store, { text: undefined, file: undefined, dataDir });
   const given = {
     name: 'test',

@@ -11,14 +11,14 @@ process.on('exit', () => {
   for (const dir of created) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A new folder that is removed when the test process exits. */
+/** Creates a folder that is removed when the test process exits. */
 export function temporaryFolder(prefix: string): string {
   const dir = mkdtempSync(join(tmpdir(), `solway-${prefix}-`));
   created.add(dir);
   return dir;
 }
 
-/** Without variables of the machine; the gRPC server binds a free port. */
+/** Excludes settings of the machine; the gRPC server binds a free port. */
 const ownEnvironment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -29,20 +29,20 @@ const ownEnvironment = {
   SOLWAY_INTERNAL_LIMITS: 'allow',
 };
 
-/** The real program as a process. */
+/** The real program, running as a process. */
 export type Program = Readonly<{
   process: ChildProcess;
   stdout: () => string;
   stderr: () => string;
   output: () => string;
-  /** Waits for standard output. @throws Error on exit or timeout. */
+  /** Waits for text on standard output. @throws Error on exit or timeout. */
   said: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   /** The exit code; null after a signal. */
   ended: Promise<number | null>;
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
-/** Starts `solway …` in an empty folder. @param ownGroup - as the leader of a process group, as a shell does. */
+/** Starts `solway …` in an empty folder. @param ownGroup - starts it as a process group leader, as a shell does. */
 export function startProgram(
   args: readonly string[],
   folder = temporaryFolder('program'),
@@ -71,7 +71,7 @@ export function startProgram(
         reject(new Error(`the program ${what}; it wrote:\n${written.both}`));
       };
       const timer = setTimeout(() => fail('was not ready in time'), timeoutMs);
-      const look = (): void => {
+      const check = (): void => {
         const found = pattern.exec(written.out);
         if (found === null) return;
         finish();
@@ -80,12 +80,12 @@ export function startProgram(
       const onEnd = (code: number | null): void => fail(`ended with ${code}`);
       const finish = (): void => {
         clearTimeout(timer);
-        child.stdout.off('data', look);
+        child.stdout.off('data', check);
         child.off('close', onEnd);
       };
-      child.stdout.on('data', look);
+      child.stdout.on('data', check);
       child.once('close', onEnd);
-      look();
+      check();
     });
 
   return {
@@ -102,7 +102,7 @@ export function startProgram(
   };
 }
 
-/** The process that holds the lock of a ledger folder; null for none. */
+/** The process that holds the lock of a ledger folder, or null. */
 export function ledgerPid(dataDir: string): number | null {
   try {
     return (JSON.parse(readFileSync(join(dataDir, 'ledger', 'ledger.lock'), 'utf8')) as { pid: number }).pid;
@@ -111,7 +111,7 @@ export function ledgerPid(dataDir: string): number | null {
   }
 }
 
-/** Whether the process exists and is no zombie. */
+/** Whether the process exists and is not a zombie. */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

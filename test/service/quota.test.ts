@@ -5,7 +5,7 @@ import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A service whose first key has 6 credits a month. */
+/** A service whose first key has 6 credits per month. */
 let mock: MockNode;
 let service: RunningService;
 let server: TestRpcClient;
@@ -14,7 +14,7 @@ let secret = '';
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
-    // Every accepted call must reach the node.
+    // Caching and coalescing are off, so that every accepted call reaches the node.
     configuration: `
       [cache]
       enabled = false
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('a quota of 6 credits', () => {
-  it("is shown, spent at the plan's prices, refused with what there is to know, and closes what is open", async () => {
+  it("is reported, charged at the plan's prices, and rejects calls and closes connections when used up", async () => {
     const socket = await SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
     const first = await server.call('getHealth');
     expect(first.headers.get('ratelimit-policy')).toMatch(/^"rpc";q=1500;w=3, "credits";q=6;w=2\d{6}$/);
@@ -55,8 +55,8 @@ describe('a quota of 6 credits', () => {
     const ended = await socket.ended;
     expect(ended.code).toBe(1008);
     expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: Monthly credit limit reached/);
-    const away = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
-    await expect(away).rejects.toThrow('429');
+    const rejected = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
+    await expect(rejected).rejects.toThrow('429');
     expect(mock.count('getHealth')).toBe(3);
   });
 });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 export type RawSocket = Readonly<{
   socket: Socket;
   write: (bytes: string | Uint8Array) => void;
-  /** Waits for received bytes. @throws Error on close or timeout. */
+  /** Waits for received bytes that match. @throws Error on close or timeout. */
   until: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   closed: Promise<string>;
 }>;
@@ -19,11 +19,11 @@ export function rawSocket(url: string): Promise<RawSocket> {
     new Promise((resolve, reject) => {
       const finish = (outcome: () => void): void => {
         clearTimeout(timer);
-        socket.off('data', look);
+        socket.off('data', check);
         socket.off('close', onClose);
         outcome();
       };
-      const look = (): void => {
+      const check = (): void => {
         const found = pattern.exec(text);
         if (found !== null) finish(() => resolve(found));
       };
@@ -33,15 +33,15 @@ export function rawSocket(url: string): Promise<RawSocket> {
         () => finish(() => reject(new Error(`${pattern} did not come, only:\n${text}`))),
         timeoutMs,
       );
-      socket.on('data', look);
+      socket.on('data', check);
       socket.once('close', onClose);
-      look();
+      check();
     });
   return new Promise((resolve, reject) => {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
-      // A reset is followed by `close`.
+      // `close` follows a reset.
       socket.on('error', () => {});
       resolve({ socket, write: (bytes) => void socket.write(bytes), until, closed });
     });

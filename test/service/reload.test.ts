@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-it('a running service reloads its configuration on SIGHUP and by command, and never an invalid one', async () => {
+it('a running service reloads a valid configuration on SIGHUP and by command, and rejects an invalid one', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
   await waitForPoll(first);
   configure(`${nodeTable('second', second)}[server]\nconnections_max = 20000\n`);
@@ -68,7 +68,7 @@ it('a running service reloads its configuration on SIGHUP and by command, and ne
   expect(service.output()).not.toContain(SECRET);
 });
 
-it('an added node serves calls within two seconds, and none after its removal', async () => {
+it('an added node receives calls within two seconds, and none after its removal', async () => {
   const third = nodes[2]!;
   const node = { network: 'mainnet-beta', name: 'added', url: `${third.url}${SECRET}`, ws: 'off' };
   await api.sendRequest('POST', '/upstreams', node);

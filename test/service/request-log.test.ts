@@ -12,7 +12,7 @@ import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The service in front of two scripted nodes, observed through its telemetry. */
+/** Observes the service through its telemetry, with two scripted nodes. */
 type Step = Readonly<{ name: string; node: string | null; startMs: number; endMs: number; outcome: string }>;
 type Entry = Readonly<Record<'id' | 'method' | 'status', string>> &
   Readonly<Record<'failure' | 'node' | 'keyId' | 'address' | 'params' | 'result', string | null>> &
@@ -96,29 +96,29 @@ const found = (query: string): Promise<Entry> =>
 const whole = (id: string): Promise<Entry> => api.sendRequest('GET', `${LOGS}/${id}`);
 
 describe('the request log', () => {
-  it('shows the attempts of a call past a failed node', async () => {
+  it('shows each attempt of a call, including that on a failed node', async () => {
     let calls = 0;
-    // The node that is used first dies.
+    // Whichever node is used first drops the connection.
     const dyingFirst: Behaviour = (request, reply, socket) =>
       (request.method === 'getBalance' && ++calls === 1 ? dyingAfterRequest : good)(request, reply, socket);
     for (const node of nodes) node.become(dyingFirst);
     await server.result('getBalance', ['x']);
     for (const node of nodes) node.become(good);
-    const walked = await whole((await found('method=getBalance')).id);
-    const [, , dead, living] = walked.steps;
-    expect(walked).toMatchObject({ status: 'ok', http: 200, node: living!.node, params: null, result: null });
-    expect(walked.steps.map(({ name, node, outcome }) => [name, node, outcome])).toEqual([
+    const logged = await whole((await found('method=getBalance')).id);
+    const [, , dead, living] = logged.steps;
+    expect(logged).toMatchObject({ status: 'ok', http: 200, node: living!.node, params: null, result: null });
+    expect(logged.steps.map(({ name, node, outcome }) => [name, node, outcome])).toEqual([
       ['authenticate', null, 'ok'],
       ['limit', null, 'ok'],
       ['upstream', expect.stringMatching(/^[ab]$/), 'connection lost'],
       ['upstream', dead!.node === 'a' ? 'b' : 'a', 'ok'],
     ]);
-    const times = walked.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
+    const times = logged.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
     expect(times.every((ms) => ms >= 0)).toBe(true);
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
   });
 
-  it('records strangers without their credentials, and with their addresses', async () => {
+  it('records requests with an unknown key, without the key but with the address', async () => {
     const { text: stranger } = generateApiKey('rpc');
     await createRpcClient(service.ready.rpcUrl, stranger).call('getBlockHeight');
     const entry = await whole((await found('status=client&method=')).id);
@@ -127,7 +127,7 @@ describe('the request log', () => {
     expect(JSON.stringify(entry)).not.toContain(stranger);
   });
 
-  it('records params and results of a key that allows it, without secrets', async () => {
+  it('records params and results for a key that allows it, without secrets', async () => {
     type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
     const wanted = { product: 'rpc', name: 'open', logsBodies: true };
     const { secret, key } = await api.sendRequest<Created>('POST', '/customers/house/keys', wanted);
@@ -156,7 +156,7 @@ describe('the request log', () => {
 });
 
 describe('a sent transaction', () => {
-  it('is found by its signature with each attempt and its status on chain', async () => {
+  it('is found by its signature, with each attempt and its on-chain status', async () => {
     const { wire, signature } = signedTransaction();
     await server.result('sendTransaction', [wire.toString('base64'), { encoding: 'base64' }]);
     const path = `/customers/house/transactions?signature=${signature}`;
@@ -183,7 +183,7 @@ describe('the operator', () => {
   const stateOf = async (name: string) =>
     (await api.sendRequest<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
 
-  it('sends no customer key to a node, and prints none after the start', async () => {
+  it('sends no customer key to a node, and prints no key after the start', async () => {
     const key = service.key;
     const printed = service.output().length;
     await server.result('getBalance', ['x']);
@@ -198,7 +198,7 @@ describe('the operator', () => {
       expect(text).not.toContain(key.slice(-38));
   });
 
-  it('cordons a node, which gets no calls until it is uncordoned', async () => {
+  it('cordons a node, which then gets no calls until it is uncordoned', async () => {
     const network = 'mainnet-beta';
     const [a, b] = nodes;
     const cordon = async (name: string) => {
@@ -228,14 +228,14 @@ describe('/metrics', () => {
   const read = (token: string) =>
     fetch(`${service.ready.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
 
-  it('are shown to clients with the token', async () => {
+  it('requires the token', async () => {
     expect((await read('another')).status).toBe(401);
     expect((await fetch(`${service.ready.url}/metrics`)).status).toBe(401);
     const response = await read(METRICS_TOKEN);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('count calls, report every node, and contain no secret', async () => {
+  it('counts calls, reports every node, and contains no secret', async () => {
     for (let i = 0; i < 2; i++) await server.result('getGenesisHash');
     const text = await (await read(METRICS_TOKEN)).text();
     const families = readMetrics(text);
@@ -254,7 +254,7 @@ describe('/metrics', () => {
 });
 
 describe('traces', () => {
-  it('span from the client through each attempt', async () => {
+  it("connect the client's span with each attempt", async () => {
     await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
     });

@@ -4,7 +4,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from '../clients/funded-service.ts';
 import { eventually } from './eventually.ts';
 
-/** 31 slots of one second finalize a transaction. */
+/** With 31 slots of one second, a transaction is not finalized before the service stops. */
 const SLOT_MS = 1_000;
 
 let funded: FundedService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => funded?.stop());
 
-it('reports the sent transactions to a request waiting for a commitment when the service stops', async () => {
+it('shutdown returns the sent transactions to a request that waits for their commitment', async () => {
   const { service, connection } = funded;
   const transfer = await funded.transfer(Keypair.generate().publicKey, 5_000_000);
   const sending = fetch(`${service.ready.url}/sol/v1/transaction/send_many_txns`, {

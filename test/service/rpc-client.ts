@@ -16,7 +16,7 @@ export type TestRpcClient = Readonly<{
     headers?: Record<string, string>,
   ) => Promise<HttpRpcResponse>;
   call: <Result>(method: string, params?: unknown) => Promise<HttpRpcResponse<Result>>;
-  /** @throws Error with the response when it is no result. */
+  /** @throws Error with the response if it is not a result. */
   result: <Result>(method: string, params?: unknown) => Promise<Result>;
 }>;
 

@@ -19,7 +19,7 @@ const NODE_TOKEN = 'the-token-of-a-node-that-was-added';
 
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
-/** A dashboard user and a customer's program. */
+/** The clients of a dashboard user and of a customer's program. */
 class Person {
   readonly #service: RunningService;
   readonly #cookies = new Map<string, string>();
@@ -29,7 +29,7 @@ class Person {
   }
 
   get sessionTokens(): string[] {
-    // Each cookie is a token and its signature; neither may be found.
+    // Each cookie is a token and its signature; neither may appear.
     return [...this.#cookies.values()].flatMap((value) => decodeURIComponent(value).split('.'));
   }
 
@@ -56,7 +56,7 @@ class Person {
   }
 }
 
-/** REST request, with fields in the query for GET. */
+/** Sends a REST request; GET has its fields in the query. */
 async function sendRequest(
   { ready, key }: RunningService,
   method: 'GET' | 'POST',
@@ -140,7 +140,7 @@ function formsOf(name: string, secret: string): Buffer[] {
     Buffer.from(plain.toString('hex')),
     Buffer.from(plain.toString('base64').replace(/=+$/, '')),
   ];
-  // The random part of a key, also alone.
+  // The random part of a key must not appear alone either.
   if (name.startsWith('key ')) forms.push(Buffer.from(secret.slice(-38, -6)));
   if (name.startsWith('secret key')) {
     const bytes = Buffer.from(base58.decode(secret));
@@ -156,8 +156,8 @@ const filesOf = (folders: readonly string[]): [string, Buffer][] =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
   );
 
-async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
-  const store = await openDatabase(place);
+async function dump(database: { url: string } | { file: string }): Promise<Buffer> {
+  const store = await openDatabase(database);
   const tables = await store.db.introspection.getTables();
   const rows: unknown[] = [];
   for (const { name } of tables)
@@ -196,7 +196,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
         ];
         const holding = (form: Buffer) =>
           all.filter(([, bytes]) => bytes.includes(form)).map(([name]) => name);
-        // Finding a public value shows that the search works.
+        // Finding a public value proves that the search works.
         expect(holding(Buffer.from(EMAIL)).length).toBeGreaterThan(1);
         expect(holding(Buffer.from(service.ready.keys[0]!.id)).length).toBeGreaterThan(1);
         const found = Object.entries(secrets).flatMap(([name, secret]) =>

@@ -13,9 +13,8 @@ import { eventually } from './eventually.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /**
- * The order is certain on a loaded machine: the ledger executes a transaction this long after sending its
- * shreds. Both streams share one HTTP/2 connection, so the client receives them in the order of writing. Only a
- * service stalled for all of this time could reverse them.
+ * Delay between sending the shreds of a transaction and executing it. Both streams share one HTTP/2 connection, so
+ * the client receives messages in the order of writing. Only a service that stalls for this long could reverse it.
  */
 const LEAD_MS = 300;
 const SINGLE = 3;
@@ -59,7 +58,7 @@ afterAll(async () => {
   await ledger.program.stop();
 });
 
-/** Streams a payer's transactions. @returns when the request is in force. */
+/** Subscribes to the transactions of a payer. @returns when the subscription is active. */
 function listen(product: 'grpc' | 'fs', payer: string, observed: (signature: string) => void): Promise<void> {
   const metadata = new Metadata();
   metadata.set('x-token', service.ready.keys.find((key) => key.product === product)?.key ?? '');
@@ -79,7 +78,7 @@ function listen(product: 'grpc' | 'fs', payer: string, observed: (signature: str
   });
 }
 
-it('every transaction, alone or in a burst, arrives on the shred stage before the standard stream', async () => {
+it('each transaction, single or in a burst, arrives on the shred stage before the standard stream', async () => {
   const traffic = new Traffic(createSendRequest(`${service.ready.rpcUrl}?api-key=${service.key}`));
   await traffic.fund();
   const payer = traffic.payer.publicKey.toBase58();

@@ -4,7 +4,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { startProgram, temporaryFolder } from './program.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** Log messages about nodes that do not answer at start. */
+/** Log messages about nodes that do not respond at startup. */
 const SECRET = 'a-provider-key-that-nobody-reads';
 
 let node: MockNode;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 it.each(['1', '2'])(
-  'a start with %s workers names the nodes that do not answer, and continues',
+  'a start with %s workers reports the nodes that do not respond, and continues',
   async (workers) => {
     const silent = `${await deadUrl()}/${SECRET}`;
     const nodes = [

@@ -13,7 +13,7 @@ export type SocketEnd = Readonly<{ code: number; reason: string; at: number }>;
 
 export class SocketClient {
   readonly socket: WebSocket;
-  /** `at` is `performance.now()`. */
+  /** `at` is the time of receipt by `performance.now()`. */
   readonly ended: Promise<SocketEnd>;
   readonly #responses = new Map<unknown, (answer: SocketResponse) => void>();
   readonly #notifications = new Map<number, Notified[]>();
@@ -42,7 +42,7 @@ export class SocketClient {
     return new Promise((resolve) => this.#responses.set(id, resolve));
   }
 
-  /** @throws Error with the response when it is no result. */
+  /** @throws Error with the response if it is not a result. */
   async result<Result>(method: string, params: unknown = []): Promise<Result> {
     const answer = await this.call(method, params);
     if (answer.error !== undefined) throw new Error(`${method} got ${JSON.stringify(answer.error)}`);

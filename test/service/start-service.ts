@@ -11,7 +11,7 @@ export type Ready = Readonly<{
   rpcUrl: string;
   wsUrl: string;
   grpcUrl: string;
-  /** At the first start only. */
+  /** Only printed at the first start. */
   keys: readonly Readonly<{ product: 'rpc' | 'grpc' | 'fs'; id: string; key: string }>[];
 }>;
 
@@ -31,7 +31,7 @@ export type ServiceOptions = Readonly<{
   configuration?: string;
   dataDir?: string;
   arguments?: readonly string[];
-  /** Leads a process group, as a program started by a shell. */
+  /** Starts it as a process group leader, as a shell does. */
   ownGroup?: boolean;
   timeoutMs?: number;
 }>;

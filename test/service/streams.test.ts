@@ -9,7 +9,7 @@ import { keysCommand } from './keys-command.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** WebSocket and gRPC clients of the whole service with its embedded ledger. */
+/** WebSocket and gRPC clients of the complete service with its embedded ledger. */
 const SOL = 1_000_000_000;
 let service: RunningService;
 let grpc: GrpcClient;
@@ -38,7 +38,7 @@ function listen(key: string | null, rpc = 'Subscribe'): ReceivedStream {
   return stream;
 }
 
-it('a subscription delivers the changes of an account by a transaction', async () => {
+it('a subscription delivers account changes made by a transaction', async () => {
   const client = await connect(service.key);
   const account = Keypair.generate().publicKey.toBase58();
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -58,8 +58,8 @@ describe('access to gRPC by key', () => {
     ['grpc', 'Subscribe'],
     ['fs', 'Subscribe'],
     ['fs', 'SubscribeDeshred'],
-  ] as const)('is granted for the product %s, %s', async (product, rpc) => {
-    // A stream starts with a ping.
+  ] as const)('is granted for the product %s: %s', async (product, rpc) => {
+    // A stream starts with a ping, which proves that it is open.
     await listen(keyOf(product), rpc).first;
   });
 
@@ -67,7 +67,7 @@ describe('access to gRPC by key', () => {
     ['grpc', 'SubscribeDeshred'],
     ['grpc', 'SubscribeEntries'],
     ['rpc', 'Subscribe'],
-  ] as const)('is refused for the product %s, %s', async (product, rpc) => {
+  ] as const)('is rejected for the product %s: %s', async (product, rpc) => {
     expect(await listen(keyOf(product), rpc).ended).toEqual({
       status: 7,
       text: 'The API key belongs to a different product',
@@ -76,7 +76,7 @@ describe('access to gRPC by key', () => {
     });
   });
 
-  it('is refused without a valid key, with a gRPC status', async () => {
+  it('is rejected without a valid key, with a gRPC status', async () => {
     const text = 'No API key: send it as the metadata "x-token"';
     const missing = { status: 16, text, name: 'MISSING_KEY', facts: null };
     expect(await listen(null).ended).toEqual(missing);
@@ -86,7 +86,7 @@ describe('access to gRPC by key', () => {
   });
 });
 
-it('SIGTERM ends WebSockets and streams with the reason, and stores their usage', async () => {
+it('SIGTERM closes WebSockets and streams with the reason, and stores their usage', async () => {
   const { secret, key } = await keysCommand(service, 'create', '--name', 'metered');
   const client = await eventually(() => connect(secret).catch(() => null), 'the new key is known');
   const stream = listen(keyOf('grpc'));

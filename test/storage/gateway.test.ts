@@ -24,7 +24,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
 describe('a stored file', () => {
-  it('is served completely, cacheable forever and embeddable by any page', async () => {
+  it('is served completely, cacheable forever and embeddable in any page', async () => {
     const response = await get(`/ipfs/${cid}`);
     expect(response.status).toBe(200);
     expect((await bodyOf(response)).equals(bytes)).toBe(true);
@@ -45,7 +45,7 @@ describe('a stored file', () => {
   it.each([
     [`bytes=${3 * MIB}-`, 3 * MIB, 3 * MIB + 11],
     [`bytes=${MIB - 1}-${MIB}`, MIB - 1, MIB + 1],
-  ])('is served in part: %s', async (range, start, end) => {
+  ])('is served for a byte range: %s', async (range, start, end) => {
     const response = await get(`/ipfs/${cid}`, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       206,
@@ -88,59 +88,59 @@ describe('a stored file', () => {
   );
 });
 
-describe('a path without a stored file', () => {
-  it('is not found', async () => {
+describe('a path that is not a stored file', () => {
+  it('returns 404', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
     const names = ['x', '..', '.', '%2e%2e', '%00', 'bafkqaaa', '*', `${cid}.json`, `${cid}%2f..`];
     for (const requested of [other, ...names]) {
-      const wire = listener.connect();
-      wire.write(`GET /ipfs/${requested} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-      const text = String((await once(wire, 'data'))[0]);
+      const client = listener.connect();
+      client.write(`GET /ipfs/${requested} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const text = String((await once(client, 'data'))[0]);
       expect(text).toMatch(/^HTTP\/1.1 404 /);
       expect(text).toContain('"code":"FILE_NOT_FOUND"');
       expect(text).toContain('cache-control: no-store');
-      wire.destroy();
+      client.destroy();
     }
   });
 });
 
 describe('a client of the gateway', () => {
-  async function stuck(large: string): Promise<ReturnType<StorageServer['connect']>> {
+  async function stalled(large: string): Promise<ReturnType<StorageServer['connect']>> {
     const { open } = listener.opened;
-    const wire = listener.connect();
-    wire.pause();
-    wire.write(`GET /ipfs/${large} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const client = listener.connect();
+    client.pause();
+    client.write(`GET /ipfs/${large} HTTP/1.1\r\nhost: x\r\n\r\n`);
     await expect.poll(() => listener.opened.open).toBe(open + 1);
-    return wire;
+    return client;
   }
 
-  it('that disconnects releases its file', async () => {
+  it('releases its file when it disconnects', async () => {
     const large = await listener.store(patterned(MIB), { times: 40 });
-    const wires = [await stuck(large), await stuck(large)];
+    const clients = [await stalled(large), await stalled(large)];
     expect(listener.opened.open - listener.opened.closed).toBe(2);
-    for (const wire of wires) wire.destroy();
+    for (const client of clients) client.destroy();
     await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
   });
 
-  it('gets 503 when too many files are being read', async () => {
+  it('gets 503 while too many files are being read', async () => {
     const large = await listener.store(patterned(MIB), { times: 40 });
-    const wires = [await stuck(large), await stuck(large), await stuck(large)];
+    const clients = [await stalled(large), await stalled(large), await stalled(large)];
     const refused = await get(`/ipfs/${cid}`);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     await bodyOf(refused);
-    for (const wire of wires) wire.destroy();
+    for (const client of clients) client.destroy();
     await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
     const response = await get(`/ipfs/${cid}`);
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('that reads nothing is disconnected long before the total timeout', async () => {
+  it('is disconnected long before the total timeout if it reads nothing', async () => {
     await listener.stop();
     listener = await StorageServer.start({ progressMs: 100, progressMinBytes: 128 * 1024 });
     const large = await listener.store(patterned(MIB), { times: 40 });
-    const wires = [await stuck(large), await stuck(large)];
+    const clients = [await stalled(large), await stalled(large)];
     await expect.poll(() => listener.opened.closed, { timeout: 10_000 }).toBe(2);
-    for (const wire of wires) wire.resume();
-    await Promise.all(wires.map((wire) => once(wire, 'close')));
+    for (const client of clients) client.resume();
+    await Promise.all(clients.map((client) => once(client, 'close')));
   });
 });

@@ -41,7 +41,7 @@ async function expectWhole({ fileStore }: EmbeddedStorage, cid: string): Promise
 }
 
 describe('storage after a kill', () => {
-  it('has all acknowledged files complete, and nothing else', async () => {
+  it('has all acknowledged files completely, and nothing else', async () => {
     const stored: string[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       stored.push(...(await storeUntilKilled(kill, 1 + kill * 3)));
@@ -63,27 +63,27 @@ describe('storage after a kill', () => {
 });
 
 describe('storage shared with another process', () => {
-  it('does not delete the incoming files of a running process', async () => {
+  it('does not delete incoming files of a running process', async () => {
     const child = spawn(process.execPath, [maker, folder, 'shared'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     running.add(child);
     const lines = createInterface({ input: child.stdout });
     await once(lines, 'line');
-    const coming = (): string[] => readdirSync(join(folder, 'incoming'));
-    const theirs = coming();
+    const incoming = (): string[] => readdirSync(join(folder, 'incoming'));
+    const existing = incoming();
     const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
-    expect([theirs.length, coming()]).toEqual([1, expect.arrayContaining(theirs)]);
-    // Several, so that some uploads start before and during the opening.
+    expect([existing.length, incoming()]).toEqual([1, expect.arrayContaining(existing)]);
+    // Waits for several, so that some uploads start before and some during the opening.
     for (let stored = 0; stored < 5; stored++) await once(lines, 'line');
     await storage.close();
-    expect(coming()).toEqual(theirs);
+    expect(incoming()).toEqual(existing);
     child.kill('SIGKILL');
     await once(child, 'close');
     running.delete(child);
     const alone = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
-    expect(coming()).not.toEqual(expect.arrayContaining(theirs));
+    expect(incoming()).not.toEqual(expect.arrayContaining(existing));
     await alone.close();
-    expect(coming()).toEqual([]);
+    expect(incoming()).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { type ReceivedRequest, ScriptedService, sendJson } from './scripted-serv
 
 export type Block = { cid: CID; bytes: Buffer };
 
-/** Behaviors of real Kubo nodes. */
+/** Behaviors seen in real Kubo nodes. */
 export type KuboBehavior = {
   chunkBytes?: number;
   /** Required `Authorization` header. */
@@ -18,7 +18,7 @@ export type KuboBehavior = {
   pinError?: string;
 };
 
-/** Kubo RPC API: POST only, one file in a form, JSON lines. */
+/** The Kubo RPC API: POST only, one file per form, responses in JSON lines. */
 export class KuboService {
   readonly pinned = new Set<string>();
   readonly blocks: Block[] = [];

@@ -64,7 +64,7 @@ describe('a Kubo node', () => {
     const cid = await put(bytes);
     expect(kubo.service.requests.map(({ path }) => path)).toEqual(['/api/v0/add', '/api/v0/dag/import']);
     expect(kubo.pinned.has(cid)).toBe(true);
-    // Every archive with one root starts like this. Source: CARv1, "Header".
+    // Every CAR file with one root starts like this. Source: CARv1, "Header".
     expect(kubo.carHeader.toString('hex')).toMatch(
       /^3aa265726f6f747381d82a58250001(55|70)1220[0-9a-f]{64}6776657273696f6e01$/,
     );
@@ -75,12 +75,12 @@ describe('a Kubo node', () => {
 
   it.each([
     [
-      'fails behind its head',
+      'fails after its headers',
       { add: (response) => sendJson(response, 200, { Message: 'x', Type: 'error' }) },
     ],
-    ['says too much', { add: (response) => void response.end(`${' '.repeat(300_000)}{"Hash":"x"}`) }],
-    ['is silent', { add: () => {} }],
-    ['sends us elsewhere', { add: (response) => void response.writeHead(307, { location: '/x' }).end() }],
+    ['sends 300 kB', { add: (response) => void response.end(`${' '.repeat(300_000)}{"Hash":"x"}`) }],
+    ['does not respond', { add: () => {} }],
+    ['redirects', { add: (response) => void response.writeHead(307, { location: '/x' }).end() }],
     ['cannot pin our blocks', { chunkBytes: 1024, pinError: 'no room' }],
   ] as [string, KuboService['behavior']][])('that %s makes storage unavailable', async (_what, manner) => {
     kubo.behavior = manner;

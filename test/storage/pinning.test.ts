@@ -31,7 +31,7 @@ let lines: string[];
 let first: string;
 let instead: ((requested: ReceivedRequest, response: ServerResponse) => boolean) | null;
 
-/** IPFS Pinning Service API 1.0. */
+/** Implements the IPFS Pinning Service API 1.0. */
 async function answer(
   requested: ReceivedRequest,
   request: IncomingMessage,
@@ -141,7 +141,7 @@ describe('a pinning service', () => {
     };
     const text = `${'a'.repeat(1024 * 1024)}${'b'.repeat(1024 * 1024)}end`;
     const node = await fetched(await put(text));
-    // A dag-pb link starts with the 36 bytes of a raw block's CID.
+    // A dag-pb link starts with the 36-byte CID of a raw block.
     const mark = Buffer.from('0a2401551220', 'hex');
     const leaves: CID[] = [];
     for (let at = node.indexOf(mark); at !== -1; at = node.indexOf(mark, at + 1)) {
@@ -153,7 +153,7 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
-  it('that rejects a file finds none of its blocks', async () => {
+  it('that rejects a file leaves none of its blocks stored', async () => {
     instead = ({ method }, response) => {
       if (method === 'POST') sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } });
       return method === 'POST';
@@ -163,7 +163,7 @@ describe('a pinning service', () => {
     expect(reported.filter((entry) => entry.isFile())).toEqual([]);
   });
 
-  it('gets one request per file until a pin is lost', async () => {
+  it('gets one request per file, until the pin is lost', async () => {
     await put();
     await put();
     expect(posts()).toEqual(['/pins']);
@@ -172,7 +172,7 @@ describe('a pinning service', () => {
     expect(posts()).toEqual(['/pins', '/pins']);
   });
 
-  it('is polled until the pin is done, and no longer', async () => {
+  it('is polled until the file is pinned, and no longer', async () => {
     const polls = (id: string | undefined): number =>
       service.requests.filter(({ path }) => path === `/pins/${id}`).length;
     await put();
@@ -189,7 +189,7 @@ describe('a pinning service', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that fails is retried, and finally given up', async () => {
+  it('that fails is retried, and finally abandoned', async () => {
     await put();
     first = 'failed';
     setAll('failed');
@@ -202,7 +202,7 @@ describe('a pinning service', () => {
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });
 
-  it('that never finishes is given up', async () => {
+  it('that never finishes is abandoned', async () => {
     await storage.close();
     await open({ pollsMax: 3 });
     await put();
@@ -213,11 +213,11 @@ describe('a pinning service', () => {
   const said = (status: number, body: unknown) => (response: ServerResponse) =>
     sendJson(response, status, body);
   it.each<[string, (response: ServerResponse) => void]>([
-    ['wants another token', said(401, { error: { reason: 'UNAUTHORIZED' } })],
-    ['speaks no JSON', (response) => void response.writeHead(202).end('<html>')],
-    ['names an id that is a path', said(202, { requestid: '../x', status: 'queued' })],
-    ['fails at once', said(202, { requestid: 'x', status: 'failed' })],
-    ['is silent', () => {}],
+    ['rejects the token', said(401, { error: { reason: 'UNAUTHORIZED' } })],
+    ['returns no JSON', (response) => void response.writeHead(202).end('<html>')],
+    ['returns a path as id', said(202, { requestid: '../x', status: 'queued' })],
+    ['fails immediately', said(202, { requestid: 'x', status: 'failed' })],
+    ['does not respond', () => {}],
   ])('that %s makes storage unavailable, and nothing is stored', async (_what, refuse) => {
     instead = ({ method }, response) => {
       if (method === 'POST') refuse(response);

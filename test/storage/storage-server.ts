@@ -19,7 +19,7 @@ export class StorageServer {
   storage!: EmbeddedStorage;
   http!: HttpServer;
   port = 0;
-  /** Files opened and closed by the gateway. */
+  /** How many files the gateway has opened and closed. */
   readonly opened = { open: 0, closed: 0 };
   readonly #sockets: Socket[] = [];
 

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Serious and critical findings of axe (default: of all its rules) on a page, each with its place. */
+/** Serious and critical axe violations (default: of all rules) on a page, each with its element. */
 export async function seriousFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(source);
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };

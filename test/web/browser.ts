@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Where the system's browser is; the variable says otherwise. */
+/** Path of the system's browser, unless the variable sets another. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Why tests with a browser are skipped; null: they are not. */
+/** Why browser tests are skipped; null if they run. */
 export const noBrowser = existsSync(CHROMIUM) ? null : `no browser at ${CHROMIUM}: install chromium`;
 
 export const startBrowser = (): Promise<Browser> =>
@@ -13,7 +13,7 @@ export const startBrowser = (): Promise<Browser> =>
 /** A page with its uncaught errors and console errors, such as CSP violations. */
 export type WatchedPage = Readonly<{ page: Page; faults: readonly string[] }>;
 
-/** Opens a page and records its faults. The timeout is long enough for a busy machine. */
+/** Opens a page and records its errors. The timeout is long enough for a busy machine. */
 export async function watchedPage(context: BrowserContext): Promise<WatchedPage> {
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
@@ -21,7 +21,7 @@ export async function watchedPage(context: BrowserContext): Promise<WatchedPage>
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
     const text = message.text();
-    // Answers with 4xx are part of what is tested, and the browser logs each.
+    // The tests include 4xx responses, and the browser logs each of them.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) faults.push(text);
   });
   return { page, faults };

@@ -6,7 +6,7 @@ import { buildWhenNeeded } from '../../web/build.ts';
 const dist = join(import.meta.dirname, '../../web/dist');
 const assets = join(dist, 'assets');
 
-/** Bytes of script that a page may load, compressed. */
+/** Compressed script bytes that a page may load. */
 const PAGE_MAX_BYTES = 300_000;
 
 const importsOf = (text: string, pattern: RegExp): string[] =>

@@ -6,7 +6,7 @@ import { settled } from './browser.ts';
 const WIDE = { width: 1360, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** A color on its way to that of another theme has no contrast to measure. */
+/** The contrast of a color cannot be measured during its transition to another theme. */
 const END_ANIMATIONS = `
   for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime < Infinity) one.finish()`;
 

@@ -12,7 +12,7 @@ import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
 
-/** Configuration with open sign-up. */
+/** Configuration that enables open sign-up. */
 const openSignUp = '[accounts]\nsign_up = "open"\n';
 
 const newPassword = 'another harbour at dusk';
@@ -20,7 +20,7 @@ const newPassword = 'another harbour at dusk';
 const stranger = async ({ browser }: Dashboard): Promise<Page> =>
   (await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }))).page;
 
-/** Fills the form of a new account; the address is null if the form has no field for it. */
+/** Fills in the sign-up form; the address is null if the form has no field for it. */
 async function makeAccount(page: Page, name: string, email: string | null): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   if (email !== null) await page.getByLabel('Email').fill(email);
@@ -29,8 +29,8 @@ async function makeAccount(page: Page, name: string, email: string | null): Prom
 }
 
 /**
- * Tests of the pages before sign-in, inside a describe that starts the program. `signed` is called before the first of
- * them; the last one changes the operator's password.
+ * Tests the pages before sign-in. Call it in a describe that starts the program; `signed` runs before the first test.
+ * The last test changes the operator's password.
  */
 function describeSignInPages(signed: () => SignedInPage): void {
   describe('the pages before sign-in', () => {
@@ -41,7 +41,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
       ({ dashboard, page } = signed());
     });
 
-    it('allow sign-up when it is open, then create a customer', async () => {
+    it('allow sign-up if it is open, then the creation of a customer', async () => {
       const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/sign-in`);
       await checkPage(theirs, 'sign-in');
@@ -58,7 +58,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.context().close();
     });
 
-    it('let an invited user join once by link', async () => {
+    it('let an invited user join once through a link', async () => {
       await page.goto(`${dashboard.url}/team`);
       await page.getByRole('button', { name: 'Invite member' }).click();
       await page.getByLabel('Email').fill('ivan@example.com');
@@ -83,7 +83,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.context().close();
     });
 
-    it('set a new password by link and end all earlier sessions', async () => {
+    it('set a new password through a link, and end all earlier sessions', async () => {
       const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/reset-password`);
       await checkPage(theirs, 'reset-ask');
@@ -115,10 +115,10 @@ function describeSignInPages(signed: () => SignedInPage): void {
 
 const DEVELOPMENT_MODE = 'Development mode: requests are served by an embedded ledger, not a Solana network.';
 const run = promisify(execFile);
-/** How soon Home shows a call. The better of two tries counts, because a busy machine may pause. */
+/** Maximum delay until Home shows a call. The better of two tries counts, because a busy machine may pause. */
 const PROMISED_MS = 5_000;
 
-/** One person's first hour with the dashboard; each test continues where the one before ended. */
+/** A user's first hour with the dashboard; each test continues where the previous one ended. */
 describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without one)`, () => {
   let dashboard: Dashboard;
   let watched: WatchedPage;
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     return `${status} ${text}`;
   };
 
-  it('creates one operator from the setup link, and no second', async () => {
+  it('creates one operator from the setup link, and no second one', async () => {
     watched = await setUp(dashboard);
     page = watched.page;
     expect(page.url()).not.toContain('token');
@@ -182,7 +182,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await other.page.context().close();
   });
 
-  it('creates a key, shows its secret once, and closes only after it is confirmed as stored', async () => {
+  it('creates a key, shows its secret once, and closes only after the user confirms having stored it', async () => {
     await go('API keys');
     secret = await make('RPC', 'backend');
     expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
@@ -196,12 +196,12 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await dialog.getByRole('tab', { name: 'curl' }).click();
   });
 
-  it('updates Home without a reload after running the example command', async () => {
+  it('updates Home without a reload after the example command has run', async () => {
     const shown = await page.getByRole('tabpanel').locator('pre').textContent();
     await store();
     await go('Home');
     const requests = page.getByRole('region', { name: 'Requests', exact: true }).locator('.tile-value');
-    /** Time from the response of a call to the number on the page. */
+    /** Time from the response of a call until the page shows the new count. */
     const delayOfOne = async (): Promise<number> => {
       const before = Number(await requests.textContent());
       const { stdout } = await run('bash', ['-c', shown ?? '']);
@@ -216,7 +216,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await page.getByRole('region', { name: 'Getting started' }).waitFor({ state: 'detached' });
   });
 
-  it('creates keys of every kind, and shows validation errors at the field', async () => {
+  it('creates keys of every kind, and shows validation errors next to the field', async () => {
     await go('API keys');
     const kinds = [
       ['gRPC', 'indexer', 'svc_grpc_live_'],

@@ -16,7 +16,7 @@ describe('the Rust snippet', () => {
     expect(text).toContain(`let (_sink, mut stream) = client.${call}(Some(request)).await?;`);
   });
 
-  it('uses TLS only when the service does', () => {
+  it('uses TLS only if the service does', () => {
     expect(rustOf('grpc', 'https://solway.example.com:50051')).toContain('.tls_config(');
     expect(rustOf('grpc')).not.toContain('Tls');
   });

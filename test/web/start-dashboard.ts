@@ -32,7 +32,7 @@ export async function startDashboard(configuration?: string): Promise<Dashboard>
   return { service, browser, url, setupUrl, stop };
 }
 
-/** Creates the operator's account from the link in the browser, and stays signed in. */
+/** Creates the operator account from the setup link in the browser, and stays signed in. */
 export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPage> {
   const watched = await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }));
   const { page } = watched;

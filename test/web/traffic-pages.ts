@@ -9,7 +9,7 @@ import { settled } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import type { Dashboard } from './start-dashboard.ts';
 
-/** What these tests need: the program, and a page in which its operator is signed in. */
+/** The program, and a page with a signed-in operator. */
 export type SignedInPage = Readonly<{ dashboard: Dashboard; page: Page }>;
 
 type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
@@ -17,8 +17,8 @@ type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
 const bodyOf = (method: string, params: readonly unknown[] = []): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
-/** Creates a key as the dashboard does, with the session of its page. */
-async function makeKey(
+/** Creates a key as the dashboard does, with the session of the page. */
+async function createKey(
   { page }: SignedInPage,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<CreatedKey> {
@@ -31,11 +31,11 @@ async function makeKey(
   return (await page.evaluate(requested)) as CreatedKey;
 }
 
-/** A new key is accepted within a second of its creation. */
-const inForce = (gateway: TestRpcClient): Promise<true> =>
+/** Waits until the service accepts a new key, which takes at most a second. */
+const untilAccepted = (gateway: TestRpcClient): Promise<true> =>
   eventually(async () => (await gateway.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
 
-/** Sends a transfer that lands. @returns its signature. */
+/** Sends a transfer that succeeds. @returns its signature. */
 async function sendTransfer(gateway: TestRpcClient): Promise<string> {
   const payer = Keypair.generate();
   const result = async (method: string, params: readonly unknown[]): Promise<unknown> =>
@@ -55,7 +55,7 @@ async function sendTransfer(gateway: TestRpcClient): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** Configuration that logs every request with its steps, and writes what the pages show without delay. */
+/** Configuration that logs every request, and writes what the pages show without delay. */
 export const promptPages = `
 [localnet]
 slot_ms = 50
@@ -71,23 +71,23 @@ check_interval_ms = 50
 `;
 
 /**
- * Tests of the pages about calls, sockets and nodes, inside a describe that starts the program. `signedIn` is called
- * before the first of them.
+ * Tests the pages about calls, sockets and nodes. Call it in a describe that starts the program; `signedIn` runs
+ * before the first test.
  */
 export function describeTrafficPages(signedIn: () => SignedInPage): void {
   describe('the traffic pages', () => {
     let now: SignedInPage;
     let page: Page;
-    let made: CreatedKey;
+    let created: CreatedKey;
     let gateway: TestRpcClient;
     let signature = '';
 
     beforeAll(async () => {
       now = signedIn();
       page = now.page;
-      made = await makeKey(now, { name: 'traffic', logsBodies: true });
-      gateway = createRpcClient(now.dashboard.service.ready.rpcUrl, made.secret);
-      await inForce(gateway);
+      created = await createKey(now, { name: 'traffic', logsBodies: true });
+      gateway = createRpcClient(now.dashboard.service.ready.rpcUrl, created.secret);
+      await untilAccepted(gateway);
       signature = await sendTransfer(gateway);
       for (let index = 0; index < 12; index++) await gateway.post(bodyOf('getSlot'));
       await gateway.post(bodyOf('getAccountInfo', ['nonsense']));
@@ -100,15 +100,15 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     const cell = (text: string) => page.getByRole('cell', { name: text, exact: true });
 
     it('show the calls of a key as table, chart and CSV', async () => {
-      await open(`/usage?range=15m&key=${made.key.id}`);
+      await open(`/usage?range=15m&key=${created.key.id}`);
       await page.getByRole('row', { name: /^getSlot 12 100%/ }).waitFor();
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
       const chart = page.getByRole('figure', { name: 'Requests by method' });
       await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
       await page.getByText('Export').click();
-      const coming = page.waitForEvent('download');
+      const download = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download CSV' }).click();
-      const file = await readFile(await (await coming).path(), 'utf8');
+      const file = await readFile(await (await download).path(), 'utf8');
       expect(file).toContain('getSlot');
       await checkPage(page, 'usage');
       await open('/performance?range=15m');
@@ -117,7 +117,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     });
 
     it('link from an error to the request, with its steps and parameters', async () => {
-      await open(`/errors?range=15m&key=${made.key.id}`);
+      await open(`/errors?range=15m&key=${created.key.id}`);
       await page
         .getByRole('row', { name: /^-32602/ })
         .getByRole('link', { name: /Example/ })
@@ -130,8 +130,8 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'errors');
     });
 
-    it('filter the log with chips stored in the URL', async () => {
-      await open(`/logs?range=15m&key=${made.key.id}`);
+    it('filter the log with chips that are stored in the URL', async () => {
+      await open(`/logs?range=15m&key=${created.key.id}`);
       await cell('getSlot').first().waitFor();
       await page.getByLabel('Outcome').selectOption('rpcError');
       await page.waitForURL(/status=rpcError/);
@@ -144,7 +144,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     });
 
     it('list an open socket with its subscriptions, and close it', async () => {
-      const url = `${now.dashboard.service.ready.wsUrl}?api-key=${made.secret}`;
+      const url = `${now.dashboard.service.ready.wsUrl}?api-key=${created.secret}`;
       const socket = await SocketClient.open(url);
       await socket.result('slotSubscribe');
       await open('/streams');
@@ -171,7 +171,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'transactions');
     });
 
-    it('cordon and uncordon a node with a reason, as the audit log records', async () => {
+    it('cordon and uncordon a node with a reason, which the audit log records', async () => {
       await open('/upstreams');
       await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
       await page.getByLabel('Reason').fill('a new disk');

@@ -7,15 +7,15 @@ import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnSqlite } from '../stores.ts';
 
 /**
- * Expected access, written out independently of the contract. One letter per caller: n nobody, s signed in
- * but no member, v viewer, d developer, a admin, w owner, o operator, V D A W customer tokens with these
- * roles, O operator token, l local program, m owner of another customer, M token of another customer, z owner
- * of the suspended customer, Z its owner token.
+ * Expected access per caller, independent of the contract. Letters: n not signed in, s signed in without a
+ * membership, v viewer, d developer, a admin, w owner, o operator, V D A W customer tokens with these roles, O
+ * operator token, l local program, m owner of another customer, M its token, z owner of the suspended customer, Z its
+ * token.
  */
 const everybody = 'nsvdawoVDAWOlmMzZ';
 const signedIn = 'svdawoVDAWOlmMzZ';
 const operators = 'oOl';
-const look = 'vdawVDAWoOlzZ';
+const readers = 'vdawVDAWoOlzZ';
 const lookAdmin = 'awAWoOlzZ';
 const lookDeveloper = 'dawDAWoOlzZ';
 const develop = 'dawDAWoOl';
@@ -38,7 +38,7 @@ function expectedFor(name: ContractName): string {
   const exception = exceptions[name];
   if (exception !== undefined) return exception;
   if (!name.includes('{customer}')) return operators;
-  if (name.startsWith('GET ')) return look;
+  if (name.startsWith('GET ')) return readers;
   return /\/(keys|connections)\b/.test(name) ? develop : administer;
 }
 
@@ -97,7 +97,7 @@ async function fill({ db }: Store): Promise<void> {
     .execute();
 }
 
-/** Allowed, or the status of the refusal. */
+/** 'allowed', or the status code of the rejection. */
 async function reported(
   store: Store,
   name: ContractName,
@@ -125,8 +125,8 @@ async function reported(
   }
 }
 
-describeOnSqlite('access to routes', ({ open }) => {
-  it('follows the rules for every route and kind of caller', async () => {
+describeOnSqlite('route access', ({ open }) => {
+  it('is as specified for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
     const wrong: string[] = [];
@@ -140,7 +140,7 @@ describeOnSqlite('access to routes', ({ open }) => {
     expect(wrong).toEqual([]);
   });
 
-  it('hides customers from non-members: existing and missing ones get the same answer', async () => {
+  it('responds alike to non-members for existing and missing customers', async () => {
     const store = await open();
     await fill(store);
     const ofCustomers = (Object.keys(contract) as ContractName[]).filter((name) =>

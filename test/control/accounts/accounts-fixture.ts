@@ -123,14 +123,14 @@ export type ApiResponse = Readonly<{ status: number; json: LooseJson; headers: H
 
 export type RequestInput = Readonly<{
   body?: unknown;
-  /** Override the headers of our pages; null removes one. */
+  /** Overrides the headers of our pages; null removes one. */
   headers?: Readonly<Record<string, string | null>>;
 }>;
 
-/** A browser on one of our pages, with cookies and our headers. */
+/** A browser on one of our pages, which sends cookies and our headers. */
 export class Browser {
   readonly cookies = new Map<string, string>();
-  /** As sent, with attributes. */
+  /** The Set-Cookie headers, unparsed. */
   readonly setCookies: string[] = [];
   readonly #http: HttpApi;
   readonly #origin: string;

@@ -15,7 +15,7 @@ import {
 const TAIL = '/api/v1/customers/house/logs/tail';
 const here = (address: string) => ({ address });
 
-describeOnSqlite('a slot of the control API', ({ open }) => {
+describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
   let fixture: AccountsFixture;
   let operator: Browser;
   const open_: AbortController[] = [];
@@ -62,7 +62,7 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     );
   }
 
-  it('is not exhausted by stalled bodies, whose slots are shared between clients', async () => {
+  it('stays available to other clients while one client stalls its request bodies', async () => {
     const http = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
     const slow = [
       ...[1, 2].map((host) => trickle(http, `2001:db8::${host}`)),
@@ -70,13 +70,13 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     ];
     const look = (address: string) => new Browser(http, address, ORIGIN);
     const one = { token: 'x'.repeat(43) };
-    // Requests without a body are answered for any client.
+    // Requests without a body still succeed, for any client.
     expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
     expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
     void slow;
   });
 
-  it('of a stalled body is released after a short time', async () => {
+  it('is released soon after a request body stalls', async () => {
     const http = httpOf({ requestsMax: 1, siteRequestsMax: 1, bodyTimeoutMs: 20 });
     const answer = await trickle(http, '192.0.2.7');
     expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
@@ -87,7 +87,7 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     expect((await next.get('/api/v1/me')).status).toBe(200);
   });
 
-  it('of a live log ends when the right is revoked', async () => {
+  it('is released when the right to follow a live log is revoked', async () => {
     const http = httpOf({ recheckMs: 10 });
     const viewer = await joinByInvitation(fixture, operator, 'house', `tail-${fixture.email}`, 'viewer');
     const { json } = await viewer.get('/api/v1/me');
@@ -118,7 +118,7 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     expect([first?.done, Buffer.from(first?.value ?? []).toString()]).toEqual([false, ': here\n\n']);
   });
 
-  it('of a live log is shared between users, with some reserved for the operator', async () => {
+  it('for a live log is limited per user, with some reserved for operators', async () => {
     const tails = new LogTails({
       tailsMax: 5,
       customerTailsMax: 4,
@@ -139,7 +139,7 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     await vi.waitFor(async () => expect(await status(cora)).toBe(200));
   });
 
-  it('for streams is shared between callers, with extra ones for the operator', async () => {
+  it('for streams is limited across callers, with extra ones for operators', async () => {
     const http = httpOf({ streamsMax: 3, callerStreamsMax: 2 });
     const anna = await joinByInvitation(fixture, operator, 'house', `s-${fixture.email}`, 'viewer');
     const bert = await joinByInvitation(fixture, operator, 'house', `t-${fixture.email}`, 'viewer');

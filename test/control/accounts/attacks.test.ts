@@ -25,8 +25,8 @@ const paths = [
   '/api/auth/../v1/customers',
 ];
 
-/** Paths of the library, and members of every object. */
-const behind = [
+/** Paths of the sign-in library that must not be exposed, and properties of Object.prototype. */
+const hiddenPaths = [
   ['/error', 'GET'],
   ['/delete-user', 'POST'],
   ['/change-email', 'POST'],
@@ -43,19 +43,19 @@ const bodies = [
 ] as const;
 
 describeOnSqlite('an attack', ({ open, fresh }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
-    place ??= fresh();
-    fixture = await openAccountsFixture(await open(await place));
+    database ??= fresh();
+    fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     viewer = await joinByInvitation(fixture, operator, 'house', `viewer-${fixture.email}`, 'viewer');
   });
 
-  it('from another page or program cannot change anything with the cookie of a user', async () => {
+  it("from another site or program cannot change anything with a user's cookie", async () => {
     const { token } = (await operator.post('/api/v1/tokens', { name: 'ci' })).json;
     for (const [name, headers] of foreign) {
       const make = await operator.post('/api/v1/customers', { name: 'Theirs' }, { headers });
@@ -89,7 +89,7 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
   });
 
   it('reaches only the allowed paths of the sign-in library', async () => {
-    for (const [path, method] of behind) {
+    for (const [path, method] of hiddenPaths) {
       const sent = method === 'POST' ? { body: {} } : {};
       const { status, json } = await operator.send(method, `/api/auth${path}`, sent);
       expect([path, status, json.error.code]).toEqual([path, 404, 'NO_SUCH_ROUTE']);
@@ -118,7 +118,7 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
   it.each([
     ['__proto__', '{"name":"x","__proto__":{"planId":"default"}}'],
     ['constructor', '{"name":"x","constructor":{"prototype":{"isOperator":true}}}'],
-  ])('with a body with %s is rejected with the field name', async (field, body) => {
+  ])('with %s in the body is rejected, naming the field', async (field, body) => {
     const { status, json } = await operator.post('/api/v1/customers', body);
     expect([status, Object.keys(json.error.fields)]).toEqual([422, [field]]);
     expect(({} as { isOperator?: boolean }).isOperator).toBeUndefined();
@@ -161,7 +161,7 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
       expect([400, 401, 422]).toContain((await viewer.post('/api/auth/sign-in/email', body)).status);
   });
 
-  it('gets an explanation without internal details', async () => {
+  it('gets an error response without internal details', async () => {
     const { headers, json } = await fixture.browser().get('/api/v1/customers');
     expect(json.error.requestId).toBe(headers.get('x-request-id'));
     expect(headers.get('cache-control')).toBe('no-store');

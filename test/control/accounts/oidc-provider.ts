@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** An OpenID Connect provider on loopback that issues the identities that the test chooses. */
+/** An OpenID Connect provider on loopback that issues identities chosen by the test. */
 export async function startOidcProvider() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const forger = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
@@ -45,7 +45,7 @@ export async function startOidcProvider() {
   state.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: state.issuer,
-    /** Identity for the next codes. */
+    /** The identity that the next authorization codes stand for. */
     comes: (claims: Claims, isForged = false) => Object.assign(state, { claims, isForged }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };

@@ -65,10 +65,10 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 type OpenFixture = (options?: Parameters<typeof openAccountsFixture>[1]) => Promise<AccountsFixture>;
 
 function fixtureIn({ open, fresh }: Stores): OpenFixture {
-  let place: ReturnType<Stores['fresh']> | null = null;
+  let database: ReturnType<Stores['fresh']> | null = null;
   return async (options) => {
-    place ??= fresh();
-    return openAccountsFixture(await open(await place), options);
+    database ??= fresh();
+    return openAccountsFixture(await open(await database), options);
   };
 }
 
@@ -101,7 +101,7 @@ describeOnBothStores('sign-in', (stores) => {
     expect((await browser.accept(token)).status).toBe(404);
   });
 
-  it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
+  it('revokes other sessions on a password change, lists sessions, and revokes single ones', async () => {
     const one = await fixture();
     const here = await firstOperator(one);
     const [phone, desk] = [one.browser(), one.browser()];
@@ -163,7 +163,7 @@ describeOnBothStores('sign-in', (stores) => {
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
   });
 
-  it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
+  it('mails a reset link to existing accounts, and responds alike for unknown ones', async () => {
     const one = await fixture({ publicUrl: 'https://solway.test' });
     const operator = await firstOperator(one);
     const browser = one.browser('198.51.100.20');
@@ -197,7 +197,7 @@ describeOnBothStores('sign-in', (stores) => {
   });
 });
 
-describeOnSqlite('the protection of sign-in', (stores) => {
+describeOnSqlite('sign-in protection', (stores) => {
   const fixture = fixtureIn(stores);
 
   it('rejects expired links, and sign-up without a link', async () => {
@@ -209,7 +209,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
   });
 
-  it('lets anybody sign up if open, each with a customer', async () => {
+  it('lets anyone sign up when sign-up is open, each with their own customer', async () => {
     const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
     const anna = one.browser();
     expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
@@ -234,7 +234,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect(tls.setCookies[0]).toMatch(/^__Secure-solway\.session_token=.*Secure/i);
   });
 
-  it('answers alike for a wrong password and an unknown address, and audits both', async () => {
+  it('responds alike for a wrong password and an unknown address, and audits both', async () => {
     const one = await fixture();
     const operator = await firstOperator(one);
     const wrong = await one.browser().signIn(one.email, 'not the password');
@@ -244,7 +244,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect(wrong.status).toBe(401);
     await one.browser().signIn('nobody.else@example.com', 'not the password');
     await one.browser().signIn(one.email, 'not the password');
-    // Unknown accounts have one entry per minute; the rest is written at the end.
+    // Failures of unknown accounts are aggregated into one entry per minute; stopping writes the rest.
     await one.signIn.stop();
     const refused = (await audit(one, operator)).filter(({ action }) => action === 'session.refused');
     expect(refused.map(({ detail }) => detail)).toEqual([
@@ -254,13 +254,13 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     ]);
   });
 
-  it('limits guessing by address and by account, and forgets after a while', async () => {
+  it('limits password guesses by address and by account, and lifts the limits after a while', async () => {
     const one = await fixture({ limits: { hashesWaitingMax: 200 } });
     const operator = await firstOperator(one);
     const guess = (address: string, email = one.email) =>
       one.browser(address).signIn(email, 'not the password');
     for (let i = 0; i < 5; i++) expect((await guess(`198.51.100.${i}`)).status).toBe(401);
-    // Attackers could invent any number of these, so they are limited by address only.
+    // Attackers can invent any number of accounts, so unknown ones are limited by address only.
     for (let i = 0; i < 7; i++) expect((await guess(`203.0.113.1${i}`, 'no address')).status).not.toBe(429);
     const refused = await guess('198.51.100.9');
     expect(refused.status).toBe(429);
@@ -275,7 +275,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
-  it('counts an IPv6 /64 as one address, and does not reset its failures when a sign-in succeeds', async () => {
+  it('counts an IPv6 /64 as one address, and keeps its failures when a sign-in succeeds', async () => {
     const addressAttempts = { ...accountLimits.addressAttempts, freeAttempts: 2 };
     const one = await fixture({ limits: { addressAttempts } });
     await firstOperator(one);
@@ -287,7 +287,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect(await guess('2::1', 4)).toBe(401);
   });
 
-  it('counts passwords tried by sign-up like sign-ins, and does not remember invented accounts', async () => {
+  it('limits password guesses through sign-up like sign-ins, and stores no state for invented accounts', async () => {
     const one = await fixture({ signUp: 'open' });
     await firstOperator(one);
     for (let i = 0; i < 3; i++)
@@ -305,7 +305,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     }
   });
 
-  it('admits a user from a known address despite failures from others', async () => {
+  it('accepts a user from a known address despite failures from others', async () => {
     const one = await fixture();
     await firstOperator(one);
     const home = '203.0.113.20';
@@ -349,7 +349,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await one.browser('198.51.100.14').signIn(one.email)).status).toBe(429);
   });
 
-  it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
+  it('creates a new session at each sign-in, and ignores session ids chosen by the client', async () => {
     const one = await fixture();
     await firstOperator(one);
     const victim = one.browser();
@@ -364,19 +364,19 @@ describeOnSqlite('the protection of sign-in', (stores) => {
 
   it.each([
     [
-      'another factor',
+      'a new second factor',
       async (own: Browser) => {
         await own.post('/api/auth/two-factor/disable', { password: PASSWORD });
         await enableTotp(own);
       },
     ],
     [
-      'another password',
+      'a password change',
       (own: Browser) =>
         own.post('/api/auth/change-password', { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }),
     ],
     [
-      'a password set by mail',
+      'a password reset by mail',
       async (own: Browser, { mails, email }: AccountsFixture) => {
         await own.post('/api/auth/request-password-reset', { email });
         await own.post('/api/auth/reset-password', { token: mails.at(-1)?.text, newPassword: NEXT_PASSWORD });
@@ -384,7 +384,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     ],
     ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
     ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
-  ])('skips the second factor in trusted browsers until %s', async (_, change) => {
+  ])('requires the second factor again in trusted browsers after %s', async (_, change) => {
     const one = await fixture();
     const own = await firstOperator(one);
     const { uri } = await enableTotp(own);
@@ -411,7 +411,7 @@ const elsewhere = [
 ];
 
 describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
 
   async function start(
     signUp: 'invited' | 'open' = 'invited',
@@ -422,8 +422,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const oidc = [
       { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
     ];
-    place ??= fresh();
-    return { fixture: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
+    database ??= fresh();
+    return { fixture: await openAccountsFixture(await open(await database), { oidc, signUp }), provider };
   }
 
   async function come(
@@ -536,8 +536,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
       clientId: 'a',
       clientSecret: 'b',
     };
-    place ??= fresh();
-    const fixture = await openAccountsFixture(await open(await place), { oidc: [away] });
+    database ??= fresh();
+    const fixture = await openAccountsFixture(await open(await database), { oidc: [away] });
     defer(async () => fixture.signIn.stop());
     const operator = await firstOperator(fixture);
     expect((await operator.get('/api/v1/customers')).status).toBe(200);

@@ -17,7 +17,7 @@ import {
 let count = 0;
 
 describeOnBothStores('a team', ({ kind, open, fresh }) => {
-  let place: Promise<OpenOptions> | null = null;
+  let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
   let customer: string;
@@ -30,8 +30,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     (await browser.get(at('/audit'))).json.items;
 
   beforeEach(async () => {
-    place ??= fresh();
-    fixture = await openAccountsFixture(await open(await place));
+    database ??= fresh();
+    fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
   });
@@ -39,13 +39,13 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
   it('leaves no grants with a member who issues them while being removed', async () => {
     const admin = await join('admin');
     const id = await idOf(admin);
-    const hand = (nth: number) =>
+    const issue = (nth: number) =>
       nth % 2 === 0
         ? admin.post(at('/tokens'), { name: `t${nth}`, role: 'viewer' })
         : admin.post(at('/invitations'), { email: `i${nth}@example.com`, role: 'viewer' });
-    const handed = Array.from({ length: 16 }, (_, nth) => hand(nth));
+    const issued = Array.from({ length: 16 }, (_, nth) => issue(nth));
     const removed = operator.send('DELETE', at(`/members/${id}`));
-    const statuses = (await Promise.all([...handed, removed])).map(({ status }) => status);
+    const statuses = (await Promise.all([...issued, removed])).map(({ status }) => status);
     expect(statuses.at(-1)).toBe(200);
     const left = [
       ...(await operator.get(at('/tokens'))).json.tokens,
@@ -56,7 +56,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     ).toEqual([]);
   });
 
-  it('rejects a change whose author lost the role meanwhile', async () => {
+  it('rejects a change whose author has lost the required role in the meantime', async () => {
     const admin = await join('admin');
     const id = await idOf(admin);
     const reduced = operator.send('PATCH', at(`/members/${id}`), { body: { role: 'viewer' } });
@@ -69,7 +69,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     for (const { status } of responses) expect([200, 403]).toContain(status);
   });
 
-  it('has tokens that can be revoked only through their customer', async () => {
+  it('has tokens that can be revoked only through their own customer', async () => {
     const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
     for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
       expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
@@ -77,7 +77,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
   });
 
-  it('keeps an owner when two leave concurrently', async () => {
+  it('keeps one owner when two leave concurrently', async () => {
     const [one, two] = [
       await join('owner'),
       joinByInvitation(fixture, operator, customer, name('second'), 'owner'),
@@ -91,12 +91,12 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('revokes tokens and invitations of a member that exceed reduced rights', async () => {
+  it("loses tokens and invitations of a member that exceed the member's reduced role", async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
     const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (path: string, body: object, sent?: object) =>
       (await admin.post(at(path), body, sent)).json;
-    const [first, look] = [
+    const [first, third] = [
       await make('/tokens', { name: 'ci', role: 'admin' }),
       await make('/tokens', { name: 'watch', role: 'viewer' }),
     ];
@@ -107,7 +107,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const { secret: theirs } = (await owner.post(at('/tokens'), { name: 'theirs', role: 'owner' })).json;
     const works = async (secret: string) =>
       (await fixture.browser().get(at(''), bearer(secret))).status === 200;
-    const secrets = [first, second, look].map(({ secret }) => secret);
+    const secrets = [first, second, third].map(({ secret }) => secret);
     const opens = async (of: string) =>
       (await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
     const member = at(`/members/${await idOf(admin)}`);
@@ -127,7 +127,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(reported[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
   });
 
-  it('has an immutable audit log, in pages and as a file', async () => {
+  it('has an immutable audit log, available in pages and as a file', async () => {
     await join('viewer');
     const whole = await lines();
     const first = (await operator.get(at('/audit?limit=2'))).json;
@@ -151,7 +151,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(await lines()).toEqual(whole);
   });
 
-  it('revokes grants of a token recursively if requested', async () => {
+  it('revokes the grants issued by a token recursively on request', async () => {
     const asToken = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (secret: string | null, label: string): Promise<LooseJson> => {
       const body = { name: label, role: 'admin' };
@@ -179,7 +179,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     );
   });
 
-  it('of operators keeps at least one, and revokes rights at once', async () => {
+  it('of operators keeps at least one, and revokes rights immediately', async () => {
     const second = await firstOperator(fixture, `second-${fixture.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(200);
     const { secret: everywhere } = (await second.post('/api/v1/tokens', { name: 'all' })).json;
@@ -189,8 +189,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const works = async (secret: string) =>
       (await fixture.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([200, 200]);
-    const office = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
-    await removeOperator(office, `second-${fixture.email}`);
+    const caller = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
+    await removeOperator(caller, `second-${fixture.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(403);
     expect((await second.get('/api/v1/customers/house')).status).toBe(404);
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([401, 401]);
@@ -203,15 +203,15 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const emails = (await listOperators(fixture.store)).map(({ email }) => email);
     expect(emails).toContain(fixture.email);
     expect(emails).not.toContain(`second-${fixture.email}`);
-    for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(office, email);
-    await expect(removeOperator(office, fixture.email)).rejects.toThrow('last operator');
-    await expect(removeOperator(office, 'nobody@example.com')).rejects.toThrow('no such operator');
+    for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(caller, email);
+    await expect(removeOperator(caller, fixture.email)).rejects.toThrow('last operator');
+    await expect(removeOperator(caller, 'nobody@example.com')).rejects.toThrow('no such operator');
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('grows by single-use invitations for one address, all audited', async () => {
+  it('grows through audited single-use invitations, each for one address', async () => {
     const made = await operator.post(at('/invitations'), { email: 'Dora@Example.com', role: 'developer' });
     expect(made.json.invitation).toMatchObject({ email: 'dora@example.com', role: 'developer' });
     expect(made.json.link).toMatch(/^http:\/\/solway\.test\/invite#token=[\w-]{43}$/);
@@ -280,7 +280,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(invitation.json.invitation).toMatchObject({ expiresAt: ends });
   });
 
-  it('issues tokens with at most the rights of the issuer, shown once and revocable at once', async () => {
+  it("issues tokens with at most the issuer's rights, shown once and revocable immediately", async () => {
     const admin = await join('admin');
     expect((await admin.post(at('/tokens'), { name: 'ci', role: 'owner' })).status).toBe(403);
     const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
@@ -327,7 +327,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     }
   });
 
-  it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {
+  it('is read-only while suspended, except that non-owners may leave, and its keys are rejected', async () => {
     const [owner, viewer] = [await join('owner'), await join('viewer')];
     const second = await join('owner');
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;

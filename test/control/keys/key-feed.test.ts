@@ -17,11 +17,11 @@ const expire = (store: Store, id: string, at: number) =>
 
 class WatchedDirectory extends KeyAuthenticator {
   readonly events = new EventEmitter();
-  handedOn = 0;
+  applied = 0;
 
   override apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const taken = super.apply(records);
-    this.handedOn += taken.length;
+    this.applied += taken.length;
     if (taken.length > 0) this.events.emit('taken', taken);
     return taken;
   }
@@ -44,7 +44,7 @@ function breakable(store: Store): { store: Store; away: boolean } {
     away: false,
     store: {
       ...store,
-      // A separate connection would bypass the switch.
+      // The watcher opens its own connection, which would bypass `away`.
       watch: null,
       get db() {
         if (state.away) throw new Error('the database is unreachable');
@@ -62,7 +62,7 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
     return followed;
   }
 
-  it('does not load revoked keys, or keys expired for more than 30 days', async () => {
+  it('does not load revoked keys, or keys that expired more than 30 days ago', async () => {
     const store = await open();
     const register = await registerOn(store, { now: Date.now });
     const [revoked, long, lately, living] = await Promise.all(
@@ -72,13 +72,13 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
     await expire(store, long!.key.id, Date.now() - 31 * DAY_MS);
     await expire(store, lately!.key.id, Date.now() - 29 * DAY_MS);
     const { directory } = await follow(store);
-    expect([directory.handedOn, directory.size]).toEqual([2, 2]);
+    expect([directory.applied, directory.size]).toEqual([2, 2]);
     expect(directory.find(lately!.key.id as KeyId)).toBeDefined();
     expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
   });
 
-  it('misses no revocation when the first load was interrupted', async () => {
+  it('misses no revocation after an interrupted first load', async () => {
     const real = await open();
     const register = await registerOn(real);
     const early = await createKey(register, { product: 'rpc', name: 'on the first page' });
@@ -125,12 +125,12 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
   });
 
   it.runIf(kind === 'postgres')(
-    'is notified of changes and notices a stopped server long before the next poll',
+    'receives notifications of changes, and detects a stopped server long before the next poll',
     async () => {
       const store = await open();
       const register = await registerOn(store);
       const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
-      // The first may be found by the poll after LISTEN; later ones only by notification.
+      // The poll after LISTEN may find the first key; only notifications can deliver the others.
       for (let count = 1; count <= 3; count++) {
         const taken = next('taken');
         await createKey(register, { product: 'rpc', name: 'x' });

@@ -35,13 +35,13 @@ async function startApi(store: Store, options: AccountsFixtureOptions = {}) {
 }
 
 describeOnSqlite('the key routes', ({ open }) => {
-  it('return the secret even if this gateway cannot apply the change', async () => {
+  it('return the secret even if this gateway fails to apply the change', async () => {
     const { fixture, make } = await startApi(await open());
     Object.assign(fixture.services, { refreshKeys: () => new Promise(() => {}) });
     expect((await make()).json.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
-  it('create, show, change, rotate, cut, disable and revoke keys, and audit the source', async () => {
+  it('create, show, change, rotate, disable and revoke keys, end overlaps, and audit the source', async () => {
     const { fixture, operator, customer, at, make } = await startApi(await open());
     const { secret, key } = (await make()).json;
     expect(secret.startsWith(key.start)).toBe(true);
@@ -74,7 +74,7 @@ describeOnSqlite('the key routes', ({ open }) => {
     expect(JSON.stringify(lines)).not.toContain(secret.slice(21, -6));
   });
 
-  it('reject requests with status, code and field', async () => {
+  it('reject invalid requests with status, code and field', async () => {
     const { fixture, operator, customer, at, make } = await startApi(await open());
     Object.assign(fixture.services.keys, { customerKeysMax: 1 });
     const admin = await joinByInvitation(fixture, operator, customer, 'admin@example.com', 'admin');
@@ -94,7 +94,7 @@ describeOnSqlite('the key routes', ({ open }) => {
 });
 
 describeOnBothStores('the list of keys', ({ open }) => {
-  it('has pages with recent activity', async () => {
+  it('is paginated, and shows recent activity', async () => {
     const store = await open();
     const ids = ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC', 'DDDDDDDD', 'EEEEEEEE'];
     await addKeys(store, 'acme', Object.fromEntries(ids.map((id) => [id, 'default'])));
@@ -129,7 +129,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
   ];
 
-  it('is recognized by its full text anywhere, and by nothing less', async () => {
+  it('is detected by its full text only, at any position', async () => {
     const { fixture, operator, make } = await startApi(await open());
     const { secret, key } = (await make()).json;
     const whose = async (text: string) => (await operator.post('/api/v1/keys/whose', { text })).json;
@@ -144,7 +144,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
     expect((await fixture.browser().post('/api/v1/keys/whose', { text: secret })).status).toBe(401);
   });
 
-  it('is not marked while no notification can be queued', async () => {
+  it('is not marked as leaked while no notification can be queued', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -156,7 +156,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
   });
 
   it.each([false, true])(
-    'is marked and notified once after a signed report (revoked: %s)',
+    'is marked as leaked and notified once after a signed report (revoked: %s)',
     async (revokes) => {
       const store = await open();
       const scanner = generateKeyPairSync('ec', { namedCurve: 'P-256' });

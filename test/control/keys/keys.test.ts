@@ -72,7 +72,7 @@ const lastAudit = async (store: Store) => {
 };
 
 describeOnSqlite('key rules', ({ open }) => {
-  it('are normalized and reach the gateways', async () => {
+  it('are normalized and applied by the gateways', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key } = await createKey(register, {
@@ -143,7 +143,7 @@ describeOnSqlite('key rules', ({ open }) => {
     expect(await listKeys(register, { withRevoked: true })).toEqual([]);
   });
 
-  it('of a public key require origins, read-only methods and a rate per address', async () => {
+  it('require origins, read-only methods and a rate per address for a public key', async () => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
@@ -172,8 +172,8 @@ describeOnSqlite('key rules', ({ open }) => {
   });
 });
 
-describeOnSqlite('a key change', ({ open }) => {
-  it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
+describeOnSqlite('changes of a key', ({ open }) => {
+  it('apply to the whole key family, are audited with before and after, and extend nothing', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(store, { clock });
@@ -213,7 +213,7 @@ describeOnSqlite('a key change', ({ open }) => {
     });
   });
 
-  it('are rejected once the key has ended', async () => {
+  it('are rejected after the key has ended', async () => {
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(await open(), { clock });
     const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR });
@@ -225,7 +225,7 @@ describeOnSqlite('a key change', ({ open }) => {
 });
 
 describeOnBothStores('the keys of a customer', ({ open }) => {
-  it('move to the new plan of their customer, except those with a plan of their own', async () => {
+  it('move to a new plan with their customer, except keys with a plan of their own', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -280,7 +280,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(await listKeys(acme)).toEqual([key]);
   });
 
-  it('are revoked together, all or none, each with an audit entry', async () => {
+  it('are revoked together or not at all, each with an audit entry', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const ids: string[] = [];
@@ -326,7 +326,7 @@ async function auditOf(store: Store): Promise<string[]> {
 }
 
 describeOnBothStores('keys', ({ open }) => {
-  it('work at once and are stored as a digest only', async () => {
+  it('work immediately, and are stored only as a digest', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { secret, key } = await createKey(register, { product: 'rpc', name: ' web shop ' });
@@ -357,7 +357,7 @@ describeOnBothStores('keys', ({ open }) => {
 });
 
 describeOnSqlite('rotation', ({ open }) => {
-  it('can end the old key at once, or shorten the overlap later but never extend it', async () => {
+  it('can end the old key immediately, or shorten the overlap later but never extend it', async () => {
     const store = await open();
     const register = await registerOn(store);
     const first = await createKey(register, { product: 'rpc', name: 'x' });
@@ -394,8 +394,8 @@ describeOnSqlite('rotation', ({ open }) => {
   });
 });
 
-describeOnSqlite('the state of a key', ({ open }) => {
-  it('is final once expired, disabled or not', async () => {
+describeOnSqlite('the status of a key', ({ open }) => {
+  it('cannot be changed by enabling or disabling after the key has expired', async () => {
     const store = await open();
     const register = await registerOn(store);
     const expiresAt = register.now() + HOUR;
@@ -410,7 +410,7 @@ describeOnSqlite('the state of a key', ({ open }) => {
     expect(await revokeKey(later, key.id)).toMatchObject({ state: 'revoked' });
   });
 
-  it('is audited once per change, in order, without a secret', async () => {
+  it('is audited once per change, in order, without secrets', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -437,9 +437,9 @@ describeOnSqlite('the state of a key', ({ open }) => {
 });
 
 describeOnBothStores('the first start', ({ fresh, open }) => {
-  it('creates them once when several programs start together', async () => {
-    const place = await fresh();
-    const stores = await Promise.all([open(place), open(place), open(place)]);
+  it('creates the first keys once when several programs start together', async () => {
+    const database = await fresh();
+    const stores = await Promise.all([open(database), open(database), open(database)]);
     const registers = await Promise.all(stores.map((store) => registerOn(store)));
     const made = await Promise.all(registers.map((register) => createFirstKeys(register)));
     expect(made.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);
@@ -447,8 +447,8 @@ describeOnBothStores('the first start', ({ fresh, open }) => {
   });
 });
 
-describeOnBothStores('the last use of keys', ({ open }) => {
-  it('is written with its address, and never moved back by another gateway', async () => {
+describeOnBothStores('the last use of a key', ({ open }) => {
+  it('is stored with its address, and never moved back by another gateway', async () => {
     const store = await open();
     const register = await registerOn(store);
     const ids: KeyId[] = [];
@@ -475,7 +475,7 @@ describeOnBothStores('the last use of keys', ({ open }) => {
       [150_000, '2001:db8::1'],
       [null, null],
     ]);
-    // Not a change that gateways must load.
+    // A last use must not change the version that gateways poll.
     expect(await version()).toEqual(before);
     one.record(a, '192.0.2.3', 150_001);
     await writer!.flush();

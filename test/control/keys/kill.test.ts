@@ -16,7 +16,7 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Runs the program and kills it; returns the ids that it reported as durable. */
+/** Runs the program and kills it; returns the ids that it reported as committed. */
 async function makeUntilKilled(file: string, keysBefore: number): Promise<string[]> {
   const child = spawn(process.execPath, [maker, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
@@ -50,7 +50,7 @@ async function inspect(file: string, safe: readonly string[]): Promise<void> {
       .execute();
     expect(audited.length).toBe(stored.length);
     const counter = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
-    // One version per key and one for the plan; an interrupted change leaves no trace.
+    // One version per key and one for the plan: interrupted changes consume none.
     expect(counter.version).toBe(stored.length + 1);
   } finally {
     await store.close();

@@ -11,7 +11,7 @@ vi.mock('node:fs', async (load) => {
 
 const folder = temporaryFolder('pepper');
 
-it('a new pepper and its file name are durable before a key is created under it', () => {
+it('a new pepper is synced to disk with its directory entry before a key uses it', () => {
   const kinds: string[] = [];
   vi.mocked(fsyncSync).mockImplementation((descriptor) => {
     kinds.push(fstatSync(descriptor).isDirectory() ? 'folder' : 'file');

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('a pepper', () => {
-  it('is read bare or with versions, the highest being current', () => {
+  it('is read with or without versions; the highest is the current one', () => {
     expect(parsePeppers(OLD, 'x')).toEqual({ current: 1, secrets: new Map([[1, Buffer.from(OLD)]]) });
     const both = parsePeppers(`# kept since May\n2:${NEW}\n1:${OLD}\n`, 'x');
     expect([both.current, both.secrets.get(1)]).toEqual([2, Buffer.from(OLD)]);
@@ -42,7 +42,7 @@ describe('a pepper', () => {
     expect(read).not.toThrow(OLD);
   });
 
-  it('is created once, readable by its owner only, and kept', () => {
+  it('is created once, readable by its owner only, and then reused', () => {
     const made = createPepper(dataDir);
     expect(made.secrets.get(1)!.length).toBeGreaterThanOrEqual(32);
     expect(statSync(pepperFile(dataDir)).mode & 0o777).toBe(0o600);
@@ -52,7 +52,7 @@ describe('a pepper', () => {
     expect(readFileSync(pepperFile(dataDir), 'utf8')).toBe(text);
   });
 
-  it('comes from the environment, then a named file, then the data folder', () => {
+  it('is read from the environment, then a named file, then the data folder', () => {
     createPepper(dataDir);
     const file = join(dataDir, 'other');
     writeFileSync(file, `3:${NEW}\n`);
@@ -76,8 +76,8 @@ async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secre
   }
 }
 
-describeOnBothStores('the pepper of a store', ({ kind, open }) => {
-  it('is rotated without invalidating keys, and removable when no key needs it', async () => {
+describeOnBothStores('the pepper of a database', ({ kind, open }) => {
+  it('can be rotated without invalidating keys, and removed when no key needs it', async () => {
     const store = await open();
     const before = await registerOn(store, {
       peppers: await openPeppers(store, { dataDir, text: `1:${OLD}` }),
@@ -94,16 +94,16 @@ describeOnBothStores('the pepper of a store', ({ kind, open }) => {
     expect((await openPeppers(store, alone)).current).toBe(2);
   });
 
-  it('is the same for machines that start together', async () => {
+  it('is the same on machines that start together', async () => {
     const store = await open();
     const made = await Promise.all([1, 2, 3].map(() => openPeppers(store, { dataDir })));
     expect(new Set(made.map(({ secrets }) => secrets.get(1)!.toString('utf8'))).size).toBe(1);
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('is reported as missing and not replaced', async () => {
+  it('is reported if missing, and not replaced', async () => {
     const store = await open();
     await openPeppers(store, { dataDir });
     rmSync(pepperFile(dataDir));
@@ -111,7 +111,7 @@ describeOnBothStores('the pepper of a store', ({ kind, open }) => {
     expect(existsSync(pepperFile(dataDir))).toBe(false);
   });
 
-  it('is rejected when it differs from the one of the store', async () => {
+  it('is rejected if it differs from that of the database', async () => {
     const store = await open();
     await openPeppers(store, { dataDir });
     await expect(openPeppers(store, { dataDir, text: OLD })).rejects.toThrow(
@@ -119,7 +119,7 @@ describeOnBothStores('the pepper of a store', ({ kind, open }) => {
     );
   });
 
-  it('is removable when its keys expired more than 30 days ago', async () => {
+  it('can be removed if its keys expired more than 30 days ago', async () => {
     const store = await open();
     const clock = { now: Date.now() - 40 * DAY_MS };
     const peppers = await openPeppers(store, { dataDir, text: `1:${OLD}` });

@@ -31,7 +31,7 @@ const plan = (fields: Partial<Plan> = {}): Plan => ({
 const stored = (store: Store) => store.db.selectFrom('plan').selectAll().orderBy('id').execute();
 
 describeOnBothStores('plans', ({ open }) => {
-  it('are updated when any field changes, and untouched otherwise', async () => {
+  it('are updated if any field changes, and left alone otherwise', async () => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
     const before = await stored(store);
@@ -60,7 +60,7 @@ describeOnBothStores('plans', ({ open }) => {
     expect(audit).toEqual(Array(version).fill({ action: 'plan.set', actor: 'test' }));
   });
 
-  it('stay when removed from the configuration, and commands only add new ones', async () => {
+  it('remain when removed from the configuration; commands only add new ones', async () => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
     const silver = plan({ id: 'silver', name: 'Silver' });

@@ -31,10 +31,10 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
     ),
   );
 
-/** Refill so slow that clock differences do not matter. */
-const telling = fc.integer({ min: 1, max: 3 });
+/** So slow that clock differences between the two stores do not matter. */
+const reportCount = fc.integer({ min: 1, max: 3 });
 const rates = fc
-  .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
+  .tuple(gateway, ofNames('r', fc.tuple(reportCount, count, count, fc.constant(0.001), fc.constant(100))))
   .map(([who, [keys, values]]) => step('rates', keys, who, 3, 0.5, ...values.flat()));
 const windows = fc
   .tuple(
@@ -55,7 +55,7 @@ const presence = gateway.map((who) => step('presence', ['gateways'], who, LONG_M
 const noWindows = fc.constant(step('windows', [], 'a', 0, LONG_MS));
 const steps = fc.array(fc.oneof(rates, windows, places, quotas, presence, noWindows), { maxLength: 30 });
 
-/** Removes insignificant differences: time, order of parts, last digit of a level. */
+/** Removes irrelevant differences: time, order, and the last digit of a bucket level. */
 function comparable({ name }: LimitCommand, answer: unknown): unknown {
   if (name === 'presence') return (answer as number[])[1];
   if (name === 'rates') return (answer as string[]).map((level) => Math.round(Number(level)));
@@ -77,12 +77,12 @@ describe.skipIf(redisProgram === null)(
         await exchange.start();
         await fc.assert(
           fc.asyncProperty(steps, async (requested) => {
-            const book = new InMemoryLimitStore();
-            const said = book.execute(requested);
+            const store = new InMemoryLimitStore();
+            const replies = store.execute(requested);
             const prefix = `${run++}:`;
             const there = requested.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
             const observed = requested.length === 0 ? [] : await exchange.execute(there);
-            expect(said.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
+            expect(replies.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
               observed.map((answer, at) => comparable(requested[at] as LimitCommand, answer)),
             );
           }),
@@ -98,8 +98,8 @@ describe.skipIf(redisProgram === null)(
 describe('the in-memory limit store', () => {
   const bookAt = (namesMax = 100) => {
     const clock = { now: 1_000_000 };
-    const book = new InMemoryLimitStore({ namesMax, now: () => clock.now });
-    return { clock, run: (one: LimitCommand) => book.execute([one])[0], book };
+    const store = new InMemoryLimitStore({ namesMax, now: () => clock.now });
+    return { clock, run: (one: LimitCommand) => store.execute([one])[0], store };
   };
 
   it('expires windows and months', () => {
@@ -113,7 +113,7 @@ describe('the in-memory limit store', () => {
     expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['0']);
   });
 
-  it('bounds the number of names and evicts the least recently updated', () => {
+  it('caps the number of entries, and evicts the least recently updated', () => {
     const { run } = bookAt(4);
     for (let name = 0; name < 6; name++) run(step('quotas', [`q${name}`], 'a', Number.MAX_SAFE_INTEGER, 1));
     const known = [0, 1, 2, 3, 4, 5].filter(

@@ -19,10 +19,10 @@ export const quotaKey = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-/** Refill so slow that no test waits for a token. */
+/** So slow that no test waits for a token. */
 export const slow = { rpcPerSecond: 0.001, rpcBurst: 100 };
 
-/** Fails before the request or after it, when enabled. */
+/** Fails before or after executing the request, if set. */
 class FailingLimitStore implements LimitStore {
   fails: 'before' | 'after' | null = null;
   readonly #store: LimitStore;
@@ -51,7 +51,7 @@ class FailingLimitStore implements LimitStore {
   }
 }
 
-/** The limiters of one gateway; they sync only when the test says so. */
+/** The limiters of one gateway, which sync only when the test calls for it. */
 export class Gateway {
   readonly rates = new RateLimiter({ isShared: true });
   readonly groups = new SlidingWindowLimiter({
@@ -143,7 +143,7 @@ export class Gateways {
     return this.all;
   }
 
-  /** Twice, so that every gateway receives all use. */
+  /** The second round delivers to every gateway what the others reported in the first. */
   async sync(times = 2): Promise<void> {
     for (let round = 0; round < times; round++) for (const { shared } of this.all) await shared.sync();
   }

@@ -17,7 +17,7 @@ const key = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-describeOnBothStores('the used credits of a month', ({ kind, open }) => {
+describeOnBothStores('the credits used in a month', ({ kind, open }) => {
   async function opened(): Promise<Store> {
     const store = await open();
     const plan = (id: string, monthlyCredits: number) => ({
@@ -40,7 +40,7 @@ describeOnBothStores('the used credits of a month', ({ kind, open }) => {
     return { ledger, reader, left };
   }
 
-  it('is the sum of days, hours and minutes, rolled up or not', async () => {
+  it('are the sum of days, hours and minutes, rolled up or not', async () => {
     const store = await opened();
     await use(store, NOVEMBER - MINUTE, 500);
     await use(store, NOVEMBER, 1);
@@ -57,10 +57,10 @@ describeOnBothStores('the used credits of a month', ({ kind, open }) => {
     expect(await creditsOfMonth(store, NOVEMBER, NOW)).toEqual([{ ...sum[0], credits: 1_375 }]);
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('grows with the use of other gateways, and counts nothing twice', async () => {
+  it('include the usage of other gateways, and count nothing twice', async () => {
     const store = await opened();
     let now = NOW;
     await use(store, now, 100);
@@ -85,7 +85,7 @@ describeOnBothStores('the used credits of a month', ({ kind, open }) => {
     await reader.stop();
   });
 
-  it('resets with the month', async () => {
+  it('reset at the start of a month', async () => {
     const store = await opened();
     let now = NOW;
     await use(store, now, 100);

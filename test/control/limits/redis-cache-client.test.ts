@@ -26,7 +26,7 @@ describe.skipIf(redisProgram === null)('the response cache in Redis', () => {
   });
   afterAll(() => server.destroy());
 
-  it('returns values of another gateway byte for byte until they expire', async () => {
+  it('returns values stored by another gateway unchanged until they expire', async () => {
     const [one, other] = [open(), open()];
     const key = 'chain\ndevnet\ngetBlock\n[7,"\u00c3\u00a9"]';
     await storeUntilRead(one, other, key, '{"é":18446744073709551615}');
@@ -37,7 +37,7 @@ describe.skipIf(redisProgram === null)('the response cache in Redis', () => {
     other.stop();
   });
 
-  it('misses at once while the server is unreachable, and works again afterwards', async () => {
+  it('misses immediately while the server is unreachable, and recovers afterwards', async () => {
     const answers = open();
     await storeUntilRead(answers, answers, 'a', '1');
     await server.kill();
@@ -49,7 +49,7 @@ describe.skipIf(redisProgram === null)('the response cache in Redis', () => {
     answers.stop();
   });
 
-  it('bounds the bytes queued for a stalled server', async () => {
+  it('limits the bytes queued for a stalled server', async () => {
     const answers = open(100);
     await storeUntilRead(answers, answers, 'a', '1');
     server.pause();

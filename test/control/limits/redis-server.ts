@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Path of an installed Redis or Valkey server; null if none. */
+/** Path of an installed Redis or Valkey server, or null. */
 export const redisProgram: string | null =
   ['redis-server', 'valkey-server']
     .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
@@ -14,7 +14,7 @@ export const redisProgram: string | null =
 export type RedisServer = Readonly<{
   url: string;
   kill(): Promise<void>;
-  /** Restarts on the same port, empty. */
+  /** Restarts on the same port, without data. */
   start(): Promise<void>;
   pause(): void;
   goOn(): void;

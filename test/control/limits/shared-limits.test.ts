@@ -6,20 +6,20 @@ import { DirectLimitStore } from './direct-limit-store.ts';
 import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateways.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
-function promises(gateways: Gateways): void {
-  it('overshoot by at most the local limits between syncs, and repay it', async () => {
+function sharedTests(gateways: Gateways): void {
+  it('are exceeded by at most the local limits between syncs, and repay the excess', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;
     expect(all.map((gateway) => gateway.takeAll())).toEqual([100, 100, 100]);
     await gateways.sync();
     expect(all.map((gateway) => gateway.takeAll())).toEqual([0, 0, 0]);
     const debt = all[0]?.rates.consume('f', slow, performance.now());
-    // Two gateways have overdrawn the bucket; the wait covers the debt.
+    // Two gateways have overdrawn the bucket; the retry time covers the debt.
     expect(debt?.retryAfter).toBeGreaterThan((bound - 100 - 1) / slow.rpcPerSecond);
   });
 
   it.each(['before', 'after'] as const)(
-    'neither gain nor lose by syncs that fail %s the report',
+    'stay exact when a sync fails %s its report is stored',
     async (fails) => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       b.take(20);
@@ -36,7 +36,7 @@ function promises(gateways: Gateways): void {
     },
   );
 
-  it('count REST requests of all, part by part', async () => {
+  it('count REST requests across gateways, per endpoint group', async () => {
     const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
     a.request(25);
     b.request(15);
@@ -47,7 +47,7 @@ function promises(gateways: Gateways): void {
     expect(b.groups.consume('nft f', performance.now()).allowed).toBe(true);
   });
 
-  it('count open connections of all, and free closed ones', async () => {
+  it('count open connections across gateways, and release closed ones', async () => {
     const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
     expect(a.connectAll(10)).toBe(10);
     b.connections.tryAcquire('f', 10);
@@ -59,7 +59,7 @@ function promises(gateways: Gateways): void {
     expect(b.connectAll(10)).toBe(4);
   });
 
-  it('free the connections of a dead gateway', async () => {
+  it('release the connections of a dead gateway', async () => {
     const [a, b] = (await gateways.start(2, { presenceMs: 300 })) as [Gateway, Gateway];
     expect(a.connectAll(3)).toBe(3);
     b.connections.tryAcquire('f', 3);
@@ -88,13 +88,13 @@ function promises(gateways: Gateways): void {
 }
 
 describe('limits of several gateways, in the primary process', () => {
-  let book = new InMemoryLimitStore();
-  const gateways = new Gateways(() => new DirectLimitStore(book));
+  let store = new InMemoryLimitStore();
+  const gateways = new Gateways(() => new DirectLimitStore(store));
   beforeEach(() => {
-    book = new InMemoryLimitStore();
+    store = new InMemoryLimitStore();
   });
   afterEach(() => gateways.stop());
-  promises(gateways);
+  sharedTests(gateways);
 });
 
 describe.skipIf(redisProgram === null)(
@@ -112,9 +112,9 @@ describe.skipIf(redisProgram === null)(
     });
     afterEach(() => gateways.stop());
 
-    promises(gateways);
+    sharedTests(gateways);
 
-    it('recover without loss or double counting when the server loses its data', async () => {
+    it('recover without loss or double counting after the server loses its data', async () => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       a.spend(600);
       b.spend(100);
@@ -142,7 +142,7 @@ describe.skipIf(redisProgram === null)(
       expect(b.connectAll(10)).toBe(5);
     });
 
-    it('apply their shares while the server is unreachable, and never wait', async () => {
+    it('fall back to local shares while the server is unreachable, without waiting', async () => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       a.spend(200);
       await gateways.sync();
@@ -170,7 +170,7 @@ describe.skipIf(redisProgram === null)(
       expect([a.takeAll(), b.takeAll()]).toEqual([0, 0]);
     });
 
-    it('start with shares if the server is unreachable', async () => {
+    it('use local shares from the start if the server is unreachable', async () => {
       await redis.kill();
       const alone = gateways.add({ gatewaysMin: 4, connectTimeoutMs: 50 });
       await alone.shared.start();

@@ -17,54 +17,54 @@ import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 const key = { ...internalKey, familyId: 'f', neverBack: true };
 const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
 
-/** A process with nodes at these slots, one after the other. */
-function processOver(exchange: LimitStore, ...slots: number[]) {
+/** A process whose node returns these slots in turn. */
+function createProcess(exchange: LimitStore, ...slots: number[]) {
   const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:slot:', retentionMs: 60_000 });
   const sessions = new SessionMinSlots({}, minSlots);
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
   const limits = { waitMs: 2_000, backoffMs: 1 };
   const parts = { keys: new CallKeys(), counts: new ResponseCounts(), limits };
-  const met = new MonotonicReads(source, parts);
-  /** The slot of a read in the session, or the error. */
+  const reads = new MonotonicReads(source, parts);
+  /** The slot that a read in the session returns, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
     const minSlot = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
-    const { body } = await request(met, { ...call, minSlot });
+    const { body } = await request(reads, { ...call, minSlot });
     return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
   };
   return { read, source };
 }
 
-function promises(open: () => LimitStore): void {
-  it('have the same minimum slot in all processes', async () => {
-    const a = processOver(open(), 105, 105, 107);
-    const b = processOver(open(), 100, 104, 106);
+function sharedTests(open: () => LimitStore): void {
+  it('share a minimum slot across processes', async () => {
+    const a = createProcess(open(), 105, 105, 107);
+    const b = createProcess(open(), 100, 104, 106);
     expect([await a.read(), await b.read(), b.source.calls.length]).toEqual(['105', '106', 3]);
     expect([await a.read(), a.source.calls.length]).toEqual(['107', 3]);
   });
 
-  it('are separate for other sessions of the same key', async () => {
-    const a = processOver(open(), 205);
-    const b = processOver(open(), 200);
+  it('are isolated from other sessions of the same key', async () => {
+    const a = createProcess(open(), 205);
+    const b = createProcess(open(), 200);
     expect([await a.read('one'), await b.read('other'), await b.read(null)]).toEqual(['205', '200', '200']);
   });
 }
 
-describe('sessions of several processes, in the memory of one of them', () => {
-  const book = new InMemoryLimitStore();
-  promises(() => new DirectLimitStore(book));
+describe('sessions of several processes, with the store in one of them', () => {
+  const store = new InMemoryLimitStore();
+  sharedTests(() => new DirectLimitStore(store));
 
-  it('continue locally if the store is unreachable, with one attempt for all reads', async () => {
+  it('continue locally if the store is unreachable, with one connection attempt for all reads', async () => {
     let runs = 0;
     const run = (): Promise<never> => Promise.reject(new Error(`away ${++runs}`));
-    const away = Object.assign(new DirectLimitStore(book), { execute: run });
-    const { read } = processOver(away, 300, 299, 301);
+    const unreachable = Object.assign(new DirectLimitStore(store), { execute: run });
+    const { read } = createProcess(unreachable, 300, 299, 301);
     expect([await read('x'), await read('x'), await read('y'), runs]).toEqual(['300', '301', '301', 1]);
   });
 });
 
 describe.skipIf(redisProgram === null)(
-  'sessions of several processes, on Redis (skipped where it is not installed)',
+  'sessions of several processes, with the store in Redis (skipped where it is not installed)',
   () => {
     let redis: RedisServer;
     const exchanges: LimitStore[] = [];
@@ -79,6 +79,6 @@ describe.skipIf(redisProgram === null)(
       await redis.destroy();
     });
     let next = 0;
-    promises(() => exchanges[next++ % exchanges.length]!);
+    sharedTests(() => exchanges[next++ % exchanges.length]!);
   },
 );

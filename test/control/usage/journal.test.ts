@@ -36,15 +36,15 @@ const call = {
   credits: 1,
 } as const;
 
-/** A writer over a meter, with a switch that makes the store fail. */
+/** A writer for a meter, with a switch that makes the store fail. */
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
-  const away = { now: false };
+  const outage = { now: false };
   const recovered: RecoveredJournal[] = [];
   const watched = {
     ...store,
     get db() {
-      if (away.now) throw new Error('the database is unreachable');
+      if (outage.now) throw new Error('the database is unreachable');
       return store.db;
     },
   };
@@ -57,10 +57,10 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
   };
-  return { writer: new UsageWriter({ ...all, ...options }), meter, use, away, recovered };
+  return { writer: new UsageWriter({ ...all, ...options }), meter, use, outage, recovered };
 }
 
-/** Prototype of file handles, so that tests can make the disk slow or full. */
+/** Prototype of file handles, which tests patch to make the disk slow or full. */
 async function openFiles(): Promise<FileHandle> {
   const file = await openFile(root);
   await file.close();
@@ -78,7 +78,7 @@ async function requestsOf(store: Store): Promise<number> {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Renames a journal to that of an ended process. */
+/** Renames a journal as if its process had ended. */
 function killed(folder: string): string {
   const [name = ''] = readdirSync(folder);
   const epoch = name.split('.')[3] ?? '';
@@ -87,7 +87,7 @@ function killed(folder: string): string {
   return dead;
 }
 
-it('the usage journal is unchanged after an interrupted write, so that no line is corrupted', async () => {
+it('an interrupted write does not corrupt any line of the usage journal', async () => {
   const folder = newFolder();
   const journal = new UsageJournal(folder, 'epoch');
   const [one, two] = [usageRow({ requests: 1 }), usageRow({ requests: 2 })];
@@ -110,12 +110,12 @@ it('the usage journal is unchanged after an interrupted write, so that no line i
 describeOnBothStores('the usage journal', ({ kind, open }) => {
   it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
-    // After a failure, SQLite has a journal, too.
-    away.now = true;
+    const { writer, use, outage } = writerOn(store, folder);
+    // SQLite has a journal only after a failure.
+    outage.now = true;
     use(1);
     await writer.flush();
-    away.now = false;
+    outage.now = false;
     const waits: (() => void)[] = [];
     using disk = vi.spyOn(await openFiles(), 'datasync');
     disk.mockImplementation(() => new Promise<void>((done) => waits.push(done)));
@@ -129,9 +129,9 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     flushOne(2);
     flushOne(3);
     waits[0]?.();
-    // The first flush stores the rows of all three while the second writes to disk and the third waits.
+    // The first flush stores the rows of all three, while the second syncs the journal and the third waits.
     await expect.poll(() => [waits.length, writer.pendingRows]).toEqual([2, 0]);
-    away.now = true;
+    outage.now = true;
     flushOne(4);
     disk.mockImplementation(async () => undefined);
     waits[1]?.();
@@ -142,13 +142,13 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await writer.stop();
   });
 
-  it('is written before rows are sent to a server, and with SQLite only after a failure', async () => {
+  it('is written before rows are sent to a database server, and with SQLite only after a failure', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
+    const { writer, use, outage } = writerOn(store, folder);
     use(1);
     await writer.flush();
     expect(existsSync(folder)).toBe(kind === 'postgres');
-    away.now = true;
+    outage.now = true;
     use(1);
     await writer.flush();
     expect(readdirSync(folder)).toHaveLength(1);
@@ -156,12 +156,12 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('is recovered by the next start under its own epoch, once', async () => {
+  it('is recovered by the next start under its own epoch, only once', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
     one.use(2);
     await one.writer.flush();
-    one.away.now = true;
+    one.outage.now = true;
     one.use(3);
     await one.writer.flush();
     one.use(1, RECENT + 60_000);
@@ -186,13 +186,13 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await one.writer.stop();
   });
 
-  // The others do not depend on the dialect.
+  // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
-  it('contains unstored rows, is emptied when they are stored, and is removed with its process', async () => {
+  it('holds rows until they are stored, and is removed when its process stops', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder);
-    away.now = true;
+    const { writer, use, outage } = writerOn(store, folder);
+    outage.now = true;
     use(3);
     await writer.flush();
     const [name = ''] = readdirSync(folder);
@@ -202,7 +202,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
       keyId: 'AAAAAAAA',
       requests: 3,
     });
-    away.now = false;
+    outage.now = false;
     use(1);
     await writer.flush();
     expect([await requestsOf(store), statSync(path).size]).toEqual([4, 0]);
@@ -211,11 +211,11 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
   });
 });
 
-describeOnSqlite('the file of the usage journal', ({ open }) => {
-  it('is read without a partial last line, and past damage, which is reported', async () => {
+describeOnSqlite('a usage journal file', ({ open }) => {
+  it('is read without its incomplete last line, and past damaged lines, which are reported', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
-    one.away.now = true;
+    one.outage.now = true;
     one.use(1);
     await one.writer.flush();
     const journal = killed(folder);
@@ -234,10 +234,10 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });
 
-  it('stays within its size, and keeps the newest state of every pending row', async () => {
+  it('stays within its size limit, and keeps the newest state of every pending row', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const { writer, use, away } = writerOn(store, folder, { journalMaxBytes: 400 });
-    away.now = true;
+    const { writer, use, outage } = writerOn(store, folder, { journalMaxBytes: 400 });
+    outage.now = true;
     for (let flush = 1; flush <= 20; flush++) {
       use(1);
       await writer.flush();
@@ -251,15 +251,15 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
     expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(400);
     expect(writer.journalOverflowRows).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual([name]);
-    away.now = false;
+    outage.now = false;
     await writer.stop();
     expect(await requestsOf(store)).toBe(27);
   });
 
-  it('is not recovered while its process lives, and recreated after a wrong recovery', async () => {
+  it('is not recovered while its process is alive, and recreated after a wrong recovery deletes it', async () => {
     const [store, folder] = [await open(), newFolder()];
     const [one, two] = [writerOn(store, folder), writerOn(store, folder)];
-    one.away.now = true;
+    one.outage.now = true;
     one.use(4);
     await one.writer.flush();
     await two.writer.flush();
@@ -287,7 +287,7 @@ describeOnBothStores('the usage writer', ({ open }) => {
       ])
       .executeTakeFirstOrThrow();
 
-  it('stores usage as counted, over minutes, methods and statuses', async () => {
+  it('stores usage as counted, across minutes, methods and statuses', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, newFolder(), { batchRows: { sqlite: 2, postgres: 2 } });
     for (let count = 0; count < 90; count++) {
@@ -304,7 +304,7 @@ describeOnBothStores('the usage writer', ({ open }) => {
     expect(writer.pendingRows).toBe(0);
   });
 
-  it('raises a row when only one of its counters grows, and does not lower it by late rows', async () => {
+  it('raises a row even if only one counter grows, and never lowers it for late rows', async () => {
     const store = await open();
     const columns = { requests: 'requests', messages: 'messages', credits: 'credits' } as const;
     const all = { ...columns, bytesIn: 'bytes_in', bytesOut: 'bytes_out' };
@@ -318,13 +318,13 @@ describeOnBothStores('the usage writer', ({ open }) => {
 
   it('drops and counts the oldest rows when the store is unreachable for too long', async () => {
     const store = await open();
-    const { use, writer, away } = writerOn(store, newFolder(), { pendingRowsMax: 3 });
-    away.now = true;
+    const { use, writer, outage } = writerOn(store, newFolder(), { pendingRowsMax: 3 });
+    outage.now = true;
     for (let count = 0; count < 5; count++) {
       use(1, RECENT + count * 60_000);
       await writer.flush();
     }
-    away.now = false;
+    outage.now = false;
     await writer.flush();
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
   });

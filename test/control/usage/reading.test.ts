@@ -51,7 +51,7 @@ async function csvOf(store: Store, query: Readonly<Record<string, string | numbe
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-it('CSV export escapes text that begins like a formula', () => {
+it('the CSV export escapes text that starts like a formula', () => {
   for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
     expect(csvLine([`${sign}SUM(A1)`, 1]).replaceAll('"', '')).toBe(`'${sign}SUM(A1),1`);
 });
@@ -63,8 +63,8 @@ async function openWithKeys(open: () => Promise<Store>): Promise<Store> {
   return store;
 }
 
-describeOnBothStores('usage reports', ({ open }) => {
-  it('defaults to the last hour in minutes, with the previous period, and zeros without usage', async () => {
+describeOnBothStores('a usage report', ({ open }) => {
+  it('covers the last hour by minutes by default, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
     const empty: LooseJson = await invoke(store, 'summary');
     expect(empty.axis).toEqual({
@@ -101,7 +101,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     }
   });
 
-  it('uses minutes up to six hours, hours up to fourteen days, then days, complete at every edge', async () => {
+  it('uses minutes up to six hours, hours up to fourteen days, then days, complete at each boundary', async () => {
     const store = await openWithKeys(open);
     const minutes = [0, 19, 20, 30].map((offset) => EDGE_MINUTE + offset);
     await write(
@@ -121,7 +121,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     expect(totals.requests).toBe(20);
   });
 
-  it('is rejected with an explanation for an invalid range', async () => {
+  it('is rejected with an explanation if its range is invalid', async () => {
     const store = await openWithKeys(open);
     for (const [query, field] of [
       [{ from: NOW, to: NOW }, 'from'],
@@ -178,7 +178,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     expect(series[0]?.label).toBe('name of AAAAAAAA');
   });
 
-  it('is exported as CSV without spreadsheet formulas', async () => {
+  it('can be exported as CSV without spreadsheet formulas', async () => {
     const store = await openWithKeys(open);
     await addKeys(store, 'acme', { DDDDDDDD: 'default' });
     await store.db.updateTable('api_key').set({ name: '=cmd|"x",1' }).where('id', '=', 'DDDDDDDD').execute();
@@ -200,7 +200,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     expect(await csvOf(store, { from, to: NOW, key: 'BBBBBBBB' })).toEqual([expected[0], expected[2]]);
   });
 
-  it('is compared with the quota of each plan, with a projection from the last week', async () => {
+  it('includes the quota of each plan, and a projection from the last week', async () => {
     const store = await openWithKeys(open);
     await syncPlans(store, [{ id: 'big', name: 'Big', limits: defaultPlanLimits }], 'test');
     await addKeys(store, 'acme', { EEEEEEEE: 'big' });
@@ -227,7 +227,7 @@ describeOnBothStores('usage reports', ({ open }) => {
         used: 352,
         periodTo: Date.UTC(2026, 11, 1),
       });
-      // 288 credits in 96 hours since the first of the week: 3 per hour, for 20 more days.
+      // 288 credits in the 96 hours since the first usage of the week: 3 per hour, for 20 more days.
       expect(usual).toMatchObject({ projected: 352 + 20 * 24 * 3, exhaustedAt: now + 216 * HOUR_MS });
       expect(big).toMatchObject({ planId: 'big', limit: null, used: 5, projected: null, exhaustedAt: null });
       expect(days.map(({ credits }: LooseJson) => credits)).toEqual([64, 0, 0, 0, 0, 0, 96, 0, 96, 101, 0]);
@@ -237,7 +237,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     }
   });
 
-  it('shows latency without calls that were rejected before a node', async () => {
+  it('excludes calls rejected before they reached a node from latency', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 90, latency: '0:90', minute: NOW_MINUTE - 1 }),
@@ -264,7 +264,7 @@ describeOnBothStores('usage reports', ({ open }) => {
     expect(heat.boundsMs).toEqual(heat.boundsMs.toSorted((a: number, b: number) => a - b));
   });
 
-  it('shows failures by customer and time, with codes of the request log', async () => {
+  it('shows failures by customer and time, with the error codes of the request log', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 50, minute: NOW_MINUTE }),

@@ -35,7 +35,7 @@ async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<n
 }
 
 describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
-  it('builds hours, days and totals of minutes, in UTC', async () => {
+  it('computes hours, days and totals from minutes, in UTC', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
     await write(store, [
@@ -72,12 +72,12 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await store.db.selectFrom('usage_mark').selectAll().execute()).toEqual([]);
   });
 
-  it('writes nothing if the sources changed while being read', async () => {
-    const place = await fresh();
-    const [store, other] = [await open(place), await open(place)];
+  it('writes nothing if its sources changed after it read them', async () => {
+    const database = await fresh();
+    const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await write(store, [usageRow({ requests: 1 })]);
-    // A write after the read must be noticed by the check of the marks.
+    // The check of the marks must detect a write after the read.
     let changed = false;
     const watched = {
       ...store,
@@ -104,7 +104,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toEqual(allOf(10));
   });
 
-  it('gives the right result for any order and repetition of writes and roll-ups', async () => {
+  it('gives the same result for any order and repetition of writes and roll-ups', async () => {
     const minutes = [-1, 0, 1, 19, 20, 21, 24 * 60].map((offset) => EDGE_MINUTE + offset);
     const writing = fc.record({
       epoch: fc.constantFrom('one', 'two'),
@@ -149,7 +149,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     );
   });
 
-  it('prunes level by level, and nothing that is not rolled up', async () => {
+  it('prunes level by level, and only what is rolled up', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const retained = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
@@ -164,7 +164,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toEqual({ ...allOf(7), minutes: 4, minuteTotals: 4 });
     expect(await readAll(store, 'minute')).toBe(0);
     expect(await readAll(store, 'hour')).toBe(3);
-    // An hour without minutes accepts no late rows.
+    // Late rows are rejected for an hour whose minutes are pruned.
     expect(await write(store, [usageRow({ requests: 1 })], 'late')).toBe(1);
     await pruneUsage(store, retained, EDGE + 12 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({
@@ -180,9 +180,9 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toEqual(allOf(0));
   });
 
-  it('runs in one of several gateways, and in another when that one stops or stalls', async () => {
-    const place = await fresh();
-    const [store, other] = [await open(place), await open(place)];
+  it('runs in one of several gateways, and in another if that one stops or stalls', async () => {
+    const database = await fresh();
+    const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const clock = { now: LATER };
     const options = { leaseMs: 60_000, now: () => clock.now };
@@ -223,7 +223,7 @@ async function violated(store: Store): Promise<string[]> {
 }
 
 describeOnBothStores('the usage consistency checks', ({ open }) => {
-  it('find wrong sums, decreases, unknown keys and unjustified costs', async () => {
+  it('detect wrong sums, decreases, unknown keys and unjustified costs', async () => {
     const store = await openWithUsage(open);
     expect(await violated(store)).toEqual([]);
     const { db } = store;
@@ -256,7 +256,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     );
   });
 
-  it('run hourly, are stored for the operator, and report violations', async () => {
+  it('run hourly, store results for the operator, and report violations', async () => {
     const store = await openWithUsage(open);
     await store.db.updateTable('usage_day').set({ requests: 99 }).execute();
     const reported: CheckResult[] = [];

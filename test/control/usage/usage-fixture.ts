@@ -6,7 +6,7 @@ import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
 import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
 import { registerOn } from '../register.ts';
 
-/** Twenty minutes before November 2026 (UTC), so that hour, day and month end within the written range. */
+/** Twenty minutes before November 2026 (UTC), so that an hour, a day and a month end within the test data. */
 export const EDGE = Date.UTC(2026, 9, 31, 23, 40);
 export const EDGE_MINUTE = EDGE / 60_000;
 
@@ -90,7 +90,7 @@ export const write = (store: Store, rows: readonly StoredUsage[], epoch = 'one')
 export const rollUpAt = (store: Store, nowMs: number): Promise<void> =>
   rollUp(store, nowMs, async () => true);
 
-/** Everything around the edge is complete by then. */
+/** A time by which all rows around the boundary can be rolled up. */
 export const LATER = EDGE + 72 * HOUR_MS;
 
 export async function sumsByTable(store: Store) {

@@ -14,7 +14,7 @@ import {
 } from '../case-families.ts';
 import { type CaseLedger, invalid, type MethodCase } from '../method-case.ts';
 
-/** The chain and its history: reference solana-json-rpc.md §1.3, §1.4 and §1.9. */
+/** Chain and history: reference solana-json-rpc.md §1.3, §1.4 and §1.9. */
 const SLOTS_PER_EPOCH = 32;
 /** Airdrop, payment, failed transaction and version 0 transaction. */
 const TRANSACTIONS = 4;
@@ -25,7 +25,7 @@ type At = keyof CaseLedger['at'];
 
 const has = (expected: object) => (result: unknown) => expect(result).toMatchObject(expected);
 
-/** Results of the methods about the current bank. The ledger has a block in every slot. */
+/** Expected results of methods about the current bank. The ledger has a block in every slot. */
 const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
   getSlot: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
   getBlockHeight: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
@@ -45,7 +45,7 @@ const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
 };
 const levels = ['processed', 'confirmed', 'finalized'] as const;
 
-/** Results of the methods without parameters. */
+/** Expected results of the methods without parameters. */
 const still: Readonly<Record<string, Checked>> = {
   getEpochSchedule: has({ firstNormalEpoch: 0, slotsPerEpoch: SLOTS_PER_EPOCH, warmup: false }),
   getGenesisHash: (result, { genesis }) => expect(result).toBe(genesis.hash),
@@ -68,7 +68,7 @@ const chain: readonly MethodCase[] = [
   ...Object.entries(headMethods).flatMap(([method, checkAt]) => [
     sameResult(method, 'no params and finalized', undefined, '[{"commitment":"finalized"}]'),
     ...levels.map((commitment) =>
-      answer(method, `at ${commitment}`, checkAt(commitment), JSON.stringify([{ commitment }])),
+      answer(method, `the ${commitment} value`, checkAt(commitment), JSON.stringify([{ commitment }])),
     ),
     ...arity(method, 0, 1),
     ...context(method, null),
@@ -86,28 +86,28 @@ const chain: readonly MethodCase[] = [
   ]),
   answer(
     'getSlotLeaders',
-    'a range',
+    'the leaders of a range',
     (result, { genesis }) => expect(result).toEqual([genesis.identity, genesis.identity]),
     ({ finalized }) => [finalized, 2],
   ),
   tuple('getSlotLeaders', 2),
-  answer('getLeaderSchedule', 'of this epoch', (result, { genesis }) =>
+  answer('getLeaderSchedule', 'the current epoch', (result, { genesis }) =>
     expect(Object.keys(result as object)).toEqual([genesis.identity]),
   ),
   ...arity('getLeaderSchedule', 0, 2),
-  answer('getVoteAccounts', 'its own', (result, { genesis }) =>
+  answer('getVoteAccounts', 'its own vote account', (result, { genesis }) =>
     expect(result).toMatchObject({ current: [{ votePubkey: genesis.voteAccount }] }),
   ),
   ...arity('getVoteAccounts', 0, 1),
   answer('getSupply', 'a total', has({ value: { total: expect.anything() } })),
   ...arity('getSupply', 0, 1),
-  answer('getRecentPrioritizationFees', 'of blocks with transactions', (result, { slot, versioned }) => {
+  answer('getRecentPrioritizationFees', 'the fees of blocks', (result, { slot, versioned }) => {
     const slots = (result as { slot: number }[]).map((fee) => fee.slot);
     expect(slots.slice(-3)).toEqual([Number(slot), Number(slot) + 1, Number(versioned.slot)]);
   }),
-  refusal('getRecentPrioritizationFees', 'a bad address', invalid('Invalid param: Invalid'), '[["0"]]'),
+  refusal('getRecentPrioritizationFees', 'an invalid address', invalid('Invalid param: Invalid'), '[["0"]]'),
   ...arity('getRecentPrioritizationFees', 0, 1),
-  answer('isBlockhashValid', 'true for a recent one', has({ value: true }), ({ blockhash }) => [blockhash]),
+  answer('isBlockhashValid', 'true if recent', has({ value: true }), ({ blockhash }) => [blockhash]),
   ...arity('isBlockhashValid', 1, 2),
   ...context('isBlockhashValid', '"11111111111111111111111111111111"'),
 ];
@@ -136,10 +136,10 @@ const history: readonly MethodCase[] = [
     ({ slot }) => [slot],
   ),
   refusal('getBlockTime', 'a slot that was deleted', cleanedUp, '[1]'),
-  refusal('getBlockTime', 'text', noText, '["1"]'),
+  refusal('getBlockTime', 'a string', noText, '["1"]'),
   answer(
     'getBlocks',
-    'a range',
+    'the slots of a range',
     (result) => expect(result).toHaveLength(3),
     ({ slot }) => [slot, slot + 2n],
   ),
@@ -147,7 +147,7 @@ const history: readonly MethodCase[] = [
   ...arity('getBlocks', 1, 3),
   answer(
     'getBlocksWithLimit',
-    'a number of slots',
+    'a limited number of slots',
     (result) => expect(result).toHaveLength(2),
     ({ slot }) => [slot, 2],
   ),
@@ -155,21 +155,21 @@ const history: readonly MethodCase[] = [
   ...arity('getBlocksWithLimit', 2, 3),
   answer(
     'getTransaction',
-    'a failed one',
+    'a failed transaction',
     has({ meta: { status: { Err: expect.anything() } } }),
     (ledger) => [ledger.failed],
   ),
   answer(
     'getTransaction',
-    'null for an unknown one',
+    'null for an unknown signature',
     (result) => expect(result).toBeNull(),
     `["${UNKNOWN}"]`,
   ),
   ...arity('getTransaction', 1, 2),
   answer(
     'getSignaturesForAddress',
-    'those before one',
-    // Only the airdrop was before.
+    'signatures before a given one',
+    // Only the airdrop precedes it.
     (result, { slot }) => expect(result).toMatchObject([{ slot: Number(slot) - 1, err: null }]),
     ({ wallet, signature }) => [wallet, { before: signature }],
   ),
@@ -178,7 +178,7 @@ const history: readonly MethodCase[] = [
   ...arity('getSignaturesForAddress', 1, 2),
   answer(
     'getSignatureStatuses',
-    'a finalized one and a hole',
+    'a finalized status, and null for an unknown signature',
     has({ value: [{ confirmationStatus: 'finalized' }, null] }),
     ({ signature }) => [[signature, UNKNOWN], { searchTransactionHistory: true }],
   ),
@@ -196,7 +196,7 @@ const listOf =
 const addressHistory: readonly MethodCase[] = [
   answer(
     'getTransactionsForAddress',
-    'a page and a token for the next',
+    'a page and a pagination token',
     (result, { versioned }) =>
       expect(result).toMatchObject({
         data: [{ signature: versioned.signature }],
@@ -218,13 +218,13 @@ const addressHistory: readonly MethodCase[] = [
   ),
   answer(
     'getTransactionsForAddress',
-    'failed ones',
+    'failed transactions',
     listOf(({ failed }) => [failed]),
     ({ wallet }) => [wallet, { filters: { status: 'failed' } }],
   ),
   answer(
     'getTransactionsForAddress',
-    'those within bounds',
+    'transactions within bounds',
     listOf(({ signature }) => [signature]),
     ({ wallet, slot, signature }) => [
       wallet,
@@ -247,7 +247,7 @@ const addressHistory: readonly MethodCase[] = [
   ),
   refusal(
     'getTransactionsForAddress',
-    'an invalid token',
+    'an invalid pagination token',
     invalid('Invalid paginationToken; expected "<slot>:<position>"'),
     ({ wallet }) => [wallet, { paginationToken: 'x' }],
   ),

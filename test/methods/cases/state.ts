@@ -27,16 +27,16 @@ const accounts: readonly MethodCase[] = [
   ...badAddress('getAccountInfo'),
   ...arity('getAccountInfo', 1, 2),
   ...context('getAccountInfo', NOBODY),
-  answer('getBalance', '0 for nobody', value(0), `[${NOBODY}]`),
+  answer('getBalance', '0 if unknown', value(0), `[${NOBODY}]`),
   ...badAddress('getBalance'),
   ...arity('getBalance', 1, 2),
   ...context('getBalance', NOBODY),
-  answer('getMultipleAccounts', 'with holes', value([{ space: 0 }, null]), ({ wallet }) => [
+  answer('getMultipleAccounts', 'null if unknown', value([{ space: 0 }, null]), ({ wallet }) => [
     [wallet, 'So11111111111111111111111111111111111111119'],
   ]),
   ...arity('getMultipleAccounts', 1, 2),
   ...context('getMultipleAccounts', '[]'),
-  answer('getProgramAccounts', 'with context', value([]), `[${NOBODY},{"withContext":true}]`),
+  answer('getProgramAccounts', 'the context', value([]), `[${NOBODY},{"withContext":true}]`),
   badFilter('129 bytes', 'Invalid param: DataTooLarge', filtered(memcmp(0, '1'.repeat(129)))),
   badFilter('bytes that are not base58', /^Invalid param: Base58DecodeError\(/, filtered(memcmp(0, '0'))),
   badFilter(
@@ -51,7 +51,7 @@ const accounts: readonly MethodCase[] = [
   ),
   answer(
     'getProgramAccounts',
-    'a mint of one byte beside a whole owner',
+    'nothing for a mint filter of one byte with a full owner filter',
     (result) => expect(result).toEqual([]),
     ({ wallet }) => [
       programs.token,
@@ -61,7 +61,7 @@ const accounts: readonly MethodCase[] = [
   ...badAddress('getProgramAccounts'),
   ...arity('getProgramAccounts', 1, 2),
   ...context('getProgramAccounts', NOBODY),
-  answer('getMinimumBalanceForRentExemption', 'of 0 bytes', (rent) => expect(rent).toBe(890_880), '[0]'),
+  answer('getMinimumBalanceForRentExemption', 'the minimum', (rent) => expect(rent).toBe(890_880), '[0]'),
   ...arity('getMinimumBalanceForRentExemption', 1, 2),
   ...strictConfig('getMinimumBalanceForRentExemption', '0'),
 ];
@@ -83,10 +83,10 @@ const tokens: readonly MethodCase[] = [
     ...arity(method, 1, 2),
     ...strictConfig(method, '"0"'),
   ]),
-  answer('getTokenAccountsByOwner', 'of a mint', value([{ account: { space: 165 } }]), (ledger) => [
+  answer('getTokenAccountsByOwner', 'accounts of a mint', value([{ account: { space: 165 } }]), (ledger) => [
     ...[ledger.wallet, { mint: ledger.token.mint }, base64],
   ]),
-  answer('getTokenAccountsByDelegate', 'of a program', value([{ account: { space: 165 } }]), ({ token }) => [
+  answer('getTokenAccountsByDelegate', 'all accounts', value([{ account: { space: 165 } }]), ({ token }) => [
     ...[token.delegate, { programId: programs.token }, base64],
   ]),
   ...['getTokenAccountsByOwner', 'getTokenAccountsByDelegate'].flatMap((method) => [
@@ -96,7 +96,7 @@ const tokens: readonly MethodCase[] = [
   ]),
 ];
 
-/** Base64 of a message with one key, no instruction and an empty lookup if requested. */
+/** Base64 of a message with one key, no instructions and optionally an empty lookup. */
 const messageOf = (version: number | null, signers: number, readOnly: number, lookup = false): string =>
   Buffer.concat([
     Buffer.from([...(version === null ? [] : [version]), signers, readOnly, 0, 1]),
@@ -109,31 +109,31 @@ const messageOf = (version: number | null, signers: number, readOnly: number, lo
 const FAILED = 'failed to deserialize solana_transaction::versioned::VersionedTransaction: ';
 
 const undecodable: readonly (readonly [name: string, bytes: Buffer, message: string])[] = [
-  ['signatures that are cut off', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
+  ['truncated signatures', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
   ['255 signatures', Buffer.of(0xff), `${FAILED}Custom error: invalid transaction discriminator`],
   ['version 1', Buffer.alloc(1500, 0x81), `${FAILED}Invalid tag encoding: 1`],
   [
-    'a length in too many bytes',
+    'a non-canonical length',
     Buffer.of(0, 0, 0, 0, 0x81, 0x00),
     `${FAILED}Invalid value: short u16: non-canonical encoding`,
   ],
   [
-    'version 1 that is too long',
+    'an oversized version 1',
     Buffer.concat([Buffer.of(0x81), Buffer.alloc(4100)]),
     'base64 encoded solana_transaction::versioned::VersionedTransaction too large: 5468 bytes ' +
       '(max: encoded/raw 5464/4096)',
   ],
   [
-    'a payer that is read-only',
+    'a read-only payer',
     Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), Buffer.from(messageOf(null, 1, 1), 'base64')]),
     'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
   ],
 ];
 
 const badMessages: readonly (readonly [name: string, message: string, fault: string])[] = [
-  ['version 0 whose payer is read-only', messageOf(0x80, 1, 1), 'invalid value'],
+  ['version 0 with a read-only payer', messageOf(0x80, 1, 1), 'invalid value'],
   ['version 0 with an empty lookup', messageOf(0x80, 1, 0, true), 'invalid value'],
-  ['a legacy message whose payer is read-only', messageOf(null, 1, 1), 'index out of bounds'],
+  ['a legacy message with a read-only payer', messageOf(null, 1, 1), 'index out of bounds'],
   ['more signers than keys', messageOf(0x80, 2, 0), 'index out of bounds'],
 ];
 
@@ -144,13 +144,13 @@ const transactions: readonly MethodCase[] = [
   ),
   notYet('getFeeForMessage', ({ unsent }) => [unsent.message, { minContextSlot: 2 ** 50 }]),
   ...arity('getFeeForMessage', 1, 2),
-  answer('simulateTransaction', 'a transfer', value({ err: null, unitsConsumed: 150 }), ({ unsent }) => [
+  answer('simulateTransaction', 'success', value({ err: null, unitsConsumed: 150 }), ({ unsent }) => [
     ...[unsent.transaction, base64],
   ]),
-  answer('simulateTransaction', 'a wrong signature', value({ err: 'SignatureFailure' }), ({ unsent }) => [
+  answer('simulateTransaction', 'SignatureFailure', value({ err: 'SignatureFailure' }), ({ unsent }) => [
     ...[unsent.forged, { ...base64, sigVerify: true }],
   ]),
-  answer('simulateTransaction', 'one that is not verified', value({ err: null }), ({ unsent }) => [
+  answer('simulateTransaction', 'no error if unverified', value({ err: null }), ({ unsent }) => [
     ...[unsent.forged, base64],
   ]),
   {

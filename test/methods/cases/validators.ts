@@ -16,7 +16,7 @@ import { type CaseLedger, invalid, type MethodCase } from '../method-case.ts';
 const U64_MAX = '18446744073709551615';
 const SLOTS_PER_EPOCH = 32n;
 
-/** The last epoch whose rewards are paid at `confirmed`, in the second block of the next one. */
+/** The last epoch whose rewards are paid at `confirmed`: in the second block of the next epoch. */
 const paidEpoch = (at: CaseLedger['at']): bigint => (at.confirmed - 1n) / SLOTS_PER_EPOCH - 1n;
 const has = (expected: object) => (result: unknown) => expect(result).toMatchObject(expected);
 const empty = (result: unknown) => expect(result).toEqual([]);
@@ -37,7 +37,7 @@ export const cases: readonly MethodCase[] = [
   ),
   answer(
     'getBlockCommitment',
-    'a rooted slot',
+    'the commitment of a rooted slot',
     (result) => {
       const { commitment, totalStake } = result as { commitment: number[]; totalStake: number };
       expect(commitment).toEqual([...Array(31).fill(0), totalStake]);
@@ -46,14 +46,14 @@ export const cases: readonly MethodCase[] = [
   ),
   answer(
     'getBlockCommitment',
-    'the newest slot, which has one vote',
+    'the commitment of the newest slot, which has one vote',
     (result) => expect((result as { commitment: number[] }).commitment[0]).toBeGreaterThan(0),
     ({ at }) => [at.processed],
   ),
   answer('getBlockCommitment', 'null for an unknown slot', has({ commitment: null }), `[${U64_MAX}]`),
   tuple('getBlockCommitment', 1),
 
-  answer('getBlockProduction', 'of this epoch', (result, { genesis, finalized }) => {
+  answer('getBlockProduction', 'the current epoch', (result, { genesis, finalized }) => {
     const firstSlot = finalized - (finalized % SLOTS_PER_EPOCH);
     const count = Number(finalized - firstSlot + 1n);
     const range = { firstSlot: Number(firstSlot), lastSlot: Number(finalized) };
@@ -61,7 +61,7 @@ export const cases: readonly MethodCase[] = [
   }),
   answer(
     'getBlockProduction',
-    'of a range',
+    'the blocks of a range',
     (result, { genesis }) =>
       expect(result).toMatchObject({ value: { byIdentity: { [genesis.identity]: [3, 3] } } }),
     ({ finalized }) => [
@@ -90,7 +90,7 @@ export const cases: readonly MethodCase[] = [
     '{"range":{"firstSlot":3,"lastSlot":5}}',
   ),
   production(
-    'a range without start',
+    'a range without a start',
     'Invalid params: missing field `firstSlot`.',
     '{"range":{"lastSlot":3}}',
   ),
@@ -102,7 +102,7 @@ export const cases: readonly MethodCase[] = [
       ...{ foundation: 0.05, foundationTerm: 7, initial: 0.08, taper: 0.15, terminal: 0.015 },
     }),
   ),
-  sameResult('getInflationGovernor', 'at confirmed', '[{"commitment":"confirmed"}]', undefined),
+  sameResult('getInflationGovernor', 'confirmed', '[{"commitment":"confirmed"}]', undefined),
   ...arity('getInflationGovernor', 0, 1),
   ...strictConfig('getInflationGovernor', ''),
 
@@ -120,10 +120,10 @@ export const cases: readonly MethodCase[] = [
       { commitment: 'confirmed', epoch: paidEpoch(at) },
     ],
   ),
-  answer('getInflationReward', 'no addresses', empty, '[[]]'),
+  answer('getInflationReward', 'an empty list', empty, '[[]]'),
   refusal(
     'getInflationReward',
-    'an epoch that is not over',
+    'an unfinished epoch',
     { code: -32004, message: /^Block not available for slot \d+$/ },
     ({ finalized }) => [[], { epoch: finalized / SLOTS_PER_EPOCH }],
   ),
@@ -148,11 +148,11 @@ export const cases: readonly MethodCase[] = [
   }),
   answer(
     'getLargestAccounts',
-    'circulating ones',
+    'circulating accounts',
     (result) => expect((result as { value: unknown[] }).value).toHaveLength(20),
     '[{"filter":"circulating","commitment":"confirmed"}]',
   ),
-  answer('getLargestAccounts', 'others', has({ value: [] }), '[{"filter":"nonCirculating"}]'),
+  answer('getLargestAccounts', 'no other accounts', has({ value: [] }), '[{"filter":"nonCirculating"}]'),
   refusal(
     'getLargestAccounts',
     'an unknown filter',
@@ -161,14 +161,14 @@ export const cases: readonly MethodCase[] = [
   ),
   ...arity('getLargestAccounts', 0, 1),
 
-  answer('getRecentPerformanceSamples', 'one for each whole minute', (result) => {
+  answer('getRecentPerformanceSamples', 'a sample per full minute', (result) => {
     const samples = result as { samplePeriodSecs: number; numSlots: number; slot: number }[];
-    // The ledger is younger than the test timeout.
+    // The ledger cannot be older than the test timeout.
     expect(samples.length).toBeLessThan(10);
     for (const { samplePeriodSecs, numSlots, slot } of samples)
       expect([samplePeriodSecs, numSlots > 0, slot > 0]).toEqual([60, true, true]);
   }),
   answer('getRecentPerformanceSamples', 'none for a limit of 0', empty, '[0]'),
-  refusal('getRecentPerformanceSamples', 'too many', invalid('Invalid limit; max 720'), '[721]'),
+  refusal('getRecentPerformanceSamples', 'an excessive limit', invalid('Invalid limit; max 720'), '[721]'),
   ...arity('getRecentPerformanceSamples', 0, 1),
 ];

@@ -25,7 +25,7 @@ function frame(flag: number, message: Uint8Array, length = message.length): Buff
 }
 
 describe('a unary call', () => {
-  it('is answered with the status in the trailers', async () => {
+  it('returns its status in the trailers', async () => {
     await start();
     const call = stage.call(GET_SLOT).end(Buffer.from('the request'));
     expect(String(await call.next())).toBe('the request');
@@ -34,7 +34,7 @@ describe('a unary call', () => {
     expect(call.headers?.date).toBeUndefined();
   });
 
-  it('takes the key from x-token, or as a bearer token', async () => {
+  it('accepts the key in x-token or as a bearer token', async () => {
     await start();
     const bearer = { 'x-token': '', authorization: 'Bearer svc_grpc_live_open' };
     expect(await stage.call(GET_SLOT, bearer).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
@@ -50,7 +50,7 @@ describe('a unary call', () => {
     });
   });
 
-  it('returns code, facts and retry-after of a failure', async () => {
+  it('returns the error code, facts and retry-after of a failure', async () => {
     await start();
     stage.unary = async () => {
       throw new Failure('RATE_LIMITED', { facts: { limit: 5, name: 'é' }, retryAfter: 1.2 });
@@ -63,7 +63,7 @@ describe('a unary call', () => {
     });
   });
 
-  it('returns known gRPC errors and hides unexpected exceptions', async () => {
+  it('returns known gRPC errors, and hides unexpected exceptions', async () => {
     await start();
     stage.unary = async () => {
       throw new GrpcError('OUT_OF_RANGE', 'from é % on\n');
@@ -81,7 +81,7 @@ describe('a unary call', () => {
     expect(stage.lines.join()).toContain('gRPC call failed unexpectedly');
   });
 
-  it('takes exactly one request', async () => {
+  it('accepts exactly one request message', async () => {
     await start();
     const none = { 'grpc-status': '12', 'grpc-message': 'this method takes exactly one request message' };
     expect(await stage.call(GET_SLOT).end().ended()).toMatchObject(none);
@@ -91,7 +91,7 @@ describe('a unary call', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('accepts %s and compresses the response if that pays off', async (encoding, compress) => {
+  ] as const)('accepts %s, and compresses the response if worthwhile', async (encoding, compress) => {
     await start();
     const text = 'over and over '.repeat(500);
     const call = stage.call(GET_SLOT, { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding });
@@ -103,7 +103,7 @@ describe('a unary call', () => {
     expect(String(await small.next())).toBe('small');
   });
 
-  it('compresses responses only for clients that compress, unless configured otherwise', async () => {
+  it('compresses responses only for clients that compress requests, unless configured otherwise', async () => {
     await start();
     const accepts = { 'grpc-accept-encoding': 'identity,zstd,gzip' };
     const call = stage.call(GET_SLOT, accepts).end(NONE);
@@ -127,22 +127,22 @@ describe('a unary call', () => {
       },
     ],
     [
-      'what cannot be unpacked',
+      'a message that cannot be decompressed',
       frame(1, Buffer.from('x')),
       { 'grpc-encoding': 'gzip' },
       { 'grpc-status': '13' },
     ],
     ['a compressed message without an encoding', frame(1, Buffer.from('x')), {}, { 'grpc-status': '13' }],
     ['an unknown flag', frame(2, NONE), {}, { 'grpc-status': '13' }],
-    ['half a message', frame(0, Buffer.from('half'), 8), {}, { 'grpc-status': '13' }],
+    ['a truncated message', frame(0, Buffer.from('half'), 8), {}, { 'grpc-status': '13' }],
     [
       'an unknown encoding',
       frame(1, NONE),
       { 'grpc-encoding': 'br' },
       { 'grpc-status': '12', 'grpc-accept-encoding': 'identity,gzip,zstd' },
     ],
-    ['a timeout that is none', frame(0, NONE), { 'grpc-timeout': '5 minutes' }, { 'grpc-status': '13' }],
-  ])('refuses %s', async (_name, bytes, headers, expected) => {
+    ['an invalid timeout', frame(0, NONE), { 'grpc-timeout': '5 minutes' }, { 'grpc-status': '13' }],
+  ])('rejects %s', async (_name, bytes, headers, expected) => {
     await start({ messageMaxBytes: 1_000 });
     const call = stage.call(GET_SLOT, headers);
     call.stream.end(bytes);
@@ -152,7 +152,7 @@ describe('a unary call', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('accepts %s up to the limits of the unpacked message', async (encoding, compress) => {
+  ] as const)('accepts %s up to the limits of the decompressed message', async (encoding, compress) => {
     const send = (bytes: number) => {
       const call = stage.call(GET_SLOT, { 'grpc-encoding': encoding });
       call.stream.end(frame(1, compress(Buffer.alloc(bytes))));
@@ -176,7 +176,7 @@ describe('a unary call', () => {
     ['no content type', { 'content-type': '' }, { ':status': 415 }],
     ['another verb', { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
     ['a path that is not served', { ':path': '/a.B/C' }, { ':status': 200, 'grpc-status': '12' }],
-  ])('refuses %s', async (_name, headers, expected) => {
+  ])('rejects %s', async (_name, headers, expected) => {
     await start();
     expect(await stage.call(GET_SLOT, headers).ended()).toMatchObject(expected);
   });
@@ -186,7 +186,7 @@ describe('health', () => {
   const HEALTH = '/grpc.health.v1.Health';
   const geyser = Buffer.concat([Buffer.of(10, 13), Buffer.from('geyser.Geyser')]);
 
-  it('reports status without a key, and each change', async () => {
+  it('reports its status without a key, and streams each change', async () => {
     let well = true;
     stage = await new TestGrpcServer({ pingIntervalMs: 40 }, (service) => well || service === '').listen();
     const check = stage.call(`${HEALTH}/Check`, { 'x-token': '' }).end(geyser);
@@ -197,7 +197,7 @@ describe('health', () => {
     expect([...(await watch.next())]).toEqual([8, 2]);
   });
 
-  it('knows only served services', async () => {
+  it('reports only on known services', async () => {
     await start();
     const other = Buffer.concat([Buffer.of(10, 1), Buffer.from('x')]);
     expect(await stage.call(`${HEALTH}/Check`).end(other).ended()).toMatchObject({ 'grpc-status': '5' });
@@ -216,7 +216,7 @@ describe('reflection', () => {
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('has a maximum age, and ends when its responses are not read', async () => {
+  it('ends at its maximum age, or when the client does not read responses', async () => {
     await start({ requestTimeoutMs: 60 });
     const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
     expect(await stage.call(path).send(listServices).ended()).toMatchObject({ 'grpc-status': '4' });
@@ -233,7 +233,7 @@ describe('reflection', () => {
 const WATCH = '/grpc.health.v1.Health/Watch';
 
 describe('a draining server', () => {
-  it('ends streams after queued messages, lets calls finish, and sends GOAWAY', async () => {
+  it('ends streams after their queued messages, lets calls finish, and sends GOAWAY', async () => {
     stage = await new TestGrpcServer().listen();
     const session = stage.session();
     const call = stage.call(SUBSCRIBE, {}, session);
@@ -265,7 +265,7 @@ describe('a draining server', () => {
     expect([stage.server.connections, stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0, 0]);
   });
 
-  it('serves during the notice period and reports NOT_SERVING', async () => {
+  it('still serves during the notice period, and reports NOT_SERVING', async () => {
     stage = await new TestGrpcServer({ pingIntervalMs: 40 }).listen();
     const watch = stage.call(WATCH).end(NONE);
     expect([...(await watch.next())]).toEqual([8, 1]);
@@ -278,7 +278,7 @@ describe('a draining server', () => {
     expect(late.destroyed).toBe(true);
   });
 
-  it('cuts calls that do not end in time', async () => {
+  it('aborts calls that do not finish in time', async () => {
     stage = await new TestGrpcServer().listen();
     let call: RawCall | null = null;
     await new Promise<void>((pending) => {

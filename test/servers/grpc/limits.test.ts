@@ -65,7 +65,7 @@ function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void 
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
 }
 
-/** Pushes to all streams in rounds, each after the fast readers have received the previous one. */
+/** Sends to all streams in rounds, each after the fast readers have received the previous one. */
 async function publish(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
   for (let i = 0; i < turns; i++) {
     const message = Buffer.alloc(10_000, i);
@@ -74,8 +74,8 @@ async function publish(streams: readonly FakeGeyserStream[], calls: readonly Raw
   }
 }
 
-describe('a client that keeps its half of the connection open', () => {
-  it('holds no connection permit after the end, and does not delay a drain', async () => {
+describe('a client that does not close its side of the connection', () => {
+  it('occupies no connection slot after the server has closed, and does not delay draining', async () => {
     await start({ idleTimeoutMs: 300, keepaliveIntervalMs: 400, keepaliveTimeoutMs: 400 });
     const greet = (): Socket => {
       const socket = connect({ port: stage.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -93,7 +93,7 @@ describe('a client that keeps its half of the connection open', () => {
 });
 
 describe('a slow reader', () => {
-  it('is cut with its lag, while others lose nothing', async () => {
+  it('is disconnected with its lag, while other clients lose nothing', async () => {
     await start({ queueMaxBytes: 300_000 });
     const quick = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     const slow = stage.call(SUBSCRIBE);
@@ -117,7 +117,7 @@ describe('a slow reader', () => {
     expect(streams.map(({ lags }) => lags)).toEqual([0, 0, 0, 1]);
   });
 
-  it('is cut for the number of messages too', async () => {
+  it('is also disconnected for too many queued messages', async () => {
     await start({ queueMaxMessages: 10 });
     const slow = stage.call(SUBSCRIBE);
     fill(await stage.stream(), 12, 1);
@@ -126,7 +126,7 @@ describe('a slow reader', () => {
     });
   });
 
-  it('is also cut when its updates wait in another queue', async () => {
+  it('is also disconnected if its updates wait in another queue', async () => {
     await start();
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -145,7 +145,7 @@ describe('a slow reader', () => {
     expect(stream.lags).toBe(1);
   });
 
-  it('that stopped reading is not waited for', async () => {
+  it('that stopped reading does not delay the end of its stream', async () => {
     await start({ endTimeoutMs: 50, queueMaxBytes: 200_000 });
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -158,7 +158,7 @@ describe('a slow reader', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is cut first when all queues together are too large', async () => {
+  it('is disconnected first when all queues together exceed the limit', async () => {
     await start({ queuesMaxBytes: 400_000 });
     const slow = stage.call(SUBSCRIBE);
     const other = stage.call(SUBSCRIBE);
@@ -175,8 +175,8 @@ describe('a slow reader', () => {
 
 describe('a silent client', () => {
   it.each([
-    ['says nothing', Buffer.alloc(0)],
-    ['speaks another language', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+    ['sends nothing', Buffer.alloc(0)],
+    ['uses another protocol', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
     ['makes no call', Buffer.concat([PREFACE, SETTINGS])],
   ])('that %s is disconnected', async (_name, bytes) => {
     await start({ handshakeTimeoutMs: 50, firstCallTimeoutMs: 100 });
@@ -186,14 +186,14 @@ describe('a silent client', () => {
     expect(stage.server.connections).toBe(0);
   });
 
-  it('is disconnected after a time without calls', async () => {
+  it('is disconnected after the idle timeout', async () => {
     await start({ idleTimeoutMs: 60 });
     const session = stage.session();
     await stage.call(GET_SLOT, {}, session).end(NONE).ended();
     await once(session, 'close');
   });
 
-  it('gets a timeout for a missing or partial request', async () => {
+  it('gets a timeout error for a missing or partial request', async () => {
     await start({ requestTimeoutMs: 60 });
     const late = { 'grpc-status': '4', 'x-error-code': 'REQUEST_TIMEOUT' };
     expect(await stage.call(GET_SLOT).ended()).toMatchObject(late);
@@ -203,7 +203,7 @@ describe('a silent client', () => {
     expect(await half.ended()).toMatchObject(late);
   });
 
-  it('is disconnected when it does not answer an HTTP/2 ping', async () => {
+  it('is disconnected if it does not answer an HTTP/2 ping', async () => {
     await start({ keepaliveIntervalMs: 40, keepaliveTimeoutMs: 40 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(4, 1, 0), frame(1, 4, 1, call)]));
@@ -217,7 +217,7 @@ describe('a flooding client', () => {
   it.each([
     ['pings', frame(6, 0, 0, Buffer.alloc(8))],
     ['settings', SETTINGS],
-  ])('is cut for %s', async (_name, bytes) => {
+  ])('is disconnected for too many %s', async (_name, bytes) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -227,7 +227,7 @@ describe('a flooding client', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is cut for single bytes of a message', async () => {
+  it('is disconnected for sending a message byte by byte', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -238,7 +238,7 @@ describe('a flooding client', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is not a client with many small messages, even with separate heads', async () => {
+  it('is distinguished from a client with many small messages, even with separate headers', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const one = stage.call(SUBSCRIBE);
     const message = encodeFrame(encodeSubscribeRequest({ ping: 1 }));
@@ -251,7 +251,7 @@ describe('a flooding client', () => {
     expect(one.isClosed).toBe(false);
   });
 
-  it('is refused for large headers', async () => {
+  it('is rejected for large headers', async () => {
     await start({ headerListMaxBytes: 4_096 });
     const large = { large: 'x'.repeat(8_000) };
     expect(await stage.call(SUBSCRIBE, large).ended()).toMatchObject({ 'x-error-code': 'HEADERS_TOO_LARGE' });
@@ -260,7 +260,7 @@ describe('a flooding client', () => {
 });
 
 describe('resource limits', () => {
-  it('cover connections per address', async () => {
+  it('limit connections per address', async () => {
     await start({ connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     await Promise.all([first.next(), second.next()]);
@@ -269,7 +269,7 @@ describe('resource limits', () => {
     expect(stage.server.connections).toBe(2);
   });
 
-  it('cover streams, calls and request bytes', async () => {
+  it('limit streams, calls and request bytes', async () => {
     await start({ streamsMax: 1, unaryInFlightMax: 1, requestsMaxBytes: 1_000 });
     const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED', 'retry-after': '1' };
     const one = stage.call(SUBSCRIBE);
@@ -284,7 +284,7 @@ describe('resource limits', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of streams without a key are separate, with few per connection and a maximum age', async () => {
+  it('limit streams without a key separately, with few per connection and a maximum age', async () => {
     await start({
       ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
       keylessStreamMaxMs: 400,

@@ -38,12 +38,12 @@ async function receivedUpdates(call: RawCall): Promise<void> {
   );
 }
 
-describe('many requests of a stream at once', () => {
+describe('many requests in one write to a stream', () => {
   it.each([
     ['data slices', 7],
     ['filters', 1],
     ['fields', 9],
-  ])('end it at the first with too many %s (field %i)', async (of, field) => {
+  ])('are rejected at the first one with too many %s (field %i)', async (of, field) => {
     await start({ decompressionRatioMax: 100_000 });
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
@@ -55,7 +55,7 @@ describe('many requests of a stream at once', () => {
     expect([stream.receivedMessages, stream.requests.length]).toEqual([1, 0]);
   });
 
-  it('count by their decompressed size', async () => {
+  it('are counted by their decompressed size', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
@@ -68,13 +68,13 @@ describe('many requests of a stream at once', () => {
 });
 
 describe('a unary call', () => {
-  it('is refused without a key before its request arrives', async () => {
+  it('is rejected without a key before its request arrives', async () => {
     await start();
     const refused = await stage.call(GET_SLOT, { 'x-token': '' }).ended();
     expect(refused).toMatchObject({ 'grpc-status': '16', 'x-error-code': 'MISSING_KEY' });
   });
 
-  it('holds a permit from its headers on, and releases it', async () => {
+  it('holds a concurrency slot from its headers on, and releases it', async () => {
     await start({ unaryInFlightMax: 1 });
     const first = stage.call(GET_SLOT);
     await receivedUpdates(first);
@@ -85,7 +85,7 @@ describe('a unary call', () => {
     expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('reserves memory for its request until it ends, from the shared budget', async () => {
+  it('reserves memory for its request from the shared budget until it ends', async () => {
     await start({ requestsMaxBytes: 1_000 });
     const first = stage.call(GET_SLOT).send(Buffer.alloc(600));
     await receivedUpdates(first);
@@ -95,7 +95,7 @@ describe('a unary call', () => {
     expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('is limited by the budget of its connection', async () => {
+  it('is limited by the memory budget of its connection', async () => {
     await start({ requestsPerConnectionMaxBytes: 1_000 });
     const session = stage.session();
     const first = stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600));
@@ -106,8 +106,8 @@ describe('a unary call', () => {
   });
 });
 
-describe('a request that is never long', () => {
-  it.each([GET_SLOT, CHECK, REFLECT])('is refused when it is long (%s)', async (path) => {
+describe('a request to a method with small requests only', () => {
+  it.each([GET_SLOT, CHECK, REFLECT])('is rejected when it is large (%s)', async (path) => {
     await start();
     const ended = await stage.call(path).send(Buffer.alloc(70_000)).ended();
     expect(ended).toMatchObject({ 'grpc-status': '11' });
@@ -117,7 +117,7 @@ describe('a request that is never long', () => {
   });
 });
 
-describe('an address that flooded', () => {
+describe('an address that has flooded the server', () => {
   async function flood(): Promise<void> {
     const session = stage.session();
     await once(session, 'connect');
@@ -141,7 +141,7 @@ describe('an address that flooded', () => {
     });
   };
 
-  it('may not reconnect for a while', async () => {
+  it('cannot reconnect for a while', async () => {
     await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1 });
     await flood();
     expect(await isClosedAtOnce()).toBe(true);

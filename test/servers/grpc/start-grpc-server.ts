@@ -90,7 +90,7 @@ export class TestGrpcServer {
         const stream = new FakeGeyserStream(rpc, sink, onEnd);
         this.onOpen(stream);
         this.opened.push(stream);
-        for (const look of this.#waiting) look();
+        for (const check of this.#waiting) check();
         return stream;
       },
       admit: check,
@@ -205,11 +205,11 @@ export class RawCall {
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) {
       await new Promise<void>((resolve) => {
-        const look = (): void => {
-          this.#waiting.delete(look);
+        const check = (): void => {
+          this.#waiting.delete(check);
           resolve();
         };
-        this.#waiting.add(look);
+        this.#waiting.add(check);
       });
     }
   }
@@ -224,6 +224,6 @@ export class RawCall {
   }
 
   #note(): void {
-    for (const look of [...this.#waiting]) look();
+    for (const check of [...this.#waiting]) check();
   }
 }

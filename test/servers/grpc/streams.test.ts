@@ -26,7 +26,7 @@ const slots = (...names: string[]): Uint8Array =>
   encodeSubscribeRequest({ slots: new Map(names.map((name) => [name, {}])) });
 
 describe('a stream', () => {
-  it('sends headers and a ping at once, and pings from then on', async () => {
+  it('sends headers and a ping immediately, and then periodic pings', async () => {
     await start({ pingIntervalMs: 30 });
     const call = stage.call(SUBSCRIBE);
     for (let i = 0; i < 3; i++) {
@@ -37,7 +37,7 @@ describe('a stream', () => {
     expect(call.headers).toMatchObject({ ':status': 200, 'grpc-accept-encoding': 'identity,gzip,zstd' });
   });
 
-  it('answers a ping request, which is nothing else', async () => {
+  it('answers a ping request with a pong, and ignores the rest of that request', async () => {
     await start();
     const call = stage.call(SUBSCRIBE).send(encodeSubscribeRequest({ ping: -7, blocksMeta: ['m'] }));
     await call.next();
@@ -48,7 +48,7 @@ describe('a stream', () => {
     expect(SubscribeUpdateDeshred.decode(await deshred.next())).toMatchObject({ pong: { id: 9 } });
   });
 
-  it('sends names and tails as one message, in order', async () => {
+  it('sends filter names and payload as one message, in order', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const { sink } = await stage.stream();
@@ -61,7 +61,7 @@ describe('a stream', () => {
     expect((await call.next()).equals(large)).toBe(true);
   });
 
-  it('applies only the newest waiting request', async () => {
+  it('applies only the newest of the waiting requests', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(stream.receivedMessages).toBe(4);
   });
 
-  it('continues after the client half-closes', async () => {
+  it('continues after the client has half-closed', async () => {
     await start();
     const call = stage.call(SUBSCRIBE).end(slots('a'));
     const stream = await stage.stream();
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect(stream.closed).toBe(0);
   });
 
-  it('of entries has one empty request and no pings', async () => {
+  it('of entries accepts exactly one empty request, and sends no pings', async () => {
     await start({ pingIntervalMs: 20 });
     const call = stage.call(ENTRIES).end(NONE);
     const stream = await stage.stream();
@@ -126,7 +126,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('ends with the failure of its handler or request, after queued updates', async () => {
+  it('ends with the error of its handler or request, after queued updates', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -193,7 +193,7 @@ describe('a stream', () => {
     }
   });
 
-  it('is refused without messages when its handler refuses it', async () => {
+  it('is rejected without messages if its handler rejects it', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'x-token': '' });
     expect(await call.ended()).toMatchObject({
@@ -209,7 +209,7 @@ describe('a stream', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('ends at its deadline, and for an invalid request', async () => {
+  it('ends at its deadline, and on an invalid request', async () => {
     await start();
     expect(await stage.call(SUBSCRIBE, { 'grpc-timeout': '50m' }).ended()).toMatchObject({
       'grpc-status': '4',
@@ -220,17 +220,17 @@ describe('a stream', () => {
     });
   });
 
-  it('pauses reading from a client that sends too fast, and ends for a flood', async () => {
+  it('stops reading while a client sends requests too fast, and ends on a flood', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
     stream.restMs = 50;
-    const begun = performance.now();
+    const begin = performance.now();
     call.send(slots('a'));
     await stream.until(({ requests }) => requests.length === 1);
     call.send(slots('b'));
     await stream.until(({ requests }) => requests.length === 2);
-    expect(performance.now() - begun).toBeGreaterThan(40);
+    expect(performance.now() - begin).toBeGreaterThan(40);
     stream.restMs = Number.POSITIVE_INFINITY;
     call.send(slots('c'));
     expect(await call.ended()).toMatchObject({ 'grpc-status': '8', 'x-error-code': 'RATE_LIMITED' });
@@ -245,7 +245,7 @@ function push({ sink }: FakeGeyserStream, messages: number): void {
 }
 
 describe('the bytes sent on a stream', () => {
-  it.each(['identity', 'gzip', 'zstd'])('are counted uncompressed, to the end: %s', async (encoding) => {
+  it.each(['identity', 'gzip', 'zstd'])('are counted uncompressed until the end: %s', async (encoding) => {
     await start({ compression: 'accepted', flushDelayMs: 0 });
     const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
     const stream = await stage.stream();
@@ -294,11 +294,11 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
 
 const tail = Buffer.alloc(3_000, 0xff);
 
-/** Batches are shared between streams: no stream may receive another's messages. */
-describe('streams with the same update in the same turn', () => {
+/** Streams share encoded batches, but no stream may receive another's messages. */
+describe('streams with the same update in the same batch', () => {
   const theirs = [encodeNames(['mine', 'both']), encodeNames(['yours', 'two'])] as const;
 
-  it.each(encodings)('have their own filter names: %s', async (encoding) => {
+  it.each(encodings)('receive their own filter names: %s', async (encoding) => {
     const { calls, sinks } = await two(headersOf(encoding));
     for (const order of [
       [0, 1],
@@ -313,7 +313,7 @@ describe('streams with the same update in the same turn', () => {
     }
   });
 
-  it.each(encodings)('have their own messages if only the first is shared: %s', async (encoding) => {
+  it.each(encodings)('receive their own messages after a shared one: %s', async (encoding) => {
     const { calls, sinks } = await two(headersOf(encoding));
     const [names] = theirs;
     for (const at of [0, 1] as const) {

@@ -23,8 +23,8 @@ afterEach(async () => {
 
 const identity = (name: string): TlsIdentity => contentOf(makeCertificate(folder, name));
 
-/** A socket without certificate validation. */
-function wire(ALPNProtocols: string[]): TLSSocket {
+/** Connects without certificate validation. */
+function client(ALPNProtocols: string[]): TLSSocket {
   const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
   socket.on('error', () => {});
   ends.push(() => socket.destroy());
@@ -32,7 +32,7 @@ function wire(ALPNProtocols: string[]): TLSSocket {
 }
 
 describe('a server with a certificate', () => {
-  it('speaks HTTP/2 over TLS', async () => {
+  it('serves HTTP/2 over TLS', async () => {
     const own = identity('one');
     stage = await new TestGrpcServer({ tls: own }).listen();
     const session = connectHttp2(`https://localhost:${stage.port}`, {
@@ -52,7 +52,7 @@ describe('a server with a certificate', () => {
 
   it('closes connections of other protocols', async () => {
     stage = await new TestGrpcServer({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
-    const others = [wire(['http/1.1']), wire([])];
+    const others = [client(['http/1.1']), client([])];
     await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));
     expect(stage.server.connections).toBe(0);
   });
