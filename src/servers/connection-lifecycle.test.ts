@@ -79,7 +79,7 @@ describe('ReadPause', () => {
       pause.extend(performance.now() - 1);
       expect(pause.isPaused).toBe(true);
     });
-    // Node emits warnings in a turn of their own.
+    // Node emits warnings in a later turn of the event loop.
     await new Promise(setImmediate);
     expect(events).toEqual(['pause', 'resume']);
     expect(warnings).toEqual([]);

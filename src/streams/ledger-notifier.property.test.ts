@@ -11,9 +11,9 @@ import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 import { LedgerNotifier } from './ledger-notifier.ts';
 
-/** A slot, and which of its ancestors, counted back, become confirmed and rooted. */
+/** A slot, and the distances to the ancestors that become confirmed and rooted. */
 type Step = Readonly<{
-  /** Distance of its parent; 1 is the slot before. */
+  /** Distance to its parent; 1 is the previous slot. */
   back: number;
   gap: number;
   isProcessed: boolean;

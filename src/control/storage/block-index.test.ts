@@ -88,7 +88,7 @@ describe('the blocks of stored files', () => {
     for (const cid of cidsOf(file)) expect(await isWhole(cid)).toBe(true);
   });
 
-  it('of files that are not stored are forgotten at the start', async () => {
+  it('of files that are no longer stored are dropped at startup', async () => {
     const file = await keep(await receive(8));
     await blocks.add(await receive(9));
     const [one] = readdirSync(join(folder, 'blocks'));

@@ -91,7 +91,7 @@ describe('a stored file', () => {
   });
 });
 
-describe('a failed upload leaves nothing behind', () => {
+describe('a failed upload leaves no files', () => {
   afterEach(() => {
     expect(storage.uploads.streaming).toBe(0);
     expect(inFolder('incoming')).toEqual([]);
@@ -159,7 +159,7 @@ describe('a failed upload leaves nothing behind', () => {
   });
 });
 
-it('a file that cannot be moved to its place does not count against the quota', async () => {
+it('a file that cannot be moved to its final path does not count against the quota', async () => {
   mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
   expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
   expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
@@ -195,7 +195,7 @@ describe('concurrent uploads', () => {
   });
 });
 
-it('a start removes leftovers of a crashed process, and nothing else', async () => {
+it('startup removes leftovers of a crashed process, and nothing else', async () => {
   await put(pieces('hello world'));
   const before = onDisk();
   writeFileSync(join(folder, 'incoming', 'half'), 'x');

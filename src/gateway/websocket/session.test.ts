@@ -22,7 +22,7 @@ import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
-class Ear implements Subscriber {
+class Recorder implements Subscriber {
   readonly events: string[] = [];
   onNotification(_notification: Notification, isLast: boolean): void {
     this.events.push(isLast ? 'last' : 'one');
@@ -32,7 +32,7 @@ class Ear implements Subscriber {
   }
 }
 
-/** The parameters of transactionSubscribe with so many different addresses. */
+/** Parameters of transactionSubscribe with this many different addresses. */
 function listOf(count: number): string {
   const addresses = Array.from({ length: count }, (_, at) => {
     const bytes = Buffer.alloc(32, 1);
@@ -102,8 +102,8 @@ describe('WebSocket session', () => {
     session: Session,
     method = 'slotSubscribe',
     params: string | null = null,
-    ear = new Ear(),
-  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, ear);
+    recorder = new Recorder(),
+  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, recorder);
   const codeOf = ({ error }: SubscribeOutcome): string | number | null => error?.code ?? null;
   const rejectionOf = (credential: string | null = text): unknown => {
     try {
@@ -179,12 +179,12 @@ describe('WebSocket session', () => {
   it('reserves credits for concurrent subscriptions and releases those of failed ones', async () => {
     change({ limits: { ...unlimited, monthlyCredits: 1 } });
     const session = connect();
-    const ears = Array.from({ length: 100 }, () => new Ear());
+    const recorders = Array.from({ length: 100 }, () => new Recorder());
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const lost = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    const lost = await Promise.all(recorders.map((recorder) => subscribe(session, 'slotSubscribe', null, recorder)));
     expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
     feed.gate = async () => {};
-    const met = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    const met = await Promise.all(recorders.map((recorder) => subscribe(session, 'slotSubscribe', null, recorder)));
     expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
     expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
@@ -207,17 +207,17 @@ describe('WebSocket session', () => {
     change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
     const session = connect();
     const signature = `["${'1'.repeat(64)}"]`;
-    const ear = new Ear();
-    (await subscribe(session, 'signatureSubscribe', signature, ear)).opened?.start();
+    const recorder = new Recorder();
+    (await subscribe(session, 'signatureSubscribe', signature, recorder)).opened?.start();
     feed.emit('signature', '{}', true);
-    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    (await subscribe(session, 'slotSubscribe', null, recorder)).opened?.start();
     feed.openings.at(-1)?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session, 'slotSubscribe', '[1]'))).toBe(-32_602);
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
     feed.gate = async () => {};
     expect(codeOf(await subscribe(session))).toBeNull();
-    expect(ear.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+    expect(recorder.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
   it('ends with its key', async () => {
@@ -231,17 +231,17 @@ describe('WebSocket session', () => {
 
   it('ends its subscriptions on close, including pending ones', async () => {
     const session = connect();
-    const ear = new Ear();
-    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    const recorder = new Recorder();
+    (await subscribe(session, 'slotSubscribe', null, recorder)).opened?.start();
     const opening = Promise.withResolvers<void>();
     feed.gate = () => opening.promise;
-    const late = subscribe(session, 'rootSubscribe', null, ear);
+    const late = subscribe(session, 'rootSubscribe', null, recorder);
     session.close();
     opening.resolve();
     expect(codeOf(await late)).toBe('CLIENT_GONE');
     feed.emit('slot', '1');
     feed.emit('root', '1');
-    expect(ear.events).toEqual([]);
+    expect(recorder.events).toEqual([]);
     change({ status: 'revoked' });
     expect(ended).toEqual([]);
   });

@@ -25,7 +25,7 @@ describe('proven nodes', () => {
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
       expect(proven.prove(i, leaf, proofs[i]!, 0)).toBe(true);
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
-      // Known now, whatever the proof.
+      // A proven leaf is accepted with any proof.
       expect(proven.prove(i, leaf, new Uint8Array(160), 0)).toBe(true);
     });
     expect(proven.prove(1 << depth, leaves[0]!, proofs[0]!, 0)).toBe(false);

@@ -77,7 +77,7 @@ describe('an account', () => {
   it.each([
     ['binary', '5Q', 'error: data too large for bs58 encoding'],
     ['base58', ['5Q', 'base58'], ['error: data too large for bs58 encoding', 'base58']],
-  ] as const)('says in %s that its data is too long for it', (encoding, short, long) => {
+  ] as const)('has an error message instead of data too long for %s', (encoding, short, long) => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, encoding);
     leave(story, 1, { 1: { data: Uint8Array.of(255) } });
@@ -88,7 +88,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('is parsed with the mint of its slot, and shown in base64 without one', () => {
+  it('is parsed with the mint of its slot, or encoded in base64 without a mint', () => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, 'jsonParsed');
     leave(story, 1, { 1: tokenAccount() });
@@ -176,7 +176,7 @@ describe("a program's accounts", () => {
     expect([ended.texts.length, stays.texts.length]).toEqual([0, 1]);
   });
 
-  it('of a token program are left out of jsonParsed when they do not parse; of others they are not', () => {
+  it('are omitted from jsonParsed if they cannot be parsed, but only for token programs', () => {
     const { notifier, story } = stage();
     const tokens = watchProgram(notifier, [], 'jsonParsed');
     const systems = watchProgram(notifier, [], 'jsonParsed', programs.system);

@@ -31,7 +31,7 @@ class Listing implements GeyserSink {
   }
 }
 
-/** A stream with filters of blocks that all differ, and one of entries. */
+/** A request with distinct block filters and an entry filter. */
 const differing = (count: number, first = 0): SubscribeRequest => ({
   blocks: new Map(
     Array.from({ length: count }, (_, nth) => [`b${nth}`, { accountInclude: [key(first + nth)] }]),
@@ -52,7 +52,7 @@ function stage(limits: Partial<BlockSchedulerLimits>, ...requests: readonly Subs
 }
 
 const block = () => blockUpdate({ accounts: [accountUpdate()] });
-/** One message of a block in each turn. */
+/** Sends one message of a block per turn. */
 const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks sent over several turns', () => {

@@ -10,7 +10,7 @@ const passes = (filter: AccountsFilter, account: AccountFields): boolean =>
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** Data of a length, with single bytes in it. */
+/** Zeros of this length, except for the given bytes. */
 function dataOf(length: number, at: Readonly<Record<number, number>> = {}): Uint8Array {
   const data = new Uint8Array(length);
   for (const [offset, value] of Object.entries(at)) data[Number(offset)] = value;
