@@ -105,14 +105,14 @@ describe('simple header parser', () => {
 
 describe('header values', () => {
   it('report the connection directive if it is simple', () => {
-    const directiveOf = (field: string) => {
+    const readOf = (field: string) => {
       const [name = '', value = ''] = field.split(': ');
       const bytes = Buffer.from(field);
       return connectionDirective(bytes, 0, name.length, bytes.length - value.length, bytes.length);
     };
     const fields = ['Connection: Close', 'connection: KEEP-ALIVE', 'connection: close, x', 'connection: '];
-    expect(fields.map(directiveOf)).toEqual(['close', 'keep-alive', 'unsupported', 'unsupported']);
-    expect(['Proxy-Connection: close', 'connections: close'].map(directiveOf)).toEqual(['unsupported', 'other']);
+    expect(fields.map(readOf)).toEqual(['close', 'keep-alive', 'unsupported', 'unsupported']);
+    expect(['Proxy-Connection: close', 'connections: close'].map(readOf)).toEqual(['unsupported', 'other']);
   });
 
   it('report a length of digits only', () => {

@@ -22,7 +22,7 @@ export const median = (numbers: readonly number[]): number =>
 export const percentile = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
 
-/** Later half in relation to the earlier half; NaN for fewer than two numbers. */
+/** Ratio of the later half to the earlier half; NaN for fewer than two numbers. */
 export function growthOf(numbers: readonly number[]): number {
   const half = Math.floor(numbers.length / 2);
   return half === 0 ? Number.NaN : median(numbers.slice(half)) / median(numbers.slice(0, half));
@@ -40,12 +40,12 @@ export function sparkline(numbers: readonly number[], width = 60): string {
 
 /** Samples memory, descriptors and processor time of a process once a second. Linux only. */
 export class Gauge {
-  /** Resident, of each second. */
+  /** Resident memory, one value per second. */
   readonly memoryMib: number[] = [];
   readonly descriptors: number[] = [];
-  /** Time in which it waited for a processor, in each second. */
+  /** Time that it waited for a processor, one value per second. */
   readonly waitedMsEach: number[] = [];
-  /** It ended, or another one took its place. */
+  /** A sample failed: the process has ended. */
   isGone = false;
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;

@@ -185,8 +185,8 @@ describe('nft/read_selected', () => {
     (await answerOf(readSelected, fields, caller, services)).result as unknown as Shown[];
 
   it('keeps the request order and omits addresses without NFT', async () => {
-    const wanted = [mint(13), NOBODY, mint(10), CORE];
-    const shown = await selectedOf({ token_addresses: wanted });
+    const requested = [mint(13), NOBODY, mint(10), CORE];
+    const shown = await selectedOf({ token_addresses: requested });
     expect(shown.map((nft) => nft.mint)).toEqual([mint(13), mint(10), CORE]);
   });
 

@@ -158,8 +158,8 @@ describe('transaction/parse_selected', () => {
     (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Parsed[];
 
   it('keeps the request order, reads each once and omits unknown ones', async () => {
-    const wanted = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
-    expect(names(await selected(wanted))).toEqual([signatures[5], signatures[1], signatures[5]]);
+    const requested = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
+    expect(names(await selected(requested))).toEqual([signatures[5], signatures[1], signatures[5]]);
     expect(caller.counts()).toEqual({ getTransaction: 3 });
     expect(await selected([NOBODYS])).toEqual([]);
   });

@@ -15,7 +15,7 @@ it.each([
   expect(resolvePublicOrigin(host, null, LISTENING)).toBe(origin);
 });
 
-it('builds links with the configured origin, whatever the request contains', () => {
+it('builds links with the configured origin, regardless of the request', () => {
   expect(resolvePublicOrigin('localhost', 'https://solway.example/', LISTENING)).toBe(
     'https://solway.example',
   );

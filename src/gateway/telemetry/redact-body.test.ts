@@ -28,11 +28,7 @@ describe('redacted body', () => {
       '{"secret":"[redacted]","x":1}',
     ],
     ['a name after a surplus quote', 'a="{"apiKey":"b"}"', 'a="{"apiKey":"[redacted]"}"'],
-    [
-      'a name with a leading colon',
-      '{"a":"x",":password":"b"}',
-      '{"a":"x",":password":"[redacted]"}',
-    ],
+    ['a name with a leading colon', '{"a":"x",":password":"b"}', '{"a":"x",":password":"[redacted]"}'],
     ['a secret with an escaped line break', '{"pwd":"a\\\nb"}', '{"pwd":"[redacted]"}'],
     ['a list with a bracket in a string', '{"pwd":["a]b","c"],"x":1}', '{"pwd":"[redacted]","x":1}'],
     ['an authorization', 'Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],

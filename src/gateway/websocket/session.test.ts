@@ -22,7 +22,7 @@ import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
-class Recorder implements Subscriber {
+class Sink implements Subscriber {
   readonly events: string[] = [];
   onNotification(_notification: Notification, isLast: boolean): void {
     this.events.push(isLast ? 'last' : 'one');
@@ -102,8 +102,8 @@ describe('WebSocket session', () => {
     session: Session,
     method = 'slotSubscribe',
     params: string | null = null,
-    recorder = new Recorder(),
-  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, recorder);
+    sink = new Sink(),
+  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, sink);
   const codeOf = ({ error }: SubscribeOutcome): string | number | null => error?.code ?? null;
   const rejectionOf = (credential: string | null = text): unknown => {
     try {
@@ -179,12 +179,12 @@ describe('WebSocket session', () => {
   it('reserves credits for concurrent subscriptions and releases those of failed ones', async () => {
     change({ limits: { ...unlimited, monthlyCredits: 1 } });
     const session = connect();
-    const recorders = Array.from({ length: 100 }, () => new Recorder());
+    const sinks = Array.from({ length: 100 }, () => new Sink());
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const lost = await Promise.all(recorders.map((recorder) => subscribe(session, 'slotSubscribe', null, recorder)));
+    const lost = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
     expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
     feed.gate = async () => {};
-    const met = await Promise.all(recorders.map((recorder) => subscribe(session, 'slotSubscribe', null, recorder)));
+    const met = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
     expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
     expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
@@ -207,17 +207,17 @@ describe('WebSocket session', () => {
     change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
     const session = connect();
     const signature = `["${'1'.repeat(64)}"]`;
-    const recorder = new Recorder();
-    (await subscribe(session, 'signatureSubscribe', signature, recorder)).opened?.start();
+    const sink = new Sink();
+    (await subscribe(session, 'signatureSubscribe', signature, sink)).opened?.start();
     feed.emit('signature', '{}', true);
-    (await subscribe(session, 'slotSubscribe', null, recorder)).opened?.start();
+    (await subscribe(session, 'slotSubscribe', null, sink)).opened?.start();
     feed.openings.at(-1)?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session, 'slotSubscribe', '[1]'))).toBe(-32_602);
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
     feed.gate = async () => {};
     expect(codeOf(await subscribe(session))).toBeNull();
-    expect(recorder.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+    expect(sink.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
   it('ends with its key', async () => {
@@ -231,17 +231,17 @@ describe('WebSocket session', () => {
 
   it('ends its subscriptions on close, including pending ones', async () => {
     const session = connect();
-    const recorder = new Recorder();
-    (await subscribe(session, 'slotSubscribe', null, recorder)).opened?.start();
+    const sink = new Sink();
+    (await subscribe(session, 'slotSubscribe', null, sink)).opened?.start();
     const opening = Promise.withResolvers<void>();
     feed.gate = () => opening.promise;
-    const late = subscribe(session, 'rootSubscribe', null, recorder);
+    const late = subscribe(session, 'rootSubscribe', null, sink);
     session.close();
     opening.resolve();
     expect(codeOf(await late)).toBe('CLIENT_GONE');
     feed.emit('slot', '1');
     feed.emit('root', '1');
-    expect(recorder.events).toEqual([]);
+    expect(sink.events).toEqual([]);
     change({ status: 'revoked' });
     expect(ended).toEqual([]);
   });

@@ -84,9 +84,9 @@ describe('DeshredMerge', () => {
           const next = (picked.length > 0 ? picked : sources.find((left) => left.length > 0))?.shift();
           if (next !== undefined) merge.onTransaction(transaction(next.slot, next.name));
         }
-        const wanted = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
-        expect(emitted.length).toBe(wanted.size);
-        expect(new Set(emitted)).toEqual(wanted);
+        const expected = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
+        expect(emitted.length).toBe(expected.size);
+        expect(new Set(emitted)).toEqual(expected);
       }),
     );
   });

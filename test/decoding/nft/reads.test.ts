@@ -602,10 +602,10 @@ describe('withOffChain', () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
     const found = await readNfts(chain, [CORE, NFT, ABSENT, PROGRAMMABLE, OF_2022], das);
     const nfts = [NFT, CORE, ABSENT, PROGRAMMABLE, OF_2022].map((at) => found.get(at)!);
-    const wanted: string[] = [];
+    const requested: string[] = [];
     const offChain = {
       read: async (uris: Iterable<string>) => {
-        wanted.push(...uris);
+        requested.push(...uris);
         return new Map<string, JsonValue>([
           ['https://json/fox', { image: 'https://fox' }],
           ['https://u', ['not', 'an', 'object']],
@@ -613,13 +613,13 @@ describe('withOffChain', () => {
       },
     };
     const shown = await withOffChain(nfts, offChain, new AbortController().signal);
-    expect(wanted).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
+    expect(requested).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
     const { onChain } = nfts[0]!;
     const nowhere = [{ ...nfts[0]!, onChain: { ...onChain, metadataUri: '' } }];
     expect(await withOffChain(nowhere, offChain, new AbortController().signal)).toMatchObject([
       { mint: NFT },
     ]);
-    expect(wanted).toHaveLength(3);
+    expect(requested).toHaveLength(3);
     expect(shown.map((nft) => [nft.mint, nft.image_uri, nft.is_loaded_metadata])).toEqual([
       [NFT, 'https://fox', true],
       [CORE, '', false],

@@ -16,11 +16,11 @@ export type ThreadTask = Readonly<{
   distils: boolean;
 }>;
 
-/** `functions`: how many of the product ran. `corpus`: null unless requested. */
+/** `functions`: the number of functions in src that ran. `corpus`: null unless requested. */
 export type ThreadReport = Exploration &
   Readonly<{ functions: number; corpus: readonly Uint8Array[] | null }>;
 
-/** A failure as soon as it is found, then the report with the minimised input. */
+/** A failure as soon as it is found, then the report with the minimized input. */
 type Message = Readonly<{ failure: Failure } | { report: ThreadReport }>;
 
 /** Limits of time per input, generous for a busy machine, and of memory. */

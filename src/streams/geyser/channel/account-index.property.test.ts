@@ -82,7 +82,7 @@ const account: fc.Arbitrary<AccountFields> = fc.record({
   isByTransaction: fc.boolean(),
 });
 
-type Stream = { member: Member; sink: RecordingSink; wanted: Filters };
+type Stream = { member: Member; sink: RecordingSink; requested: Filters };
 
 /** The names that a linear scan of all filters finds, in order. */
 function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpdate>): string[][] {
@@ -94,24 +94,24 @@ it('an index of changing account filters finds the same as a linear scan, in ord
   const seen = { updates: 0, matches: 0, together: 0 };
   const turn = fc.record({
     who: fc.nat(2),
-    wanted: filters,
+    requested: filters,
     updates: fc.array(account, { maxLength: 20 }),
   });
   fc.assert(
     fc.property(fc.array(turn, { minLength: 3, maxLength: 8 }), (turns) => {
       const channel = new Channel();
       const streams: Stream[] = [];
-      for (const { who, wanted, updates } of turns) {
+      for (const { who, requested, updates } of turns) {
         const stream = streams[who];
         if (stream === undefined) {
           const sink = new RecordingSink();
-          streams.push({ sink, wanted, member: channel.add(sink) });
-        } else stream.wanted = wanted;
-        (stream ?? (streams.at(-1) as Stream)).member.replace(wanted);
+          streams.push({ sink, requested, member: channel.add(sink) });
+        } else stream.requested = requested;
+        (stream ?? (streams.at(-1) as Stream)).member.replace(requested);
         for (const update of updates.map(accountUpdate)) {
           channel.emit(update);
           for (const each of streams) {
-            const expected = linearScan(each.wanted, update);
+            const expected = linearScan(each.requested, update);
             expect(each.sink.take()).toEqual(expected);
             seen.updates += 1;
             seen.matches += expected.length;

@@ -13,7 +13,7 @@ class Listing implements GeyserSink {
   readonly received: string[] = [];
   readonly tails: Uint8Array[] = [];
   ended: GrpcStatus | null = null;
-  behind: StreamBacklog | null = null;
+  backlog: StreamBacklog | null = null;
   receivedBefore: number | null = null;
 
   push(names: Uint8Array, tail: Uint8Array): void {
@@ -25,8 +25,8 @@ class Listing implements GeyserSink {
     this.ended = status;
   }
 
-  lag(behind: StreamBacklog): void {
-    this.behind ??= behind;
+  lag(backlog: StreamBacklog): void {
+    this.backlog ??= backlog;
     this.receivedBefore ??= this.received.length;
   }
 }
@@ -102,9 +102,9 @@ describe('blocks sent over several turns', () => {
       await turn();
     }
     for (let count = 0; count < 20; count++) await turn();
-    const { behind, receivedBefore } = sinks[0] as Listing;
-    expect(behind).toEqual({ blocks: 4, messages: 4 * 40 - Number(receivedBefore), bytes: 0 });
-    expect(sinks[1]).toMatchObject({ ended: null, behind: null, received: Array(6).fill('o') });
+    const { backlog, receivedBefore } = sinks[0] as Listing;
+    expect(backlog).toEqual({ blocks: 4, messages: 4 * 40 - Number(receivedBefore), bytes: 0 });
+    expect(sinks[1]).toMatchObject({ ended: null, backlog: null, received: Array(6).fill('o') });
   });
 
   it('end a stream whose backlog exceeds the limit', () => {
@@ -115,9 +115,9 @@ describe('blocks sent over several turns', () => {
     for (let count = 0; count < 3; count++) channel.emit(entryUpdate());
     const [first, other] = sinks;
     const bytes = other?.tails.reduce((sum, tail) => sum + tail.length, 0) ?? 0;
-    // Pending: two messages of the block and two entries behind it, and the entry that exceeds the limit.
-    expect(first?.behind).toMatchObject({ blocks: 1, messages: 5 });
-    expect(first?.behind?.bytes).toBeGreaterThanOrEqual(bytes);
-    expect(other).toMatchObject({ ended: null, behind: null, received: ['x', 'x', 'x'] });
+    // Pending: two messages of the block and two entries after it, and the entry that exceeds the limit.
+    expect(first?.backlog).toMatchObject({ blocks: 1, messages: 5 });
+    expect(first?.backlog?.bytes).toBeGreaterThanOrEqual(bytes);
+    expect(other).toMatchObject({ ended: null, backlog: null, received: ['x', 'x', 'x'] });
   });
 });
