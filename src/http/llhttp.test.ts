@@ -177,12 +177,12 @@ describe('ambiguous requests', () => {
   it.each([
     ['two lengths', head('content-length: 1', 'content-length: 2')],
     ['a length and chunks', head('content-length: 1', 'transfer-encoding: chunked')],
-    ['chunks that are not last', head('transfer-encoding: chunked, gzip')],
-    ['a length without end', head(`content-length: ${'9'.repeat(30)}`)],
+    ['chunked before another encoding', head('transfer-encoding: chunked, gzip')],
+    ['a length of 30 digits', head(`content-length: ${'9'.repeat(30)}`)],
     ['a space before the colon', head('content-length : 1')],
-    ['a line that goes on', head('x: 1', ' content-length: 5')],
-    ['a carriage return alone', head('x: 1\rcontent-length: 5')],
-    ['a line feed alone', 'POST / HTTP/1.1\nhost: a\n\n'],
+    ['a folded header', head('x: 1', ' content-length: 5')],
+    ['a bare carriage return', head('x: 1\rcontent-length: 5')],
+    ['bare line feeds', 'POST / HTTP/1.1\nhost: a\n\n'],
     ['a NUL', head('x: a\0b')],
   ])('are invalid: %s', (_what, text) => {
     const parser = new HttpParser('request', new EventRecorder());

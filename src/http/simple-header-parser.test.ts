@@ -73,11 +73,11 @@ describe('simple header parser', () => {
   });
 
   it.each([
-    ['that is not whole', 'a: b\r\n'],
+    ['that is incomplete', 'a: b\r\n'],
     ['with a blank before a colon', 'a : b\r\n\r\n'],
     ['with a field without a name', ': b\r\n\r\n'],
     ['with line feeds alone', 'a: b\n\n'],
-    ['with a byte that is no text', 'a: b\0\r\n\r\n'],
+    ['with a NUL', 'a: b\0\r\n\r\n'],
     ['with letters beyond ASCII', 'a: \xe9\r\n\r\n'],
   ])('leaves a head %s to llhttp', (_what, text) => {
     expect(parseSimple(text)).toBeNull();

@@ -123,7 +123,7 @@ describe('parsed accounts', () => {
     ['an unknown stake state', programs.stake, '4:32'],
     ['an empty vote account', programs.vote, '3762*0'],
     ['a lookup table with an invalid option', programs.addressLookupTable, '1:32 9:64 7:64 0 2 34*0'],
-    ['no lookup table', programs.addressLookupTable, ''],
+    ['an empty lookup table', programs.addressLookupTable, ''],
     ['a truncated program', programs.bpfUpgradeableLoader, '2:32 1'],
     ['a buffer with an invalid option', programs.bpfUpgradeableLoader, '1:32 2 32*1'],
     ['an unknown loader state', programs.bpfUpgradeableLoader, '4:32'],
@@ -189,7 +189,7 @@ describe('config program account', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['a number beyond f64', '1e999'],
     ['half of a surrogate pair', '"\\ud800"'],
     ['128 nested arrays', `${'['.repeat(128)}${']'.repeat(128)}`],

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpuMsOf } from '../service/cpu-time.ts';
 
-/** What Linux reports about processes, and statistics of it. */
+/** Process statistics of Linux, and helpers for them. */
 
 function residentMibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -11,7 +11,7 @@ function residentMibOf(pid: number): number {
 /** Open files and sockets. @throws when the process does not run. */
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** How long the main thread was ready to run while others had the processors. */
+/** Time that the main thread was runnable but waited for a processor. */
 const waitedForProcessorMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 

@@ -225,7 +225,7 @@ describe('transaction/send_many_txns', () => {
     expect(await sendMany([{ text }])).toEqual([{ id: 1, signature, status: 'confirmed' }]);
   });
 
-  it('reports sent transactions when the request times out, but not to a client that left', async () => {
+  it('reports sent transactions when the request times out, but not to a client that disconnected', async () => {
     const sent = transfer();
     results.set(sent.signature, new Failure('UPSTREAM_TIMEOUT'));
     expect(await sendMany([sent])).toEqual([

@@ -130,7 +130,7 @@ describe('transaction/history', () => {
     ['UPSTREAM_UNAVAILABLE', () => Promise.resolve(null)],
     ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }))],
     ['UPSTREAM_TIMEOUT', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
-  ])('fails with %s rather than omit one', async (code, trouble) => {
+  ])('fails with %s rather than omit a transaction', async (code, trouble) => {
     caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
   });

@@ -80,7 +80,7 @@ describe('the blocks of stored files', () => {
     expect(indexed()).toEqual([]);
   });
 
-  it('stay when another file with the same block is removed', async () => {
+  it('remain when another file with the same block is removed', async () => {
     const file = await keep(await receive(5, 6));
     const other = await receive(5, 7);
     await blocks.add(other);

@@ -206,7 +206,7 @@ it('startup removes leftovers of a crashed process, and nothing else', async () 
   expect(onDisk()).toEqual(before);
 });
 
-it('the name of a file is a CID and nothing else', async () => {
+it('a stored file can be opened by its CID only', async () => {
   await put(pieces('hello world'));
   const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
   for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();

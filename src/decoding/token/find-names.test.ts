@@ -53,9 +53,9 @@ describe('token image', () => {
   });
 
   it.each([
-    ['no object', 7],
-    ['no text', { image: { uri: 'x' } }],
-    ['longer than the limit', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
+    ['a document of another type', 7],
+    ['an image of another type', { image: { uri: 'x' } }],
+    ['an image longer than the limit', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
   ])('is empty for %s', async (_what, document) => {
     expect((await named({}, document))?.image).toBe('');
   });

@@ -100,7 +100,7 @@ describe('key authenticator', () => {
     expect(keys.map(({ text }) => apply(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('drops expired keys for new ones', () => {
+  it('replaces expired keys with new ones', () => {
     directory = new KeyAuthenticator({ peppers, keysMax: 2, now: () => NOW });
     directory.setStoreReachable(true);
     const old = admit({ expiresAt: NOW });
@@ -160,7 +160,7 @@ describe('key authenticator', () => {
     expect(apply(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('shares equal limits and rules between keys, and no others', () => {
+  it('shares only equal limits and rules between keys', () => {
     const changes = [{}, { prices: {} }, { prices: { getSlot: 2 } }, { rpcPerSecond: 1 }];
     const limits = changes.map((change) => ({ ...defaultPlanLimits, ...change }));
     const heldLimits = limits.map((own) => directory.find(admit({ limits: own }).record.id)?.limits);

@@ -78,7 +78,7 @@ describe('quota', () => {
     });
   });
 
-  it('stays in the month reached when the clock is set back', () => {
+  it('stays in the current month when the clock is set back', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 9, DECEMBER);
     ledger.spend(key, 1, NOON);

@@ -216,7 +216,7 @@ describe('a blockhash', () => {
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
   });
 
-  it('is not checked before its last valid height', async () => {
+  it('is not checked up to its last valid height', async () => {
     const nodes = new FakeNodes();
     open(nodes);
     const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), signal);
@@ -226,7 +226,7 @@ describe('a blockhash', () => {
     expect(await wait).toMatchObject(expired);
   });
 
-  it('that is still valid beyond a height reported by a lagging node does not expire', async () => {
+  it('does not expire while a node reports it as valid, even beyond its last valid height', async () => {
     const nodes = new FakeNodes();
     nodes.isValid = true;
     open(nodes);

@@ -220,7 +220,7 @@ describe('WebSocket session', () => {
     expect(sink.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it('ends with its key', async () => {
+  it('ends when its key is revoked', async () => {
     const session = connect();
     change({ status: 'revoked' });
     expect(ended).toEqual(['INVALID_KEY']);

@@ -55,7 +55,7 @@ describe('equal subscriptions', () => {
     expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
   });
 
-  it('all receive a feed failure, and a new one reopens', async () => {
+  it('all receive a feed failure, and a new one reopens the feed', async () => {
     const [, a] = await join();
     const [, b] = await join();
     feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));

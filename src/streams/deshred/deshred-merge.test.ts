@@ -29,7 +29,7 @@ function scene(given = limits) {
 }
 
 describe('DeshredMerge', () => {
-  it('emits the transactions of a batch as often as it contains them, except earlier ones', () => {
+  it('emits each transaction as often as a batch contains it, except those emitted before', () => {
     const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);

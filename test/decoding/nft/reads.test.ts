@@ -463,7 +463,7 @@ describe('nftsOfWallet', () => {
     expect(found).toEqual(owned.map((at) => byMint.get(at)));
   });
 
-  it('omits NFTs of others and empty accounts', async () => {
+  it('omits NFTs of other wallets and empty accounts', async () => {
     const found = await nftsOfWallet(chain, null, OTHER);
     expect(found.map(({ onChain }) => onChain.mint)).toEqual([CORE_ORPHAN, CLAIMS]);
     const assets = [CORE, CORE_ORPHAN, CORE_COLLECTION].map((pubkey) => ({
@@ -513,7 +513,7 @@ describe('nftsOfWallet', () => {
     });
   });
 
-  it('ignores DAS assets of others and burnt ones', async () => {
+  it('ignores burnt DAS assets and those of other wallets', async () => {
     const das = new FakeDas([]);
     const items = [dasAsset(key(200), OTHER), dasAsset(key(201), WALLET, { burnt: true }), 7];
     das.answering = () => Promise.resolve({ items });

@@ -101,8 +101,8 @@ describe('recognizeSwaps', () => {
       'user: SOL 100 > B 7',
     ],
     ['a deposit', whirl(1).replace('swap', 'increase_liquidity'), ''],
-    ['a pool that gives two tokens', `${whirl(1)} 2 pool:C>user:C 1`, ''],
-    ['a pool that gives nothing', whirl(1).split(';').slice(0, 2).join(';'), ''],
+    ['a pool that returns two tokens', `${whirl(1)} 2 pool:C>user:C 1`, ''],
+    ['a pool that returns nothing', whirl(1).split(';').slice(0, 2).join(';'), ''],
     ['swaps in an unknown program, joined', `${router} ${whirl(2)} ${clmm(2)}`, 'user: A 100 > C 3'],
     [
       'a return to the first mint',
@@ -116,7 +116,7 @@ describe('recognizeSwaps', () => {
     ],
     ['swaps without a router', `${whirl(1)} ${clmm(1)}`, 'user: A 100 > B 7, user: B 7 > C 3'],
     ['a remainder', between(100), `${apart} 100 > C 3`],
-    ['more than the first gave', between(501), `${apart} 501 > C 3`],
+    ['more than the first swap returned', between(501), `${apart} 501 > C 3`],
     ['a difference without a fee', between(495), `${apart} 495 > C 3`],
     ['a smaller fee than the difference', between(495, '2 user:B>collector:B 4;'), `${apart} 495 > C 3`],
     ['a fee of most of the amount', between(100, '2 user:B>collector:B 400;'), `${apart} 100 > C 3`],
@@ -143,7 +143,7 @@ describe('recognizeSwaps', () => {
     ],
     ['a router without arguments', `1 okx; ${whirl(2, 100, 70)}`, 'user: A 100 > B 70'],
     ['a pool without a table', tessera(1, 'user:A>state:A 5', 'state:B>user:B 6'), 'user: A 5 > B 6'],
-    ['a pool without a table that gives nothing', '1 tessera; 2 user:A>state:A 5', ''],
+    ['a pool without a table that returns nothing', '1 tessera; 2 user:A>state:A 5', ''],
     ['unknown programs', `${router} 2 user:A>state:A 5; 2 state:B>user:B 6`, ''],
   ])('recognizes %s', (_, specs, expected) => {
     expect(shown(swapsOf(specs))).toBe(expected);
@@ -166,7 +166,7 @@ describe('recognizeSwaps', () => {
     expect(shown(swaps)).toBe('user: A 100 > B 7, user: B 7 > C 3');
   });
 
-  it('takes the giver as swapper when another account pays the fee', () => {
+  it('takes the sender of the tokens as swapper when another account pays the fee', () => {
     expect(shown(swapsOf(whirl(1), { signers: [named('payer'), user] }))).toBe('user: A 100 > B 7');
     expect(swapsOf(whirl(1), { err: 'Failed' })).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('recognizeSwaps', () => {
     expect(shown(swapsOf([...specs, unstated, ...more], after))).toBe('user: A 100 > B 7');
   });
 
-  it('keeps all token transfers and no other actions beside a swap', () => {
+  it('keeps all token transfers and no other actions besides a swap', () => {
     const run = runOf(`${router} ${whirl(1)} 1 user:C>collector:C 5; 1 user$collector 9`);
     expect(parseEffects(run).actions.map(({ type, ix_index }) => `${ix_index} ${type}`)).toEqual([
       ...['1 SWAP', '2 TOKEN_TRANSFER', '3 TOKEN_TRANSFER', '4 TOKEN_TRANSFER'],

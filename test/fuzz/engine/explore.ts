@@ -8,7 +8,7 @@ export type Exploration = Readonly<{
   accepted: number;
   cpuMs: number;
   slowestMs: number;
-  /** Inputs with more coverage than the first ones. */
+  /** Inputs with more coverage than the initial inputs. */
   found: readonly Uint8Array[];
   failure: Failure | null;
 }>;

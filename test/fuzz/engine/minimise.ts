@@ -12,7 +12,7 @@ const PLAIN = 0x30;
 
 /**
  * Shortens an input by cutting out ever smaller pieces, then replaces bytes that do not matter.
- * @param still - whether an input has the effect to keep.
+ * @param still - whether an input still has the wanted effect.
  * @param triesMax - maximum number of calls of `still`.
  */
 export async function minimise(

@@ -208,7 +208,7 @@ const SIGNATURE =
 const VIEW =
   '{"commitment":"confirmed","encoding":"json","transactionDetails":"accounts","showRewards":true,"maxSupportedTransactionVersion":0}';
 
-/** Parses parameters and checks that the upstream parameters mean the same subscription. */
+/** Parses parameters and checks that the upstream parameters are equivalent. */
 function isSubscription(kind: SubscriptionKind, text: string): boolean {
   try {
     const subscription = parseSubscription(kind, parseJson(text));
