@@ -55,8 +55,8 @@ function settle(
   back: number | null,
   emit: (slot: number) => void,
 ): void {
-  const there = chain.filter((slot) => slot <= at);
-  const slot = back === null ? undefined : there[there.length - 1 - back];
+  const processed = chain.filter((slot) => slot <= at);
+  const slot = back === null ? undefined : processed[processed.length - 1 - back];
   if (slot !== undefined) emit(slot);
 }
 

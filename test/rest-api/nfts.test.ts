@@ -38,7 +38,7 @@ const COIN = 400;
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 
 const verified = { address: COLLECTION, verified: true };
-const said: readonly MetadataFields[] = [
+const metadataOfNfts: readonly MetadataFields[] = [
   { royalty: 500, creators: [ANN], updateAuthority: ANN, collection: verified },
   {
     royalty: 500,
@@ -71,7 +71,7 @@ const documents = new Documents({
 });
 
 const accounts = [
-  ...NFTS.flatMap((n, at) => heldNft(n, WALLET, { uri: documentOf(n), ...said[at] })),
+  ...NFTS.flatMap((n, at) => heldNft(n, WALLET, { uri: documentOf(n), ...metadataOfNfts[at] })),
   ...heldToken(COIN, WALLET, {
     amount: 9n,
     decimals: 0,

@@ -191,8 +191,8 @@ describe('key authenticator', () => {
         expect.unreachable();
       } catch (thrown) {
         const failure = thrown as Failure;
-        const said = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
-        expect(said).not.toContain(text.slice(21, 53));
+        const exposed = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
+        expect(exposed).not.toContain(text.slice(21, 53));
       }
     }
   });

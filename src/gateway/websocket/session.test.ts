@@ -181,12 +181,12 @@ describe('WebSocket session', () => {
     const session = connect();
     const sinks = Array.from({ length: 100 }, () => new Sink());
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const lost = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
-    expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
+    const failed = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
+    expect(failed.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
     feed.gate = async () => {};
-    const met = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
-    expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
-    expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
+    const second = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
+    expect(second.filter(({ opened }) => opened !== null)).toHaveLength(1);
+    expect(second.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
 
   it('limits subscriptions by the plan, including pending ones', async () => {

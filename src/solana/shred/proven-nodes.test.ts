@@ -40,10 +40,10 @@ describe('proven nodes', () => {
       expect(leaves.every((_, i) => proven.proveWithoutProof(i, size, leafOf))).toBe(true);
       if (size === 1) continue;
       const wrong = (first + 1) % size;
-      const spoilt = new ProvenNodes(depth, root);
-      spoilt.prove(first, leaves[first]!, proofs[first]!, 0);
-      const spoiltLeafOf = (i: number): Uint8Array => (i === wrong ? new Uint8Array(32) : leaves[i]!);
-      expect(spoilt.proveWithoutProof(wrong, size, spoiltLeafOf)).toBe(false);
+      const corrupted = new ProvenNodes(depth, root);
+      corrupted.prove(first, leaves[first]!, proofs[first]!, 0);
+      const corruptedLeafOf = (i: number): Uint8Array => (i === wrong ? new Uint8Array(32) : leaves[i]!);
+      expect(corrupted.proveWithoutProof(wrong, size, corruptedLeafOf)).toBe(false);
     }
   });
 

@@ -96,8 +96,8 @@ describe('readEvents', () => {
 
   it('cannot be forged by program logs', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
-    const feigned = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
-    expect(read([plain(CPMM, 1)], [invoke(CPMM, 1), ...feigned, success(CPMM)])).toEqual([]);
+    const forged = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
+    expect(read([plain(CPMM, 1)], [invoke(CPMM, 1), ...forged, success(CPMM)])).toEqual([]);
   });
 
   it('assigns events to the outer instruction without inner ones', () => {

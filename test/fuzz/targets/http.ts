@@ -149,7 +149,7 @@ export const httpServersTarget: Target = {
     const length = (input[0] ?? 0) + 1;
     const bytes = input.subarray(1);
     const pieces = inPieces(bytes, length);
-    const ways: [number, readonly Uint8Array[]][] = [
+    const connections: [number, readonly Uint8Array[]][] = [
       [rawPort, [bytes]],
       [rawPort, pieces],
       [eventsPort, pieces],
@@ -158,7 +158,7 @@ export const httpServersTarget: Target = {
     let odd: string[] = [];
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const plain = await Promise.all([[bytes], pieces].map((each) => converse(plainPort, each)));
-      const raw = await Promise.all(ways.map((way) => converse(...way)));
+      const raw = await Promise.all(connections.map((connection) => converse(...connection)));
       for (const each of plain) expected.add(answersOf(each).join('\n'));
       odd = raw.filter((each) => !expected.has(answersOf(each).join('\n')));
       if (odd.length === 0) return [...expected].some((answers) => answers.startsWith('[200'));

@@ -32,7 +32,7 @@ class Listing implements GeyserSink {
 }
 
 /** A request with distinct block filters and an entry filter. */
-const differing = (count: number, first = 0): SubscribeRequest => ({
+const distinctFilters = (count: number, first = 0): SubscribeRequest => ({
   blocks: new Map(
     Array.from({ length: count }, (_, nth) => [`b${nth}`, { accountInclude: [key(first + nth)] }]),
   ),
@@ -57,7 +57,7 @@ const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks sent over several turns', () => {
   it('are delivered in order before later updates of their stream', async () => {
-    const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
+    const { channel, sinks } = stage(oneEach, distinctFilters(2), distinctFilters(3, 9), {
       blocks: new Map([['o', {}]]),
     });
     for (let nth = 0; nth < 2; nth++) {
@@ -74,7 +74,7 @@ describe('blocks sent over several turns', () => {
   });
 
   it('are still delivered before updates for new filters, even from another channel', async () => {
-    const { turns, channel, sinks, members } = stage(oneEach, differing(3));
+    const { turns, channel, sinks, members } = stage(oneEach, distinctFilters(3));
     channel.emit(block());
     members[0]?.close();
     const other = new Channel(turns);
@@ -86,7 +86,7 @@ describe('blocks sent over several turns', () => {
   });
 
   it('are not sent to a stream that ended', async () => {
-    const { turns, channel, sinks } = stage(oneEach, differing(3), differing(3));
+    const { turns, channel, sinks } = stage(oneEach, distinctFilters(3), distinctFilters(3));
     channel.emit(block());
     channel.emit(entryUpdate());
     turns.drop(sinks[0] as Listing);
@@ -96,7 +96,7 @@ describe('blocks sent over several turns', () => {
 
   it('end only the streams that exceed the limit of pending blocks', async () => {
     const few = { blocks: new Map([['o', {}]]) };
-    const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, differing(40), few);
+    const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, distinctFilters(40), few);
     for (let count = 0; count < 6; count++) {
       channel.emit(block());
       await turn();
@@ -108,7 +108,7 @@ describe('blocks sent over several turns', () => {
   });
 
   it('end a stream whose backlog exceeds the limit', () => {
-    const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, differing(3), {
+    const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, distinctFilters(3), {
       entry: ['x'],
     });
     channel.emit(block());
