@@ -59,7 +59,7 @@ describe('attempt limiter', () => {
     expect(attempt('a', 'succeed')).toBe(1);
   });
 
-  it('limits concurrent attempts to the free attempts', () => {
+  it('limits concurrent attempts to the number of free attempts', () => {
     const { limiter, attempt } = limited();
     const open = [1, 2, 3].map(() => limiter.start('a'));
     expect(attempt('a', 'succeed')).toBe(1);

@@ -237,7 +237,7 @@ describe('a blockhash', () => {
     expect(await wait).toMatchObject(expired);
   });
 
-  it('does not expire by the response of a node at an older slot', async () => {
+  it('does not expire because of a node at an older slot', async () => {
     const nodes = new FakeNodes();
     nodes.slot = 999;
     open(nodes);
