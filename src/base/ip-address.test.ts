@@ -9,7 +9,7 @@ const address = (text: string) => {
   return parsed;
 };
 
-describe('the usual form of an address', () => {
+describe('the canonical form of an address', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -20,23 +20,23 @@ describe('the usual form of an address', () => {
     ['1:0:0:0:0:0:0:0', '1::'],
     ['fe80::1%eth0', 'fe80::1'],
     ['64:ff9b::192.0.2.33', '64:ff9b::c000:221'],
-  ])('of %s is %s', (text, usual) => {
-    expect(address(text).text).toBe(usual);
+  ])('of %s is %s', (text, canonical) => {
+    expect(address(text).text).toBe(canonical);
   });
 
-  it.each(['', '192.0.2.256', '01.2.3.4', '1::2::3', '::1/64'])('is not there for "%s"', (text) => {
+  it.each(['', '192.0.2.256', '01.2.3.4', '1::2::3', '::1/64'])('is null for "%s"', (text) => {
     expect(parseIpAddress(text)).toBeNull();
   });
 });
 
-it('takes 64 bits of IPv6 for one site, and a whole address of IPv4', () => {
+it('treats a /64 of IPv6 or a single IPv4 address as one site', () => {
   expect(address('2001:db8:1:2:3:4:5:6').site).toBe(address('2001:db8:1:2:ffff::').site);
   expect(address('2001:db8:1:2::1').site).not.toBe(address('2001:db8:1:3::1').site);
   expect(address('::ffff:192.0.2.1').site).toBe(address('192.0.2.1').site);
   expect(address('192.0.2.1').site).not.toBe(address('192.0.2.2').site);
 });
 
-it.each(['192.0.2.0/33', '2001:db8::/129', '192.0.2.0/24/8'])('takes "%s" for no range', (text) => {
+it.each(['192.0.2.0/33', '2001:db8::/129', '192.0.2.0/24/8'])('rejects the range "%s"', (text) => {
   expect(parseCidr(text)).toBeNull();
   expect(new CidrSet([text]).has(address('192.0.2.1'))).toBe(false);
 });
@@ -55,11 +55,11 @@ describe('ranges', () => {
   };
   const isMapped = (text: string): boolean => isIPv6(text) && !address(text).text.includes(':');
 
-  it('hold the addresses that those of node:net hold', () => {
-    let held = 0;
+  it('contain the same addresses as a BlockList of node:net', () => {
+    let matches = 0;
     for (let round = 0; round < 4_000; round++) {
       const [start, probe] = [someAddress(), someAddress()];
-      // Those of node:net differ with the form in which an address of IPv4 is written.
+      // BlockList distinguishes IPv4 addresses from their IPv4-mapped form.
       if (isMapped(start) || isMapped(probe)) continue;
       const family = isIPv6(start) ? 'ipv6' : 'ipv4';
       const bits = chance(family === 'ipv4' ? 33 : 129);
@@ -72,8 +72,8 @@ describe('ranges', () => {
         probe,
         expected,
       ]);
-      if (expected) held++;
+      if (expected) matches++;
     }
-    expect(held).toBeGreaterThan(200);
+    expect(matches).toBeGreaterThan(200);
   });
 });

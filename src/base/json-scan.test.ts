@@ -14,7 +14,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** Members as JSON.parse would keep them, from the spans. */
+/** Members by their spans; the last duplicate wins, as in JSON.parse. */
 function membersOf(text: string): Record<string, string> {
   const bytes = Buffer.from(text);
   const members: Record<string, string> = {};
@@ -52,7 +52,7 @@ describe('JSON scanner', () => {
           how === 'change' ? character : how === 'double' ? text.slice(at, at + 1).repeat(2) : '';
         const damaged = text.slice(0, at) + middle + text.slice(at + 1);
         const bytes = Buffer.from(damaged);
-        // A pair of surrogates that was torn apart cannot be written in UTF-8 and is another text by now.
+        // A split surrogate pair is not valid UTF-8, so the bytes would contain another text.
         fc.pre(bytes.toString() === damaged && isUtf8(bytes));
         expect(isJson(bytes, DEPTH)).toBe(parses(damaged));
       }),

@@ -28,17 +28,17 @@ describe('admission', () => {
     return key;
   }
 
-  /** What is said to a caller: the code, and the whole of the text. */
-  function said(
+  /** The error of a call: code, facts and text. */
+  function resultOf(
     credential: string | null,
     client: ClientInfo = home,
     { product = 'rpc', method = 'getSlot' }: { product?: Product; method?: string } = {},
   ): string {
-    const visit = new RequestContext(client);
+    const context = new RequestContext(client);
     try {
-      admission.authenticate({ credential, client, traceparent: null }, product, 'devnet', visit);
-      admission.authorize(visit, method);
-      admission.consumeRate(visit);
+      admission.authenticate({ credential, client, traceparent: null }, product, 'devnet', context);
+      admission.authorize(context, method);
+      admission.consumeRate(context);
       return 'let in';
     } catch (thrown) {
       if (thrown instanceof Failure)
@@ -46,7 +46,7 @@ describe('admission', () => {
       throw thrown;
     }
   }
-  const codeOf = (...args: Parameters<typeof said>): string => said(...args).split(' ')[0] as string;
+  const codeOf = (...args: Parameters<typeof resultOf>): string => resultOf(...args).split(' ')[0] as string;
 
   it('checks in a fixed order', () => {
     const rules: KeyRules = {
@@ -58,27 +58,27 @@ describe('admission', () => {
     const limits = { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 1 };
     const { text, record } = keyOf({ product: 'grpc', rules, limits });
     let version = 1;
-    const met = (part: Partial<KeyRules>, product: Product = 'rpc'): string => {
+    const codeWith = (part: Partial<KeyRules>, product: Product = 'rpc'): string => {
       keys.apply([{ ...record, product, rules: { ...unrestrictedRules, ...part }, version: ++version }]);
       return codeOf(text);
     };
     expect([codeOf(null), codeOf(text)]).toEqual(['MISSING_KEY', 'UNAUTHORIZED_PRODUCT']);
     const { networks, cidrs, origins, methods } = rules;
-    expect(met({ networks, cidrs, origins, methods })).toBe('NETWORK_FORBIDDEN');
-    expect(met({ cidrs, origins, methods })).toBe('ADDRESS_FORBIDDEN');
-    expect(met({ origins, methods })).toBe('ORIGIN_FORBIDDEN');
-    expect(met({ methods })).toBe('METHOD_FORBIDDEN');
-    expect([met({}), met({})]).toEqual(['let', 'RATE_LIMITED']);
-    expect(met({ methods })).toBe('METHOD_FORBIDDEN');
+    expect(codeWith({ networks, cidrs, origins, methods })).toBe('NETWORK_FORBIDDEN');
+    expect(codeWith({ cidrs, origins, methods })).toBe('ADDRESS_FORBIDDEN');
+    expect(codeWith({ origins, methods })).toBe('ORIGIN_FORBIDDEN');
+    expect(codeWith({ methods })).toBe('METHOD_FORBIDDEN');
+    expect([codeWith({}), codeWith({})]).toEqual(['let', 'RATE_LIMITED']);
+    expect(codeWith({ methods })).toBe('METHOD_FORBIDDEN');
   });
 
   it('blocks an address with too many invalid keys, whatever key it sends', () => {
     const { text } = keyOf();
-    const storm = () => codeOf(generateApiKey('rpc').text);
-    expect([storm(), storm(), codeOf(text), storm()]).toEqual([
+    const sendUnknownKey = () => codeOf(generateApiKey('rpc').text);
+    expect([sendUnknownKey(), sendUnknownKey(), codeOf(text), sendUnknownKey()]).toEqual([
       ...['INVALID_KEY', 'INVALID_KEY', 'let', 'INVALID_KEY'],
     ]);
-    expect([codeOf(text), storm(), codeOf(null)]).toEqual(Array(3).fill('TOO_MANY_WRONG_KEYS'));
+    expect([codeOf(text), sendUnknownKey(), codeOf(null)]).toEqual(Array(3).fill('TOO_MANY_WRONG_KEYS'));
     expect(codeOf(text, clientInfoFor('192.0.2.2'))).toBe('let');
   });
 
@@ -96,7 +96,7 @@ describe('admission', () => {
     const { text, record } = keyOf({ rules: { ...unrestrictedRules, cidrs: ['198.51.100.1'] } });
     expect(codeOf(text)).toBe('ADDRESS_FORBIDDEN');
     keys.apply([{ ...record, status: 'revoked', version: 2 }]);
-    expect(said(text)).toBe(said(generateApiKey('rpc').text));
+    expect(resultOf(text)).toBe(resultOf(generateApiKey('rpc').text));
     // A client that still sends it is not guessing, and must not block others.
     for (let call = 0; call < 5; call++) expect(codeOf(text)).toBe('INVALID_KEY');
     expect(codeOf(keyOf().text)).toBe('let');
@@ -106,7 +106,7 @@ describe('admission', () => {
     const limits = { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 6 };
     const { text } = keyOf({ addressPerSecond: 2, limits });
     const from = (address: string) => codeOf(text, clientInfoFor(address));
-    // Within the second that these take, as long as it is not a slow one.
+    // On a slow machine the limit refills during the loop.
     const flood = Array.from({ length: 50 }, () => from('192.0.2.1'));
     expect(flood.slice(0, 2)).toEqual(['let', 'let']);
     expect(flood.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(0);

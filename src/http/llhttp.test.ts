@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HttpParser, type HttpSink } from './llhttp.ts';
 
 /** Records everything; stops where requested. */
-class Notes implements HttpSink {
+class EventRecorder implements HttpSink {
   readonly events: string[] = [];
   url = '';
   fields: [string, string][] = [];
@@ -61,7 +61,7 @@ const POST =
 const CHUNKED =
   'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\ntrailer: t\r\n\r\n';
 
-const read = (kind: 'request' | 'response', pieces: readonly string[], sink = new Notes()) => {
+const read = (kind: 'request' | 'response', pieces: readonly string[], sink = new EventRecorder()) => {
   const parser = new HttpParser(kind, sink);
   for (const piece of pieces) {
     const bytes = Buffer.from(piece, 'latin1');
@@ -73,7 +73,7 @@ const read = (kind: 'request' | 'response', pieces: readonly string[], sink = ne
 
 describe('HTTP parser', () => {
   it('reports the parts of a request', () => {
-    const sink = new Notes();
+    const sink = new EventRecorder();
     const parser = new HttpParser('request', sink);
     expect(parser.read(Buffer.from(POST))).toBe(POST.length);
     expect([parser.minorVersion, parser.isFaulty]).toEqual([1, false]);
@@ -104,7 +104,7 @@ describe('HTTP parser', () => {
     const body = 'abcdefgh'.repeat(30_000);
     const text = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     expect(read('request', [text]).body === body).toBe(true);
-    const sink = new Notes({ end: true });
+    const sink = new EventRecorder({ end: true });
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from(`???${text}POST`);
     expect(parser.read(bytes, 3, 100)).toBe(100);
@@ -114,7 +114,7 @@ describe('HTTP parser', () => {
   });
 
   it('stops after a head on request and continues from there', () => {
-    const sink = new Notes({ head: true });
+    const sink = new EventRecorder({ head: true });
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from(POST);
     const headEnd = POST.indexOf('\r\n\r\n') + 4;
@@ -126,7 +126,7 @@ describe('HTTP parser', () => {
   });
 
   it('stops after each of several messages on request', () => {
-    const sink = new Notes({ end: true });
+    const sink = new EventRecorder({ end: true });
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from(POST + POST + POST);
     const stops: number[] = [];
@@ -137,7 +137,7 @@ describe('HTTP parser', () => {
   });
 
   it('reports the offset of invalid bytes and stops until it is reset', () => {
-    const sink = new Notes();
+    const sink = new EventRecorder();
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from('POST / HTTP/1.1\r\nho st: a\r\n\r\n');
     const stop = parser.read(bytes);
@@ -155,17 +155,17 @@ describe('HTTP parser', () => {
   });
 
   it('distinguishes a body ended by the connection from a truncated one', () => {
-    const open = new Notes();
+    const open = new EventRecorder();
     const parser = new HttpParser('response', open);
     parser.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\nall of it'));
     expect(open.ends).toBe(0);
     expect([parser.finish(), open.ends, open.body]).toEqual([true, 1, 'all of it']);
     parser.free();
-    const cut = new HttpParser('response', new Notes());
+    const cut = new HttpParser('response', new EventRecorder());
     cut.read(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'));
     expect(cut.finish()).toBe(false);
     cut.free();
-    const idle = new HttpParser('response', new Notes());
+    const idle = new HttpParser('response', new EventRecorder());
     expect(idle.finish()).toBe(true);
     idle.free();
   });
@@ -177,15 +177,15 @@ describe('ambiguous requests', () => {
   it.each([
     ['two lengths', head('content-length: 1', 'content-length: 2')],
     ['a length and chunks', head('content-length: 1', 'transfer-encoding: chunked')],
-    ['chunks that are not last', head('transfer-encoding: chunked, gzip')],
-    ['a length without end', head(`content-length: ${'9'.repeat(30)}`)],
+    ['chunked before another encoding', head('transfer-encoding: chunked, gzip')],
+    ['a length of 30 digits', head(`content-length: ${'9'.repeat(30)}`)],
     ['a space before the colon', head('content-length : 1')],
-    ['a line that goes on', head('x: 1', ' content-length: 5')],
-    ['a carriage return alone', head('x: 1\rcontent-length: 5')],
-    ['a line feed alone', 'POST / HTTP/1.1\nhost: a\n\n'],
+    ['a folded header', head('x: 1', ' content-length: 5')],
+    ['a bare carriage return', head('x: 1\rcontent-length: 5')],
+    ['bare line feeds', 'POST / HTTP/1.1\nhost: a\n\n'],
     ['a NUL', head('x: a\0b')],
   ])('are invalid: %s', (_what, text) => {
-    const parser = new HttpParser('request', new Notes());
+    const parser = new HttpParser('request', new EventRecorder());
     parser.read(Buffer.from(text, 'latin1'));
     expect(parser.isFaulty).toBe(true);
     parser.free();

@@ -12,24 +12,24 @@ import {
 } from './simple-header-parser.ts';
 
 /** Reported fields of a head and its end; null if it is left to llhttp. */
-function plain(text: string): { fields: [string, string][]; end: number } | null {
+function parseSimple(text: string): { fields: [string, string][]; end: number } | null {
   const bytes = Buffer.from(text, 'latin1');
   const fields: [string, string][] = [];
   const end = parseSimpleHeaders(bytes, 0, bytes.length, {
     onHeader(from, nameStart, nameEnd, start, stop) {
       const name = from.toString('latin1', nameStart, nameEnd);
       fields.push([name, from.toString('latin1', start, stop)]);
-      // As the readers of heads do: llhttp judges invalid lengths.
+      // Leaves invalid lengths to llhttp, as production code does.
       return name.toLowerCase() !== 'content-length' || parseSimpleLength(from, start, stop) >= 0;
     },
   });
   return end === NOT_SIMPLE ? null : { fields, end };
 }
 
-const LINE = 'HTTP/1.1 200 OK\r\n';
+const STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 
-/** The same as llhttp reads it, behind a good line. */
-function parsed(text: string): { fields: [string, string][]; end: number } | null {
+/** The same as read by llhttp, after a valid status line. */
+function parseWithLlhttp(text: string): { fields: [string, string][]; end: number } | null {
   const fields: [string, string][] = [];
   let inName = false;
   let isWhole = false;
@@ -53,15 +53,15 @@ function parsed(text: string): { fields: [string, string][]; end: number } | nul
     onEnd: () => true,
   };
   const parser = new HttpParser('response', sink);
-  const end = parser.read(Buffer.from(LINE + text, 'latin1'));
+  const end = parser.read(Buffer.from(STATUS_LINE + text, 'latin1'));
   parser.free();
   const trimmed = fields.map(([name, value]): [string, string] => [name, value.replace(/[ \t]+$/, '')]);
-  return isWhole ? { fields: trimmed, end: end - LINE.length } : null;
+  return isWhole ? { fields: trimmed, end: end - STATUS_LINE.length } : null;
 }
 
 describe('simple header parser', () => {
   it('reports names and trimmed values with their offsets', () => {
-    expect(plain('Content-Length: 12\r\nx-a:  b c  \r\nempty:\r\n\r\nbody')).toEqual({
+    expect(parseSimple('Content-Length: 12\r\nx-a:  b c  \r\nempty:\r\n\r\nbody')).toEqual({
       fields: [
         ['Content-Length', '12'],
         ['x-a', 'b c'],
@@ -69,18 +69,18 @@ describe('simple header parser', () => {
       ],
       end: 43,
     });
-    expect(plain('\r\n')).toEqual({ fields: [], end: 2 });
+    expect(parseSimple('\r\n')).toEqual({ fields: [], end: 2 });
   });
 
   it.each([
-    ['that is not whole', 'a: b\r\n'],
+    ['that is incomplete', 'a: b\r\n'],
     ['with a blank before a colon', 'a : b\r\n\r\n'],
     ['with a field without a name', ': b\r\n\r\n'],
     ['with line feeds alone', 'a: b\n\n'],
-    ['with a byte that is no text', 'a: b\0\r\n\r\n'],
+    ['with a NUL', 'a: b\0\r\n\r\n'],
     ['with letters beyond ASCII', 'a: \xe9\r\n\r\n'],
   ])('leaves a head %s to llhttp', (_what, text) => {
-    expect(plain(text)).toBeNull();
+    expect(parseSimple(text)).toBeNull();
   });
 
   const odd = fc.constantFrom(...'\r\n \t:\0\x7f\xe9"(');
@@ -92,10 +92,10 @@ describe('simple header parser', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 24 }), (parts) => {
         const text = `${parts.join('')}\r\n\r\n`;
-        const found = plain(text);
+        const found = parseSimple(text);
         if (found === null) return;
         read++;
-        expect(found).toEqual(parsed(text));
+        expect(found).toEqual(parseWithLlhttp(text));
       }),
       { numRuns: 20_000 },
     );
@@ -104,18 +104,18 @@ describe('simple header parser', () => {
 });
 
 describe('header values', () => {
-  it('state the connection directive if it is plain', () => {
-    const said = (field: string) => {
+  it('report the connection directive if it is simple', () => {
+    const readOf = (field: string) => {
       const [name = '', value = ''] = field.split(': ');
       const bytes = Buffer.from(field);
       return connectionDirective(bytes, 0, name.length, bytes.length - value.length, bytes.length);
     };
     const fields = ['Connection: Close', 'connection: KEEP-ALIVE', 'connection: close, x', 'connection: '];
-    expect(fields.map(said)).toEqual(['close', 'keep-alive', 'unsupported', 'unsupported']);
-    expect(['Proxy-Connection: close', 'connections: close'].map(said)).toEqual(['unsupported', 'other']);
+    expect(fields.map(readOf)).toEqual(['close', 'keep-alive', 'unsupported', 'unsupported']);
+    expect(['Proxy-Connection: close', 'connections: close'].map(readOf)).toEqual(['unsupported', 'other']);
   });
 
-  it('state a length of digits only', () => {
+  it('report a length of digits only', () => {
     const of = (text: string) => parseSimpleLength(Buffer.from(text), 0, text.length);
     expect(['0', '17', '007', '999999999'].map(of)).toEqual([0, 17, 7, 999_999_999]);
     expect(['', '1000000000', '-1', '+1', '1 ', '0x1', '1,1'].map(of)).toEqual(Array(7).fill(-1));

@@ -23,12 +23,12 @@ it('maps every path to the group of its prefix', () => {
 });
 
 it('declares no path twice', () => {
-  const places = endpoints.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`));
-  expect(places).toEqual([...new Set(places)]);
+  const routes = endpoints.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`));
+  expect(routes).toEqual([...new Set(routes)]);
 });
 
 it('has the 22 endpoints of the interface at their paths', () => {
-  const places = endpoints.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`));
+  const routes = endpoints.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`));
   const v1 = (verb: string, ...names: string[]) => names.map((name) => `${verb} /sol/v1/${name}`);
   const spec = [
     ...v1('GET', 'wallet/balance', 'wallet/all_tokens', 'wallet/token_balance', 'wallet/get_domains'),
@@ -41,7 +41,7 @@ it('has the 22 endpoints of the interface at their paths', () => {
     ...v1('POST', 'transaction/send_many_txns', 'storage/upload', 'metadata/create'),
   ];
   expect(spec).toHaveLength(22);
-  expect(spec.filter((place) => !places.includes(place))).toEqual([]);
+  expect(spec.filter((route) => !routes.includes(route))).toEqual([]);
 });
 
 type Described = { [name: string]: unknown };

@@ -9,13 +9,13 @@ const actionsAt = (heartbeat: Heartbeat, times: readonly number[], pulse: Partia
   times.map((time) => heartbeat.check({ ...still, ...pulse }, time, options));
 
 describe('Heartbeat', () => {
-  it('pings once per interval, whatever else comes in', () => {
+  it('pings once per interval, even if other data arrives', () => {
     const heartbeat = new Heartbeat(0);
     expect(actionsAt(heartbeat, [29, 30, 31])).toEqual([null, 'ping', null]);
     expect(actionsAt(heartbeat, [40, 59, 60], { bytesIn: 6 })).toEqual([null, null, 'ping']);
   });
 
-  it('reports UNRESPONSIVE when nothing comes in after a ping within the timeout', () => {
+  it('reports UNRESPONSIVE when nothing arrives within the timeout after a ping', () => {
     const heartbeat = new Heartbeat(0);
     expect(actionsAt(heartbeat, [30, 49, 50])).toEqual(['ping', null, 'UNRESPONSIVE']);
   });
@@ -62,7 +62,7 @@ describe('Heartbeat', () => {
 });
 
 describe('ReadPause', () => {
-  it('ends in the next event loop turn when its time has passed already, without a Node warning', async () => {
+  it('ends in the next event loop turn when its end has already passed, without a Node warning', async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', onWarning);
@@ -79,7 +79,7 @@ describe('ReadPause', () => {
       pause.extend(performance.now() - 1);
       expect(pause.isPaused).toBe(true);
     });
-    // Node emits warnings in a turn of their own.
+    // Node emits warnings in a later turn of the event loop.
     await new Promise(setImmediate);
     expect(events).toEqual(['pause', 'resume']);
     expect(warnings).toEqual([]);

@@ -81,7 +81,7 @@ describe('nonceOfTransaction', () => {
     expect(nonceOfTransaction(message)).not.toBeNull();
   });
 
-  it('ignores later, truncated, foreign and readonly ones', () => {
+  it('ignores later, truncated, foreign and readonly instructions', () => {
     const message = messageOf(advance);
     const { header } = message;
     expect(nonceOfTransaction(messageOf(transfer, advance))).toBeNull();

@@ -121,9 +121,9 @@ describe('sysvar codec', () => {
   });
 
   it('rejects lists over their limit', () => {
-    const lying = new Uint8Array(30_000).fill(0xff, 0, 8);
+    const overlong = new Uint8Array(30_000).fill(0xff, 0, 8);
     for (const decode of [decodeRecentBlockhashes, decodeSlotHashes, decodeStakeHistory, decodeSlotHistory]) {
-      expect(decode(lying)).toBeNull();
+      expect(decode(overlong)).toBeNull();
     }
   });
 });

@@ -11,9 +11,9 @@ import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 import { LedgerNotifier } from './ledger-notifier.ts';
 
-/** A slot, and which of its ancestors, counted back, become confirmed and rooted. */
+/** A slot, and the distances to the ancestors that become confirmed and rooted. */
 type Step = Readonly<{
-  /** Distance of its parent; 1 is the slot before. */
+  /** Distance to its parent; 1 is the previous slot. */
   back: number;
   gap: number;
   isProcessed: boolean;
@@ -55,8 +55,8 @@ function settle(
   back: number | null,
   emit: (slot: number) => void,
 ): void {
-  const there = chain.filter((slot) => slot <= at);
-  const slot = back === null ? undefined : there[there.length - 1 - back];
+  const processed = chain.filter((slot) => slot <= at);
+  const slot = back === null ? undefined : processed[processed.length - 1 - back];
   if (slot !== undefined) emit(slot);
 }
 

@@ -108,7 +108,7 @@ describe('a signature', () => {
     expect(other.texts).toEqual([outcome]);
   });
 
-  it('that landed before is emitted with the next bank of its commitment', () => {
+  it('that landed before the subscription is emitted with the next bank of its commitment', () => {
     const { script, subscribe } = stage({ statusOf: () => ({ slot: slot(5), err: 'AccountInUse' }) });
     const received = subscribe(signatureOf(1, 'confirmed'));
     script.processed(9);

@@ -54,13 +54,13 @@ const never = (): void => {
   throw new Error('the client does not lag');
 };
 
-const wide = { queueMaxBytes: 1 << 20 };
+const limits = { queueMaxBytes: 1 << 20 };
 const frames = (...texts: string[]): Buffer[] => texts.map((text) => textFrame([Buffer.from(text)]));
 
 describe('an outbox', () => {
   it('joins the frames of a turn into one write, in order', async () => {
     const { ours, client } = await pair();
-    const outbox = new Outbox(ours, wide, never);
+    const outbox = new Outbox(ours, limits, never);
     const seen = countWrites(ours);
     const sent = frames('one', 'two', 'three');
     for (const frame of sent) outbox.push(frame);
@@ -77,14 +77,14 @@ describe('an outbox', () => {
     quick.client.resume();
     const outboxes = [slow, quick].map(({ ours }) => new Outbox(ours, { queueMaxBytes: 1 << 26 }, never));
     const sent: Buffer[] = [];
-    const say = async (outbox: Outbox | undefined, frame: Buffer): Promise<void> => {
+    const send = async (outbox: Outbox | undefined, frame: Buffer): Promise<void> => {
       outbox?.push(frame);
       if (outbox === outboxes[0]) sent.push(frame);
       await new Promise(setImmediate);
     };
     for (let turn = 0; !slow.ours.writableNeedDrain; turn++) {
-      await say(outboxes[0], Buffer.alloc(7_001, turn));
-      await say(outboxes[1], Buffer.alloc(9_001, 255));
+      await send(outboxes[0], Buffer.alloc(7_001, turn));
+      await send(outboxes[1], Buffer.alloc(9_001, 255));
     }
     const whole = Buffer.concat(sent);
     const received = read(slow.client, whole.length);
@@ -122,11 +122,11 @@ describe('an outbox', () => {
       pushed++;
       await new Promise(setImmediate);
     }
-    const [behind] = reports as [SendBacklog];
-    expect(behind.bytes).toBeGreaterThan(100_000);
-    expect(behind.bytes).toBeLessThan(100_000 + 3 * frame.length + ours.writableHighWaterMark);
-    expect(behind.bytes).toBe(behind.messages * frame.length);
-    expect(pushed).toBeGreaterThanOrEqual(behind.messages);
+    const [backlog] = reports as [SendBacklog];
+    expect(backlog.bytes).toBeGreaterThan(100_000);
+    expect(backlog.bytes).toBeLessThan(100_000 + 3 * frame.length + ours.writableHighWaterMark);
+    expect(backlog.bytes).toBe(backlog.messages * frame.length);
+    expect(pushed).toBeGreaterThanOrEqual(backlog.messages);
     outbox.push(frame);
     await new Promise(setImmediate);
     expect(reports).toHaveLength(1);
@@ -189,7 +189,7 @@ it('counts the memory of tiny frames, and lags above the limit', async () => {
 
 it('pongs in an outbox are replaced by the latest, after frames queued before its ping', async () => {
   const { ours, client } = await pair();
-  const outbox = new Outbox(ours, wide, never);
+  const outbox = new Outbox(ours, limits, never);
   const [first, between, second, last] = frames('first', 'between', 'second', 'last') as [
     Buffer,
     Buffer,

@@ -31,21 +31,21 @@ afterAll(async () => {
 });
 
 /** A proxy that modifies some responses. */
-async function startLiar(spoil: (text: string) => string): Promise<Server> {
+async function startProxy(modify: (text: string) => string): Promise<Server> {
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const headers = { 'content-type': 'application/json' };
     const answered = await fetch(ours.url, { method: 'POST', headers, body: Buffer.concat(pieces) });
-    response.end(spoil(await answered.text()));
+    response.end(modify(await answered.text()));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-async function compareWithLiar(only: readonly MethodName[], spoil: (text: string) => string): Promise<Row[]> {
-  const server = await startLiar(spoil);
+async function compareProxy(only: readonly MethodName[], modify: (text: string) => string): Promise<Row[]> {
+  const server = await startProxy(modify);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
     return await runConformance({ ours, theirs: { name: 'liar', url, headers: {} }, only, compare });
@@ -65,7 +65,7 @@ describe('the conformance runner', () => {
     text.replace(pattern, (_, head: string, value: string) => `${head}${BigInt(value) + difference}`);
 
   it('detects a change of stake, which has no tolerance', async () => {
-    const rows = await compareWithLiar(['getVoteAccounts'], add(/("activatedStake":)(\d+)/, 1n));
+    const rows = await compareProxy(['getVoteAccounts'], add(/("activatedStake":)(\d+)/, 1n));
     const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
     expect(paths).toContain('.current[0].activatedStake');
   });

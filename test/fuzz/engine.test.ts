@@ -39,7 +39,7 @@ describe('the fuzz engine', () => {
     expect(explored.runs).toBeGreaterThan(1);
   });
 
-  it('finds new coverage by code that never ran before', () => {
+  it('reports new coverage for code that never ran before', () => {
     const reached = new Reached();
     reached.add([ran('a', [10, 20], [30, 40])]);
     expect(reached.isNew([ran('a', [0, 50])])).toBe(false);
@@ -49,7 +49,7 @@ describe('the fuzz engine', () => {
     expect(reached.isNew([ran('bc')])).toBe(true);
   });
 
-  it('minimises an input', async () => {
+  it('minimizes an input', async () => {
     const input = Buffer.from(`${'x'.repeat(500)}needle${'y'.repeat(700)}`);
     const least = await minimise(input, async (one) => text(one).includes('needle'), 1_000);
     expect(text(least)).toBe('needle');

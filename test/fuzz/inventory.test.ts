@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(removeScratch);
 
 describe('decoders of untrusted bytes', () => {
-  it('are run by a fuzz target with its seeds and corpus, or have a reason to be not', () => {
+  it('are run by a fuzz target with its seeds and corpus, or are excluded with a reason', () => {
     expect(idleDecoders(files, targets, notOutside)).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { createRandom } from '../fuzz/engine/mutate.ts';
 import { type Mutant, mutantsOf, withMutants } from './mutants.ts';
 
 /**
- * Mutation testing: how much of a random sample of changed code do the tests notice? The sample is put into the
+ * Mutation testing: how many random changes of the code do the tests detect? The sample is inserted into the
  * sources of a clone, every mutant behind a switch. One run of all tests shows which test files reach which mutant;
  * then each mutant is switched on and its test files run until one fails.
  */
@@ -21,7 +21,7 @@ const HELP = `npm run mutation -- --clone FOLDER [--seed N] [--count N] [--folde
 `;
 
 const FOLDERS = 'src/gateway,src/upstream,src/protocol,src/streams,src/control,src/decoding';
-/** Tests of the text of files, which would notice the switches. */
+/** Tests that check the text of files would fail because of the switches. */
 const STATIC = /^test\/[\w-]+\.test\.ts$|^test\/web\//;
 const MUTANT_TIME_MS = 900_000;
 

@@ -23,7 +23,7 @@ describe('mutants', () => {
     ]);
   });
 
-  it('leave an else with its if', () => {
+  it('keep an else with its if', () => {
     const branches = 'function log(on) { if (on) start(); else stop(); }';
     const removed = mutantsOf('log.ts', branches).filter(({ change }) => change === 'statement removed');
     expect(withMutants(branches, [{ ...removed[0]!, id: 1 }])).toContain(

@@ -111,7 +111,7 @@ function mutateLiteral(node: Node, text: string, add: Add): void {
   if (typeof node.value === 'bigint') add(node, `${text} to ${text} + 1n`, `(${text} + 1n)`);
 }
 
-/** The text with every mutant in place, each behind a switch that is off until the mutant of this id is chosen. */
+/** The text with every mutant behind a switch, which is off until the mutant of this id is chosen. */
 export function withMutants(text: string, mutants: readonly (Mutant & { readonly id: number })[]): string {
   let result = text;
   for (const { id, start, end, replacement, kind } of mutants.toSorted((a, b) => b.start - a.start)) {

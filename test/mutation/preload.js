@@ -1,4 +1,4 @@
-// Loaded into every process of a mutation run: decides which mutant is active, and notes which test reaches which.
+// Loaded into every process of a mutation run: decides which mutant is active, and records which test reaches which.
 import { ChildProcess } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 
@@ -22,14 +22,14 @@ globalThis.__mutant = (id) => {
   return id === active;
 };
 
-// Programs that a test starts belong to that test, whatever environment it gives them.
+// Programs that a test starts belong to that test, even with another environment.
 const { spawn } = ChildProcess.prototype;
 ChildProcess.prototype.spawn = function spawnWithMutants(options) {
   const file = testFile();
   if (file !== undefined && Array.isArray(options.envPairs)) {
     const names = new Set(options.envPairs.map((pair) => pair.split('=')[0]));
-    const wanted = { MUTATION_ACTIVE, MUTATION_HITS, NODE_OPTIONS };
-    for (const [name, value] of Object.entries(wanted))
+    const variables = { MUTATION_ACTIVE, MUTATION_HITS, NODE_OPTIONS };
+    for (const [name, value] of Object.entries(variables))
       if (value !== undefined && !names.has(name)) options.envPairs.push(`${name}=${value}`);
     options.envPairs.push(`MUTATION_TEST=${file}`);
   }

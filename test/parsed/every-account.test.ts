@@ -123,7 +123,7 @@ describe('parsed accounts', () => {
     ['an unknown stake state', programs.stake, '4:32'],
     ['an empty vote account', programs.vote, '3762*0'],
     ['a lookup table with an invalid option', programs.addressLookupTable, '1:32 9:64 7:64 0 2 34*0'],
-    ['no lookup table', programs.addressLookupTable, ''],
+    ['an empty lookup table', programs.addressLookupTable, ''],
     ['a truncated program', programs.bpfUpgradeableLoader, '2:32 1'],
     ['a buffer with an invalid option', programs.bpfUpgradeableLoader, '1:32 2 32*1'],
     ['an unknown loader state', programs.bpfUpgradeableLoader, '4:32'],
@@ -147,7 +147,7 @@ describe('parsed accounts', () => {
 });
 
 describe('config program account', () => {
-  const about = (json: string, first: Address = validatorInfo): Uint8Array =>
+  const configOf = (json: string, first: Address = validatorInfo): Uint8Array =>
     Buffer.concat([
       bytesOf('2'),
       addressBytes(first),
@@ -155,14 +155,14 @@ describe('config program account', () => {
       Buffer.from(json),
     ]);
   const data = (json: string): JsonValue => {
-    const parsed = shownAccount(programs.config, about(json)) as {
+    const parsed = shownAccount(programs.config, configOf(json)) as {
       parsed: { info: Record<string, JsonValue> };
     } | null;
     return parsed === null ? 'not parsed' : (parsed.parsed.info.configData ?? null);
   };
 
   it('shows validator info', () => {
-    expect(shownAccount(programs.config, about('{"website":"https://x","name":"Solana"}'))).toEqual({
+    expect(shownAccount(programs.config, configOf('{"website":"https://x","name":"Solana"}'))).toEqual({
       program: 'config',
       parsed: {
         type: 'validatorInfo',
@@ -174,14 +174,14 @@ describe('config program account', () => {
           configData: { name: 'Solana', website: 'https://x' },
         },
       },
-      space: about('{"website":"https://x","name":"Solana"}').length,
+      space: configOf('{"website":"https://x","name":"Solana"}').length,
     });
   });
 
   it('is formatted as serde_json does', () => {
     const json =
       '{"b":1,"a":[1.0,1e2,-0,18446744073709551615,18446744073709551616],"__proto__":{"10":1,"9":2},"b":2}';
-    const account = { lamports: lamports(1), data: about(json), owner: programs.config };
+    const account = { lamports: lamports(1), data: configOf(json), owner: programs.config };
     const parsed = parseAccountData(k(1), { ...account, executable: false, rentEpoch: 0n });
     expect(writeJson(parsed)).toContain(
       '"configData":{"__proto__":{"10":1,"9":2},"a":[1.0,100.0,-0.0,18446744073709551615,1.8446744073709552e19],"b":2}',
@@ -189,7 +189,7 @@ describe('config program account', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['a number beyond f64', '1e999'],
     ['half of a surrogate pair', '"\\ud800"'],
     ['128 nested arrays', `${'['.repeat(128)}${']'.repeat(128)}`],
@@ -205,8 +205,8 @@ describe('config program account', () => {
   });
 
   it('is unparsed for other keys, truncated data and the old stake configuration', () => {
-    expect(shownAccount(programs.config, about('{}', k(8)))).toBeNull();
-    expect(shownAccount(programs.config, about('{}').subarray(0, -1))).toBeNull();
+    expect(shownAccount(programs.config, configOf('{}', k(8)))).toBeNull();
+    expect(shownAccount(programs.config, configOf('{}').subarray(0, -1))).toBeNull();
     expect(shownAccount(programs.config, bytesOf('0 0.25:f64 12'), stakeConfig)).toBeNull();
     expect(shownAccount(programs.config, fill(3, 255))).toBeNull();
   });

@@ -113,7 +113,7 @@ describe('Token-2022 extensions', () => {
   );
 
   it.each(extensionRows.filter(({ state }) => !state))(
-    '$extension is a bare name everywhere',
+    '$extension is shown by its name only, also on the other account type',
     ({ extension, type, on }) => {
       expect(shown(withExtensions(other(on), entry(type, fill(3, 9))))).toEqual([{ extension }]);
     },

@@ -8,7 +8,7 @@ export type RunningLocalnet = Readonly<{
   rpcPort: number;
   pubsubPort: number;
   grpcPort: number;
-  /** JSON-RPC, past any gateway. */
+  /** JSON-RPC of the ledger itself, without a gateway. */
   request: SendRequest;
 }>;
 

@@ -14,7 +14,7 @@ type Widened<Defaults extends Values> = {
 /**
  * Reads the options of a program from its command line. Each has the type of its default; a list is given by repeating
  * the option, or without its name.
- * Prints the usage and exits for --help, and for a number that is none or out of its range.
+ * Prints the usage and exits for --help; exits with an error for an invalid number.
  */
 export function readOptions<const Defaults extends Values>(
   usage: string,

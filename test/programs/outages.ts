@@ -9,11 +9,11 @@ export type OutageOptions = Readonly<{
   every: number;
   /** Seconds that a node is down. */
   down: number;
-  /** Nodes are frozen (half-open connections) instead of killed. */
+  /** Freezes nodes (half-open connections) instead of killing them. */
   freeze: boolean;
   /** Every nth outage takes all nodes down. */
   allEvery: number;
-  /** No outage starts later. */
+  /** No outage starts later than this before the end. */
   lastBeforeEndMs: number;
   /** Receives the nodes that go down, as text. */
   onDown: (which: string) => void;
@@ -23,7 +23,7 @@ export type OutageOptions = Readonly<{
   afterAllDown?: () => Promise<void>;
 }>;
 
-/** The program in front of two nodes, each behind proxies of its own. */
+/** The program with two nodes, each behind its own proxies. */
 export type InFront = Readonly<{
   service: RunningService;
   nodes: readonly ProxyGroup[];

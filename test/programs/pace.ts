@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TICK_MS = 10;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 export type PaceOptions = Readonly<{
   perSecond: number;
@@ -51,5 +51,5 @@ export class Pace {
 }
 
 export async function waitUntil(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(LOOK_MS);
+  while (!isTrue()) await sleep(POLL_MS);
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpuMsOf } from '../service/cpu-time.ts';
 
-/** What Linux reports about processes, and statistics of it. */
+/** Process statistics of Linux, and helpers for them. */
 
 function residentMibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -11,7 +11,7 @@ function residentMibOf(pid: number): number {
 /** Open files and sockets. @throws when the process does not run. */
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** How long the main thread was ready to run while others had the processors. */
+/** Time that the main thread was runnable but waited for a processor. */
 const waitedForProcessorMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 
@@ -22,7 +22,7 @@ export const median = (numbers: readonly number[]): number =>
 export const percentile = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
 
-/** Later half in relation to the earlier half; NaN for fewer than two numbers. */
+/** Ratio of the later half to the earlier half; NaN for fewer than two numbers. */
 export function growthOf(numbers: readonly number[]): number {
   const half = Math.floor(numbers.length / 2);
   return half === 0 ? Number.NaN : median(numbers.slice(half)) / median(numbers.slice(0, half));
@@ -40,12 +40,12 @@ export function sparkline(numbers: readonly number[], width = 60): string {
 
 /** Samples memory, descriptors and processor time of a process once a second. Linux only. */
 export class Gauge {
-  /** Resident, of each second. */
+  /** Resident memory, one value per second. */
   readonly memoryMib: number[] = [];
   readonly descriptors: number[] = [];
-  /** Time in which it waited for a processor, in each second. */
+  /** Time that it waited for a processor, one value per second. */
   readonly waitedMsEach: number[] = [];
-  /** It ended, or another one took its place. */
+  /** A sample failed: the process has ended. */
   isGone = false;
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;

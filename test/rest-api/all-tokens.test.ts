@@ -102,12 +102,12 @@ describe('wallet/all_tokens', () => {
   });
 
   it('fails on a malformed node response', async () => {
-    const liar = new LedgerCaller(rig);
-    liar.answering = ({ method }) =>
+    const malformed = new LedgerCaller(rig);
+    malformed.answering = ({ method }) =>
       method === 'getTokenAccountsByOwner'
         ? Promise.resolve({ value: [{ pubkey: 7 }] } as JsonValue)
         : undefined;
-    expect(await failureOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).toMatchObject({
+    expect(await failureOf(allTokens, { wallet: POOR }, malformed, tokenServices(documents))).toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
   });

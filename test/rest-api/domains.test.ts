@@ -23,7 +23,7 @@ import {
 
 const someone = (): Address => at(Keypair.generate().publicKey);
 
-const people = {
+const wallets = {
   owner: someone(),
   favours: someone(),
   stale: someone(),
@@ -31,37 +31,37 @@ const people = {
   soldNft: someone(),
   favoursNft: someone(),
   favoursSubdomain: someone(),
-  liar: someone(),
+  impostor: someone(),
 };
 
 const fakeMint = someone();
 const twice = someone();
 
 const placed: AccountEntry[] = [
-  ...domain('zebra', people.owner),
-  ...domain('apple', people.owner),
-  ...domain('blog.apple', people.owner),
-  ...domain('first', people.favours),
-  ...domain('wanted', people.favours),
-  favourite(people.favours, 'wanted'),
+  ...domain('zebra', wallets.owner),
+  ...domain('apple', wallets.owner),
+  ...domain('blog.apple', wallets.owner),
+  ...domain('first', wallets.favours),
+  ...domain('wanted', wallets.favours),
+  favourite(wallets.favours, 'wanted'),
   ...domain('sold', someone()),
-  ...domain('left', people.stale),
-  favourite(people.stale, 'sold'),
-  ...tokenized('token', people.collector),
-  ...domain('plain', people.collector),
-  ...tokenized('kept', people.favoursNft),
-  favourite(people.favoursNft, 'kept'),
-  favourite(people.soldNft, 'token'),
+  ...domain('left', wallets.stale),
+  favourite(wallets.stale, 'sold'),
+  ...tokenized('token', wallets.collector),
+  ...domain('plain', wallets.collector),
+  ...tokenized('kept', wallets.favoursNft),
+  favourite(wallets.favoursNft, 'kept'),
+  favourite(wallets.soldNft, 'token'),
   ...domain('top', someone()),
-  ...domain('shop.top', people.favoursSubdomain),
-  favourite(people.favoursSubdomain, 'shop.top'),
-  // NFTs that claim to be domains: one minted by anybody, two of one token.
+  ...domain('shop.top', wallets.favoursSubdomain),
+  favourite(wallets.favoursSubdomain, 'shop.top'),
+  // NFTs that claim to be domains: one with a foreign mint authority, two of one token.
   mint(fakeMint, Keypair.generate().publicKey),
-  held(people.liar, fakeMint),
+  held(wallets.impostor, fakeMint),
   metadata(fakeMint, 'apple'),
-  held(people.liar, mintOf('token'), 0n),
+  held(wallets.impostor, mintOf('token'), 0n),
   mint(twice),
-  held(people.liar, twice),
+  held(wallets.impostor, twice),
   metadata(twice, 'zebra'),
 ];
 
@@ -93,7 +93,7 @@ it('derives name accounts and NFT mints', () => {
 
 describe('wallet/get_domains', () => {
   it('lists top-level domains by name in three calls', async () => {
-    const { message, result } = await domainsOf(people.owner);
+    const { message, result } = await domainsOf(wallets.owner);
     expect(message).toBe('2 domains fetched successfully');
     expect(result).toEqual([
       { address: keyOf('apple').toBase58(), name: 'apple.sol' },
@@ -107,14 +107,14 @@ describe('wallet/get_domains', () => {
   });
 
   it('lists domains wrapped as NFTs', async () => {
-    expect((await domainsOf(people.collector)).result).toEqual([
+    expect((await domainsOf(wallets.collector)).result).toEqual([
       { address: keyOf('plain').toBase58(), name: 'plain.sol' },
       { address: keyOf('token').toBase58(), name: 'token.sol' },
     ]);
   });
 
   it('ignores NFTs that only claim to be a domain', async () => {
-    expect((await domainsOf(people.liar)).result).toEqual([]);
+    expect((await domainsOf(wallets.impostor)).result).toEqual([]);
   });
 
   it('returns an empty list in two calls for a wallet without domains', async () => {
@@ -123,15 +123,15 @@ describe('wallet/get_domains', () => {
   });
 
   it('finds nothing on other networks, without calls', async () => {
-    expect((await domainsOf(people.owner, { network: 'devnet' })).result).toEqual([]);
-    const named = failureOf(resolveAddress, { wallet: people.owner, network: 'testnet' }, caller);
+    expect((await domainsOf(wallets.owner, { network: 'devnet' })).result).toEqual([]);
+    const named = failureOf(resolveAddress, { wallet: wallets.owner, network: 'testnet' }, caller);
     expect(await named).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
     expect(caller.counts()).toEqual({});
   });
 
   it('fails for a wallet with more domains than the limit', async () => {
     const chain = new Chain('mainnet-beta', caller);
-    const input = ownedDomains(chain, people.owner, { domainsMax: 1 });
+    const input = ownedDomains(chain, wallets.owner, { domainsMax: 1 });
     await expect(input).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE', facts: { domainsMax: 1 } });
   });
 });
@@ -144,19 +144,19 @@ describe('wallet/resolve_address', () => {
   });
 
   it('returns the primary domain of a wallet', async () => {
-    expect(await nameOf({ wallet: people.favours })).toBe('wanted.sol');
-    expect(await nameOf({ wallet: people.favoursSubdomain })).toBe('shop.top.sol');
-    expect(await nameOf({ wallet: people.favoursNft })).toBe('kept.sol');
+    expect(await nameOf({ wallet: wallets.favours })).toBe('wanted.sol');
+    expect(await nameOf({ wallet: wallets.favoursSubdomain })).toBe('shop.top.sol');
+    expect(await nameOf({ wallet: wallets.favoursNft })).toBe('kept.sol');
   });
 
   it('returns the first domain without a primary domain, or with one that was sold', async () => {
-    expect(await nameOf({ wallet: people.owner })).toBe('apple.sol');
-    expect(await nameOf({ wallet: people.stale })).toBe('left.sol');
+    expect(await nameOf({ wallet: wallets.owner })).toBe('apple.sol');
+    expect(await nameOf({ wallet: wallets.stale })).toBe('left.sol');
   });
 
   it.each([
     ['has nothing', someone()],
-    ['sold the NFT of its primary domain', people.soldNft],
+    ['sold the NFT of its primary domain', wallets.soldNft],
   ])('returns 404 for a wallet that %s', async (_, wallet) => {
     const failure = await failureOf(resolveAddress, { wallet }, caller);
     expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND', text: `No domain found for ${wallet}` });

@@ -38,7 +38,7 @@ const COIN = 400;
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 
 const verified = { address: COLLECTION, verified: true };
-const said: readonly MetadataFields[] = [
+const metadataOfNfts: readonly MetadataFields[] = [
   { royalty: 500, creators: [ANN], updateAuthority: ANN, collection: verified },
   {
     royalty: 500,
@@ -71,7 +71,7 @@ const documents = new Documents({
 });
 
 const accounts = [
-  ...NFTS.flatMap((n, at) => heldNft(n, WALLET, { uri: documentOf(n), ...said[at] })),
+  ...NFTS.flatMap((n, at) => heldNft(n, WALLET, { uri: documentOf(n), ...metadataOfNfts[at] })),
   ...heldToken(COIN, WALLET, {
     amount: 9n,
     decimals: 0,
@@ -185,8 +185,8 @@ describe('nft/read_selected', () => {
     (await answerOf(readSelected, fields, caller, services)).result as unknown as Shown[];
 
   it('keeps the request order and omits addresses without NFT', async () => {
-    const wanted = [mint(13), NOBODY, mint(10), CORE];
-    const shown = await selectedOf({ token_addresses: wanted });
+    const requested = [mint(13), NOBODY, mint(10), CORE];
+    const shown = await selectedOf({ token_addresses: requested });
     expect(shown.map((nft) => nft.mint)).toEqual([mint(13), mint(10), CORE]);
   });
 

@@ -15,13 +15,13 @@ import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 let rig: Rig;
 let caller: LedgerCaller;
-/** Transactions waited for, and what becomes of them by signature: confirmed unless a test says otherwise. */
+/** Awaited transactions, and their results by signature; the default is confirmed. */
 const waits: SentTransaction[] = [];
-const ends = new Map<string, Partial<Confirmation> | Failure>();
+const results = new Map<string, Partial<Confirmation> | Failure>();
 const confirmations = {
   wait: async (sent: SentTransaction): Promise<Confirmation> => {
     waits.push(sent);
-    const end = ends.get(sent.signature);
+    const end = results.get(sent.signature);
     if (end instanceof Failure) throw end;
     return { status: 'confirmed', err: null, failure: null, ...end };
   },
@@ -35,7 +35,7 @@ afterAll(() => rig.close());
 beforeEach(() => {
   caller = new LedgerCaller(rig);
   waits.length = 0;
-  ends.clear();
+  results.clear();
 });
 
 const balanceOf = ({ publicKey }: Keypair) => rig.node.bank('processed').account(at(publicKey))?.lamports;
@@ -83,8 +83,8 @@ const failing = (failure: Failure, isChosen = (_text: JsonValue) => true) => {
 };
 
 /** Failures of the pool when no node received the call, and when one may have. */
-const away = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
-const unseen = (code: FailureCode) => new Failure(code, { facts: { network: 'devnet', outcome: 'unknown' } });
+const down = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
+const unsure = (code: FailureCode) => new Failure(code, { facts: { network: 'devnet', outcome: 'unknown' } });
 
 describe('transaction/send_txn', () => {
   it('returns the signature before the transaction lands', async () => {
@@ -111,7 +111,7 @@ describe('transaction/send_txn', () => {
   });
 
   it.each([
-    ['did not respond in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
+    ['did not respond in time', () => Promise.reject(unsure('UPSTREAM_TIMEOUT'))],
     ['returned no signature', async () => ({})],
   ])('returns the signature when a node %s', async (_, ending) => {
     caller.answering = ending;
@@ -120,8 +120,8 @@ describe('transaction/send_txn', () => {
   });
 
   it('returns no signature when no node received the transaction', async () => {
-    failing(away);
-    expect(await sendFailure(transfer().text)).toBe(away);
+    failing(down);
+    expect(await sendFailure(transfer().text)).toBe(down);
   });
 
   it.each([
@@ -147,8 +147,8 @@ describe('transaction/send_many_txns', () => {
     const [first, refused, failed, expired] = [1, 100, 2, 3].map((sol) => transfer(sol, from)) as [
       ...Array<ReturnType<typeof transfer>>,
     ];
-    ends.set(failed!.signature, { err: { InstructionError: [0, { Custom: 1 }] } });
-    ends.set(expired!.signature, { status: null, failure: new Failure('TRANSACTION_EXPIRED') });
+    results.set(failed!.signature, { err: { InstructionError: [0, { Custom: 1 }] } });
+    results.set(expired!.signature, { status: null, failure: new Failure('TRANSACTION_EXPIRED') });
     expect(await sendMany([first!, refused!, failed!, expired!, first!], 'confirmed')).toEqual([
       { id: 1, signature: first!.signature, status: 'confirmed' },
       {
@@ -210,24 +210,24 @@ describe('transaction/send_many_txns', () => {
 
   it('fails without any node, and reports each outcome if some were sent', async () => {
     const all = [transfer(), transfer()];
-    failing(away);
-    expect(await failureOf(...many(all))).toBe(away);
-    failing(away, (text) => text === all[1]!.text);
+    failing(down);
+    expect(await failureOf(...many(all))).toBe(down);
+    failing(down, (text) => text === all[1]!.text);
     expect(await sendMany(all)).toEqual([
       { id: 1, signature: all[0]!.signature, status: 'confirmed' },
-      { id: 2, signature: all[1]!.signature, error: { code: -32050, message: away.text }, status: null },
+      { id: 2, signature: all[1]!.signature, error: { code: -32050, message: down.text }, status: null },
     ]);
   });
 
   it('waits for a transaction with an unknown outcome', async () => {
-    failing(unseen('UPSTREAM_TIMEOUT'));
+    failing(unsure('UPSTREAM_TIMEOUT'));
     const { text, signature } = transfer();
     expect(await sendMany([{ text }])).toEqual([{ id: 1, signature, status: 'confirmed' }]);
   });
 
-  it('reports sent transactions when the request times out, but not to a client that left', async () => {
+  it('reports sent transactions when the request times out, but not to a client that disconnected', async () => {
     const sent = transfer();
-    ends.set(sent.signature, new Failure('UPSTREAM_TIMEOUT'));
+    results.set(sent.signature, new Failure('UPSTREAM_TIMEOUT'));
     expect(await sendMany([sent])).toEqual([
       {
         id: 1,
@@ -237,7 +237,7 @@ describe('transaction/send_many_txns', () => {
       },
     ]);
     const left = transfer();
-    ends.set(left.signature, new Failure('CLIENT_GONE'));
+    results.set(left.signature, new Failure('CLIENT_GONE'));
     expect(await failureOf(...many([left]))).toMatchObject({ code: 'CLIENT_GONE' });
   });
 });

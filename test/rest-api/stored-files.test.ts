@@ -81,7 +81,7 @@ describe('metadata/create', () => {
     ]);
   });
 
-  it('accepts files under either name, and numbers beyond doubles', async () => {
+  it('accepts files under either name, and numbers beyond double precision', async () => {
     const file = { uri: 'ipfs://bafy/1.mp4', type: 'video/mp4' };
     for (const given of [{ file }, { file: [file] }, { files: [file] }]) {
       const { puts } = await send({ ...least, ...given });

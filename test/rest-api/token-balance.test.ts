@@ -81,18 +81,18 @@ describe('wallet/token_balance', () => {
   });
 
   it.each([
-    ['the fullest without an associated one', SCATTERED, WALLET, 48, numbered(3, 1), false],
-    ['a non-empty one over an empty associated one', DRAINED, WALLET, 4, numbered(2, 10), false],
-    ['the empty associated one', DRAINED, POOR, 0, associated(DRAINED, POOR), true],
+    ['the fullest account if none is associated', SCATTERED, WALLET, 48, numbered(3, 1), false],
+    ['a non-empty account over an empty associated one', DRAINED, WALLET, 4, numbered(2, 10), false],
+    ['an empty associated account', DRAINED, POOR, 0, associated(DRAINED, POOR), true],
     [
-      'the associated address of a token not held',
+      'the associated address of a token that the wallet does not hold',
       UNHELD,
       WALLET,
       0,
       associated(UNHELD, WALLET, programs.token2022),
       false,
     ],
-  ])('shows of all accounts %s', async (_, token, wallet, balance, associated_account, isFrozen) => {
+  ])('shows %s', async (_, token, wallet, balance, associated_account, isFrozen) => {
     expect(await balanceOf(token, wallet)).toMatchObject({ balance, associated_account, isFrozen });
   });
 

@@ -51,7 +51,7 @@ const names = (transactions: readonly Parsed[]): string[] =>
   transactions.map((one) => one.signatures[0] ?? '');
 
 /** Makes calls fail or return null a number of times. */
-const troubled =
+const failingTimes =
   (times: number, trouble: (signature: string) => Promise<JsonValue> | undefined): Answering =>
   ({ method, params: [signature] }) => {
     const calls = caller.calls.filter((made) => made.method === method && made.params[0] === signature);
@@ -121,7 +121,7 @@ describe('transaction/history', () => {
     ['no transaction', () => Promise.resolve(null)],
     ['nonsense', () => Promise.resolve({ transaction: 7 })],
   ])('retries a transaction for which a node has %s', async (_, trouble) => {
-    caller.answering = troubled(1, (signature) => (signature === signatures[2] ? trouble() : undefined));
+    caller.answering = failingTimes(1, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(names(await actual({ tx_num: 5 }))).toEqual(signatures.slice(0, 5));
     expect(caller.counts()).toMatchObject({ getTransaction: 6 });
   });
@@ -130,8 +130,8 @@ describe('transaction/history', () => {
     ['UPSTREAM_UNAVAILABLE', () => Promise.resolve(null)],
     ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }))],
     ['UPSTREAM_TIMEOUT', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
-  ])('fails with %s rather than omit one', async (code, trouble) => {
-    caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
+  ])('fails with %s rather than omit a transaction', async (code, trouble) => {
+    caller.answering = failingTimes(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
   });
 
@@ -158,8 +158,8 @@ describe('transaction/parse_selected', () => {
     (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Parsed[];
 
   it('keeps the request order, reads each once and omits unknown ones', async () => {
-    const wanted = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
-    expect(names(await selected(wanted))).toEqual([signatures[5], signatures[1], signatures[5]]);
+    const requested = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
+    expect(names(await selected(requested))).toEqual([signatures[5], signatures[1], signatures[5]]);
     expect(caller.counts()).toEqual({ getTransaction: 3 });
     expect(await selected([NOBODYS])).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe('LRU map', () => {
     expect([lru.get('a'), lru.get('b')]).toEqual([1, 3]);
   });
 
-  it('iterates in rounds during changes', () => {
+  it('restarts iteration at its end, also after changes', () => {
     const lru = new Lru<string, number>(10);
     expect(lru.next()).toBeNull();
     for (const [at, name] of ['a', 'b', 'c'].entries()) lru.set(name, at);

@@ -30,7 +30,7 @@ describe('weighted LRU map', () => {
     for (let i = 0; i < 100; i++) map.set(i, { weight: 1, isOver: i % 2 === 0 });
     map.sweep(10, ({ isOver }) => isOver);
     expect(map.size).toBe(95);
-    // Once round, and what came meanwhile; the turn that ends a round looks at none.
+    // One full pass, including entries added meanwhile. The check at the end of a pass returns no entry.
     for (let i = 100; i < 150; i++) {
       map.set(i, { weight: 1, isOver: false });
       map.sweep(3, ({ isOver }) => isOver);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { PerKeySemaphore, type PerKeySemaphoreLimits } from './per-key-semaphore.ts';
 
-const places = (change: Partial<PerKeySemaphoreLimits> = {}): PerKeySemaphore =>
+const semaphoreOf = (change: Partial<PerKeySemaphoreLimits> = {}): PerKeySemaphore =>
   new PerKeySemaphore({
     ...{ permitsMax: 3, keyPermitsMax: 2, waitingMax: 100, keyWaitingMax: 100, waitMs: null },
     ...change,
   });
 
 /** Acquires permits for the owners named by the first letters, and records which were granted. */
-function acquireAll(line: PerKeySemaphore, names: readonly string[]): string[] {
+function acquireAll(semaphore: PerKeySemaphore, names: readonly string[]): string[] {
   const given: string[] = [];
   for (const name of names) {
-    void line.acquire(name[0] ?? '').then((isGiven) => given.push(isGiven ? name : `${name} not`));
+    void semaphore.acquire(name[0] ?? '').then((isGiven) => given.push(isGiven ? name : `${name} not`));
   }
   return given;
 }
@@ -20,54 +20,54 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('per-key semaphore', () => {
   it('grants permits in FIFO order within the limits', async () => {
-    const line = places();
-    const given = acquireAll(line, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
+    const semaphore = semaphoreOf();
+    const given = acquireAll(semaphore, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
     await settled();
-    expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1'], 3]);
-    for (const owner of ['b', 'a', 'a']) line.release(owner);
+    expect([given, semaphore.inUse]).toEqual([['a1', 'a2', 'b1'], 3]);
+    for (const owner of ['b', 'a', 'a']) semaphore.release(owner);
     await settled();
-    expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1', 'b2', 'a3', 'c1'], 3]);
-    for (const owner of ['a', 'b', 'c']) line.release(owner);
-    expect(line.inUse).toBe(0);
-    expect(() => line.release('a')).toThrow('permit released twice');
+    expect([given, semaphore.inUse]).toEqual([['a1', 'a2', 'b1', 'b2', 'a3', 'c1'], 3]);
+    for (const owner of ['a', 'b', 'c']) semaphore.release(owner);
+    expect(semaphore.inUse).toBe(0);
+    expect(() => semaphore.release('a')).toThrow('permit released twice');
   });
 
   it('serves waiting keys round-robin', async () => {
-    const line = places({ permitsMax: 1 });
-    const given = acquireAll(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
+    const semaphore = semaphoreOf({ permitsMax: 1 });
+    const given = acquireAll(semaphore, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
     for (const owner of ['a', 'a', 'b', 'c', 'a', 'b', 'a']) {
       await settled();
-      line.release(owner);
+      semaphore.release(owner);
     }
     expect(given).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
-    expect(line.inUse).toBe(0);
+    expect(semaphore.inUse).toBe(0);
   });
 
   it('limits waiters in all and per key', async () => {
-    const line = places({ permitsMax: 1, waitingMax: 3, keyWaitingMax: 2 });
-    const given = acquireAll(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
+    const semaphore = semaphoreOf({ permitsMax: 1, waitingMax: 3, keyWaitingMax: 2 });
+    const given = acquireAll(semaphore, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
     await settled();
     expect(given).toEqual(['a1', 'a4 not', 'c1 not']);
-    line.release('a');
+    semaphore.release('a');
     await settled();
     expect(given.at(-1)).toBe('a2');
-    expect(acquireAll(line, ['a5', 'b2'])).toEqual([]);
+    expect(acquireAll(semaphore, ['a5', 'b2'])).toEqual([]);
     await settled();
-    line.release('a');
+    semaphore.release('a');
     await settled();
     expect(given.at(-1)).toBe('b1');
   });
 
   it('ends a wait on timeout and on abort', async () => {
-    const line = places({ permitsMax: 1, waitMs: 20 });
-    expect(await line.acquire('a')).toBe(true);
-    expect(await line.acquire('a')).toBe(false);
+    const semaphore = semaphoreOf({ permitsMax: 1, waitMs: 20 });
+    expect(await semaphore.acquire('a')).toBe(true);
+    expect(await semaphore.acquire('a')).toBe(false);
     const leaving = new AbortController();
-    const waiting = line.acquire('a', leaving.signal);
+    const waiting = semaphore.acquire('a', leaving.signal);
     leaving.abort();
     expect(await waiting).toBe(false);
-    expect(await line.acquire('a', leaving.signal)).toBe(false);
-    line.release('a');
-    expect([line.inUse, await line.acquire('b')]).toEqual([0, true]);
+    expect(await semaphore.acquire('a', leaving.signal)).toBe(false);
+    semaphore.release('a');
+    expect([semaphore.inUse, await semaphore.acquire('b')]).toEqual([0, true]);
   });
 });

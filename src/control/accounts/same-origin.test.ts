@@ -15,7 +15,7 @@ it.each([
   expect(resolvePublicOrigin(host, null, LISTENING)).toBe(origin);
 });
 
-it('builds links with the configured origin, whatever the request contains', () => {
+it('builds links with the configured origin, regardless of the request', () => {
   expect(resolvePublicOrigin('localhost', 'https://solway.example/', LISTENING)).toBe(
     'https://solway.example',
   );
@@ -36,18 +36,18 @@ function check({ own = '1', origin, site }: Sent, publicUrl: string | null = nul
 }
 
 it.each<[string, Sent]>([
-  ['no header of ours', { own: null, origin: OURS, site: 'same-origin' }],
+  ['no custom header', { own: null, origin: OURS, site: 'same-origin' }],
   ['another origin', { origin: 'http://evil.example' }],
   ['the origin null', { origin: 'null' }],
-  ['our origin with a path', { origin: `${OURS}/` }],
-  ['our origin from another site', { origin: OURS, site: 'cross-site' }],
+  ['its own origin with a path', { origin: `${OURS}/` }],
+  ['its own origin from another site', { origin: OURS, site: 'cross-site' }],
   ['no origin from another site', { site: 'cross-site' }],
   ['neither an origin nor a site', {}],
 ])('rejects a change with %s', (_, sent) => {
   expect(() => check(sent)).toThrow();
 });
 
-it('accepts a change from our own page, at the configured or the requested origin', () => {
+it('accepts a change from its own page, at the configured or the requested origin', () => {
   check({ origin: OURS });
   check({ origin: OURS, site: 'same-origin' });
   check({ site: 'same-origin' });

@@ -21,10 +21,10 @@ it('verifies the example signature that GitHub publishes', () => {
 
 it.each([
   ['other bytes', { body: Buffer.concat([published.body, Buffer.from(' ')]) }],
-  ['no bytes', { body: null }],
+  ['no body', { body: null }],
   ['another key', { id: 'x' }],
-  ['a signature that is none', { signature: 'AAAA' }],
-  ['a signature that never ends', { signature: published.signature.repeat(100_000) }],
+  ['a malformed signature', { signature: 'AAAA' }],
+  ['an overlong signature', { signature: published.signature.repeat(100_000) }],
 ])('rejects %s', (_, change) => {
   const { body, id, signature } = { ...published, ...change };
   expect(new ScannerSignatures([published]).verify(body, id, signature)).toBe(false);

@@ -80,7 +80,7 @@ describe('the blocks of stored files', () => {
     expect(indexed()).toEqual([]);
   });
 
-  it('stay when another file with the same block is removed', async () => {
+  it('remain when another file with the same block is removed', async () => {
     const file = await keep(await receive(5, 6));
     const other = await receive(5, 7);
     await blocks.add(other);
@@ -88,7 +88,7 @@ describe('the blocks of stored files', () => {
     for (const cid of cidsOf(file)) expect(await isWhole(cid)).toBe(true);
   });
 
-  it('of files that are not stored are forgotten at the start', async () => {
+  it('of files that are no longer stored are dropped at startup', async () => {
     const file = await keep(await receive(8));
     await blocks.add(await receive(9));
     const [one] = readdirSync(join(folder, 'blocks'));

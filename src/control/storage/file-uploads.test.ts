@@ -27,7 +27,7 @@ async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerat
   for (const text of texts) yield Buffer.from(text);
 }
 
-function held(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void } {
+function pausedSource(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void } {
   const gate = Promise.withResolvers<void>();
   const bytes = (async function* () {
     yield Buffer.from(text);
@@ -91,7 +91,7 @@ describe('a stored file', () => {
   });
 });
 
-describe('a failed upload leaves nothing behind', () => {
+describe('a failed upload leaves no files', () => {
   afterEach(() => {
     expect(storage.uploads.streaming).toBe(0);
     expect(inFolder('incoming')).toEqual([]);
@@ -108,7 +108,7 @@ describe('a failed upload leaves nothing behind', () => {
 
   it('when the signal is aborted, even if no more bytes arrive', async () => {
     const leaving = new AbortController();
-    const { bytes } = held('x');
+    const { bytes } = pausedSource('x');
     const storing = put(bytes, {}, leaving.signal);
     await expect.poll(() => readdirSync(join(folder, 'incoming')).length).toBe(1);
     leaving.abort();
@@ -159,7 +159,7 @@ describe('a failed upload leaves nothing behind', () => {
   });
 });
 
-it('a file that cannot be moved to its place does not count against the quota', async () => {
+it('a file that cannot be moved to its final path does not count against the quota', async () => {
   mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
   expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
   expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
@@ -171,8 +171,8 @@ describe('concurrent uploads', () => {
     ['in all', { uploadsMax: 2 }, (i: number) => `${i}`, null],
   ])('%s are bounded', async (_what, limits, ownerOf, other) => {
     await open({ ...limits, uploadsWaitingMax: 0 });
-    const coming = [0, 1].map((i) => ({ ...held(`file ${i}`), i }));
-    const storing = coming.map(({ bytes, i }) => put(bytes, { ownerId: ownerOf(i) }));
+    const uploading = [0, 1].map((i) => ({ ...pausedSource(`file ${i}`), i }));
+    const storing = uploading.map(({ bytes, i }) => put(bytes, { ownerId: ownerOf(i) }));
     const refused = { read: false, stopped: false };
     const bytes: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
@@ -189,13 +189,13 @@ describe('concurrent uploads', () => {
     expect(await codeOf(put(bytes, { ownerId: ownerOf(2) }))).toBe('OVERLOADED');
     expect(refused).toEqual({ read: false, stopped: true });
     if (other !== null) expect(await codeOf(put(pieces('x'), { ownerId: other() }))).toBe('done');
-    for (const { go } of coming) go();
+    for (const { go } of uploading) go();
     await Promise.all(storing);
     expect(await codeOf(put(pieces('y'), { ownerId: ownerOf(2) }))).toBe('done');
   });
 });
 
-it('a start removes leftovers of a crashed process, and nothing else', async () => {
+it('startup removes leftovers of a crashed process, and nothing else', async () => {
   await put(pieces('hello world'));
   const before = onDisk();
   writeFileSync(join(folder, 'incoming', 'half'), 'x');
@@ -206,7 +206,7 @@ it('a start removes leftovers of a crashed process, and nothing else', async () 
   expect(onDisk()).toEqual(before);
 });
 
-it('the name of a file is a CID and nothing else', async () => {
+it('a stored file can be opened by its CID only', async () => {
   await put(pieces('hello world'));
   const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
   for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();

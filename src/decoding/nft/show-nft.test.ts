@@ -120,15 +120,15 @@ describe('rendered NFT', () => {
   });
 
   it('names the collection from the chain, else from the off-chain JSON', () => {
-    const said = content({ collection: { name: 'Foxes', family: 'Canidae' } });
-    expect(showNft(found(), said).collection).toEqual({ name: 'Foxes', family: 'Canidae' });
+    const offChain = content({ collection: { name: 'Foxes', family: 'Canidae' } });
+    expect(showNft(found(), offChain).collection).toEqual({ name: 'Foxes', family: 'Canidae' });
     const unnamed = found({ collection: { address: mint, verified: false } });
     expect(showNft(unnamed, null).collection).toEqual({ address: mint, verified: false });
-    expect(writeJson(showNft(unnamed, said).collection)).toBe(
+    expect(writeJson(showNft(unnamed, offChain).collection)).toBe(
       writeJson({ address: mint, verified: false, name: 'Foxes', family: 'Canidae' }),
     );
     const named = found({ collection: { address: mint, verified: true, name: 'Real' } });
-    expect(showNft(named, said).collection).toEqual({
+    expect(showNft(named, offChain).collection).toEqual({
       ...{ address: mint, verified: true, name: 'Real', family: 'Canidae' },
     });
   });

@@ -55,7 +55,7 @@ describe('reverse lookup account', () => {
     ['only a prefix', reverse('\0')],
     ['length past the end', reverse('abc', 4)],
     ['length far past the end', reverse('abc', 0xffff_ffff)],
-    ['no text', reverse(Buffer.from([0xff, 0xfe]))],
+    ['invalid UTF-8', reverse(Buffer.from([0xff, 0xfe]))],
   ])('returns null for %s', (_, data) => {
     expect(decodeReverseName(data)).toBeNull();
   });

@@ -10,25 +10,25 @@ const MINT = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
 const URI = 'https://example.org/token.json';
 const signal = new AbortController().signal;
 
-const metadataOf = (said: Partial<OnChainNft>): OnChainNft => ({
+const metadataOf = (fields: Partial<OnChainNft>): OnChainNft => ({
   ...{ mint: MINT, name: 'Token', symbol: 'TKN', metadataUri: URI, royaltyBasisPoints: 0, owner: null },
   ...{ updateAuthority: null, creators: [], collection: null, traits: [], primarySaleHappened: false },
   ...{ isMutable: true, tokenStandard: 'Fungible', merkleTree: null, isBurnt: false },
-  ...said,
+  ...fields,
 });
 
 function documents(at: { [uri: string]: JsonValue } = {}) {
-  const wanted: string[] = [];
+  const requested: string[] = [];
   const read = async (uris: Iterable<string>) => {
-    wanted.push(...uris);
+    requested.push(...uris);
     return new Map(Object.entries(at));
   };
-  return { wanted, read };
+  return { requested, read };
 }
 
-async function named(said: Partial<OnChainNft>, document?: JsonValue) {
+async function named(fields: Partial<OnChainNft>, document?: JsonValue) {
   const offChain = documents(document === undefined ? {} : { [URI]: document });
-  const tokens = [{ address: MINT, metadata: metadataOf(said) }];
+  const tokens = [{ address: MINT, metadata: metadataOf(fields) }];
   return (await findNames(tokens, { tokenList: noTokenList, offChain }, signal)).get(MINT);
 }
 
@@ -53,9 +53,9 @@ describe('token image', () => {
   });
 
   it.each([
-    ['no object', 7],
-    ['no text', { image: { uri: 'x' } }],
-    ['longer than the limit', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
+    ['a document of another type', 7],
+    ['an image of another type', { image: { uri: 'x' } }],
+    ['an image longer than the limit', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
   ])('is empty for %s', async (_what, document) => {
     expect((await named({}, document))?.image).toBe('');
   });
@@ -70,7 +70,7 @@ describe('token image', () => {
     const offChain = documents();
     const names = await findNames(tokens, { tokenList: noTokenList, offChain }, signal);
     expect(names.size).toBe(tokens.length);
-    expect(offChain.wanted).toHaveLength(namingLimits.documentsMax);
+    expect(offChain.requested).toHaveLength(namingLimits.documentsMax);
   });
 });
 

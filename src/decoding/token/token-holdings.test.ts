@@ -52,10 +52,10 @@ it('rejects a wallet with more token accounts than the limit', async () => {
 it("sorts by mint regardless of the node's order", async () => {
   const mints = [programs.vote, programs.ata, programs.stake];
   const accounts = mints.map((mint) => accountOf(1n, programs.token, mint));
-  const held = (accounts: JsonValue[]) =>
+  const mintsOf = (accounts: JsonValue[]) =>
     holdingsOf(chainOf(accounts), WALLET).then((all) => all.map(({ mint }) => mint));
-  expect(await held(accounts)).toEqual([...mints].sort());
-  expect(await held(accounts.toReversed())).toEqual([...mints].sort());
+  expect(await mintsOf(accounts)).toEqual([...mints].sort());
+  expect(await mintsOf(accounts.toReversed())).toEqual([...mints].sort());
 });
 
 it('ignores accounts of other programs and malformed token accounts', async () => {

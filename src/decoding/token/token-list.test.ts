@@ -45,17 +45,17 @@ describe('token list', () => {
   });
 
   it.each([
-    ['no JSON', '[', 'the token list is not valid JSON'],
+    ['invalid JSON', '[', 'the token list is not valid JSON'],
     ['an object', '{}', 'the token list must be a JSON array'],
     ['a null entry', '[null]', 'token 0 of the list: "address" must be 32 bytes in base58'],
     ['a string entry', '["name"]', 'token 0 of the list: "address" must be 32 bytes in base58'],
     [
-      'another address',
+      'an invalid address',
       listOf(entry, { ...entry, address: 'USDC' }),
       'token 1 of the list: "address" must be 32 bytes in base58',
     ],
     [
-      'no name',
+      'a blank name',
       listOf({ ...entry, name: ' ' }),
       'token 0 of the list: "name" must be a string of 1 to 128 characters',
     ],

@@ -142,7 +142,7 @@ describe('actions', () => {
     expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
   });
 
-  it('treat a single indivisible unit as an NFT only if nobody owns more', () => {
+  it('treat a single indivisible unit as an NFT only if no account owns more', () => {
     const single = (amount: string): Members => ({
       ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
     });

@@ -27,7 +27,7 @@ const written = (result: JsonValue): string | null => {
 };
 
 describe('large node responses', () => {
-  it('take little time for tens of thousands of nested instructions', () => {
+  it('are read quickly with tens of thousands of nested instructions', () => {
     const router = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
     const marketplace = 'formn3hJtt8gvVKxpCfzCJGuoz6CNUFcULFZW18iTpC';
     const transfer = (at: number): Members => ({
@@ -53,7 +53,7 @@ describe('large node responses', () => {
     expect([read.length, logs.length]).toEqual([1_000, 5_000]);
   });
 
-  it('decode no data of unknown programs and a bounded amount of known ones', () => {
+  it('are read without data of unknown programs and with bounded data of known programs', () => {
     const long = encodeBase58(new Uint8Array(10_150).fill(65));
     const memos = (programId: Address) => {
       const called = Array.from({ length: 63 }, () => ({ programId, accounts: [PAYER], data: long }));

@@ -20,7 +20,7 @@ import { nativeMint, programs } from '../../solana/programs.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
 describe('instructions', () => {
-  it('are numbered with inner ones after their outer one', () => {
+  it('are numbered in execution order, inner after outer', () => {
     const { instructions } = readOrFail(
       transactionResult([calls(OTHER), calls(programs.system), calls(OTHER)], {
         innerInstructions: [
@@ -70,7 +70,7 @@ describe('instructions', () => {
     },
   );
 
-  it('without a program keep their number and are left out', () => {
+  it('without a program are omitted but keep their number', () => {
     const nameless = [{ programIdIndex: 99 }, { programId: 'x' }, null, 7, [], {}];
     const { instructions } = readOrFail(
       transactionResult([calls(OTHER), ...nameless, calls(programs.system)]),
@@ -94,7 +94,7 @@ describe('instructions', () => {
     ]);
   });
 
-  it('are parsed when the node left them as bytes', () => {
+  it('are parsed if the node returns them as bytes', () => {
     const data = encodeBase58(Uint8Array.of(2, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255));
     const [transfer] = readOrFail(
       transactionResult([{ programIdIndex: 5, accounts: [0, 2], data }]),

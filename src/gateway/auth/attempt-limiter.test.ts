@@ -12,21 +12,21 @@ const limits = {
 
 function limited(more: Partial<typeof limits> = {}) {
   const clock = { now: 1_800_000_000_000 };
-  const tries = new AttemptLimiter({ ...limits, ...more }, () => clock.now);
+  const limiter = new AttemptLimiter({ ...limits, ...more }, () => clock.now);
   const attempt = (name: string, end: 'succeed' | 'fail' | 'discard'): number | null => {
     try {
-      tries.start(name)[end]();
+      limiter.start(name)[end]();
       return null;
     } catch (failure) {
       if (!(failure instanceof Failure) || failure.code !== 'TOO_MANY_TRIES') throw failure;
       return failure.retryAfter ?? -1;
     }
   };
-  return { clock, tries, attempt };
+  return { clock, limiter, attempt };
 }
 
 describe('attempt limiter', () => {
-  it('doubles the pause with each failure after the free ones, up to the maximum', () => {
+  it('doubles the pause with each failure after the free attempts, up to the maximum', () => {
     const { clock, attempt } = limited();
     for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
     const pauses: number[] = [];
@@ -59,13 +59,13 @@ describe('attempt limiter', () => {
     expect(attempt('a', 'succeed')).toBe(1);
   });
 
-  it('limits concurrent attempts to the free ones', () => {
-    const { tries, attempt } = limited();
-    const open = [1, 2, 3].map(() => tries.start('a'));
+  it('limits concurrent attempts to the number of free attempts', () => {
+    const { limiter, attempt } = limited();
+    const open = [1, 2, 3].map(() => limiter.start('a'));
     expect(attempt('a', 'succeed')).toBe(1);
     open[0]!.fail();
     open[0]!.succeed();
-    // One is wrong and two are open.
+    // One attempt has failed and two are pending.
     expect(attempt('a', 'succeed')).toBe(1);
     open[1]!.fail();
     open[2]!.fail();

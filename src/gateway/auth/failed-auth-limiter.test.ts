@@ -7,13 +7,13 @@ import { FailedAuthLimiter, type FailedAuthOptions } from './failed-auth-limiter
 
 const client = clientInfoFor('192.0.2.1');
 
-function storm(wrongKeys: FailedAuthLimiter, from: ClientInfo, keys: number, nowMs = 0): void {
-  for (let key = 0; key < keys; key++) wrongKeys.recordFailure(from, nowMs);
+function fail(limiter: FailedAuthLimiter, from: ClientInfo, keys: number, nowMs = 0): void {
+  for (let key = 0; key < keys; key++) limiter.recordFailure(from, nowMs);
 }
 
-function rejectionOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): Failure | null {
+function rejectionOf(limiter: FailedAuthLimiter, from: ClientInfo, nowMs = 0): Failure | null {
   try {
-    wrongKeys.check(from, nowMs);
+    limiter.check(from, nowMs);
     return null;
   } catch (thrown) {
     return thrown as Failure;
@@ -25,61 +25,61 @@ describe('failed-authentication limiter', () => {
     new FailedAuthLimiter({ failedAuthPerMinute: 3, blockMs: 10_000, ...options });
 
   it('blocks an address at the limit per minute, for blockMs', () => {
-    const wrongKeys = open();
-    storm(wrongKeys, client, 2, 1_000);
-    expect(rejectionOf(wrongKeys, client, 1_000)).toBeNull();
-    storm(wrongKeys, client, 1, 60_999);
-    expect(rejectionOf(wrongKeys, client, 60_999)).toMatchObject({
+    const limiter = open();
+    fail(limiter, client, 2, 1_000);
+    expect(rejectionOf(limiter, client, 1_000)).toBeNull();
+    fail(limiter, client, 1, 60_999);
+    expect(rejectionOf(limiter, client, 60_999)).toMatchObject({
       code: 'TOO_MANY_WRONG_KEYS',
       retryAfter: 10,
     });
-    expect(rejectionOf(wrongKeys, client, 70_998)).toMatchObject({ retryAfter: 1 });
-    expect(rejectionOf(wrongKeys, client, 70_999)).toBeNull();
+    expect(rejectionOf(limiter, client, 70_998)).toMatchObject({ retryAfter: 1 });
+    expect(rejectionOf(limiter, client, 70_999)).toBeNull();
   });
 
   it('resets after a minute and after a block', () => {
-    const wrongKeys = open();
-    storm(wrongKeys, client, 2, 0);
-    storm(wrongKeys, client, 2, 60_000);
-    expect(rejectionOf(wrongKeys, client, 60_000)).toBeNull();
-    storm(wrongKeys, client, 1, 60_001);
-    storm(wrongKeys, client, 2, 80_000);
-    expect(rejectionOf(wrongKeys, client, 80_000)).toBeNull();
-    storm(wrongKeys, client, 1, 80_000);
-    expect(rejectionOf(wrongKeys, client, 80_000)).not.toBeNull();
+    const limiter = open();
+    fail(limiter, client, 2, 0);
+    fail(limiter, client, 2, 60_000);
+    expect(rejectionOf(limiter, client, 60_000)).toBeNull();
+    fail(limiter, client, 1, 60_001);
+    fail(limiter, client, 2, 80_000);
+    expect(rejectionOf(limiter, client, 80_000)).toBeNull();
+    fail(limiter, client, 1, 80_000);
+    expect(rejectionOf(limiter, client, 80_000)).not.toBeNull();
   });
 
   it('counts IPv6 addresses per /64 and IPv4 addresses singly', () => {
-    const wrongKeys = open();
-    storm(wrongKeys, clientInfoFor('2001:db8:1:2::1'), 3);
-    storm(wrongKeys, clientInfoFor('::ffff:192.0.2.9'), 3);
+    const limiter = open();
+    fail(limiter, clientInfoFor('2001:db8:1:2::1'), 3);
+    fail(limiter, clientInfoFor('::ffff:192.0.2.9'), 3);
     const refused = ['2001:db8:1:2:ffff::1', '2001:db8:1:3::1', '192.0.2.9', '192.0.2.8'].map(
-      (address) => rejectionOf(wrongKeys, clientInfoFor(address)) !== null,
+      (address) => rejectionOf(limiter, clientInfoFor(address)) !== null,
     );
     expect(refused).toEqual([true, false, true, false]);
   });
 
   it('does not count exempt addresses and proxies', () => {
-    const wrongKeys = open({ exempt: ['198.51.100.0/24'] });
+    const limiter = open({ exempt: ['198.51.100.0/24'] });
     const proxy = { ...client, isProxy: true };
     for (const from of [clientInfoFor('198.51.100.1'), proxy, unknownClient]) {
-      storm(wrongKeys, from, 10);
-      expect(rejectionOf(wrongKeys, from)).toBeNull();
+      fail(limiter, from, 10);
+      expect(rejectionOf(limiter, from)).toBeNull();
     }
-    expect(wrongKeys.size).toBe(0);
+    expect(limiter.size).toBe(0);
     const usual = new FailedAuthLimiter({ failedAuthPerMinute: 1 });
-    for (const from of [clientInfoFor('127.0.0.1'), clientInfoFor('::1')]) storm(usual, from, 1);
+    for (const from of [clientInfoFor('127.0.0.1'), clientInfoFor('::1')]) fail(usual, from, 1);
     expect(usual.size).toBe(0);
   });
 
   it('counts at most addressesMax addresses and keeps active ones', () => {
-    const wrongKeys = open({ addressesMax: 100 });
-    storm(wrongKeys, client, 3);
+    const limiter = open({ addressesMax: 100 });
+    fail(limiter, client, 3);
     for (let other = 0; other < 10_000; other++) {
-      wrongKeys.recordFailure(clientInfoFor(`10.0.${other >> 8}.${other & 255}`), 0);
-      if (other % 50 === 0) rejectionOf(wrongKeys, client);
+      limiter.recordFailure(clientInfoFor(`10.0.${other >> 8}.${other & 255}`), 0);
+      if (other % 50 === 0) rejectionOf(limiter, client);
     }
-    expect(wrongKeys.size).toBe(100);
-    expect(rejectionOf(wrongKeys, client)).not.toBeNull();
+    expect(limiter.size).toBe(100);
+    expect(rejectionOf(limiter, client)).not.toBeNull();
   });
 });

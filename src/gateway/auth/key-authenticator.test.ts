@@ -69,7 +69,7 @@ describe('key authenticator', () => {
     const { text, record } = admit();
     const other = generateApiKey('rpc').text;
     expect(apply(text)).toBe(record.id);
-    // The checksum of the good one, and so its place; then one that fits.
+    // First with the checksum, and so the cache slot, of the valid key; then with a correct checksum.
     expect(apply(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
     expect([apply(text.slice(0, 21) + other.slice(21)), apply(text)]).toEqual(['INVALID_KEY', record.id]);
   });
@@ -91,7 +91,7 @@ describe('key authenticator', () => {
     expect(apply(text)).toBe('INVALID_KEY');
   });
 
-  it('accepts no revoked key that it has forgotten', () => {
+  it('accepts no revoked key after evicting its revocation', () => {
     directory = new KeyAuthenticator({ peppers, revokedMax: 1 });
     const keys = [admit(), admit()];
     directory.apply(keys.map(({ record }) => ({ ...record, status: 'revoked' as const, version: 2 })));
@@ -100,7 +100,7 @@ describe('key authenticator', () => {
     expect(keys.map(({ text }) => apply(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('drops expired keys for new ones', () => {
+  it('replaces expired keys with new ones', () => {
     directory = new KeyAuthenticator({ peppers, keysMax: 2, now: () => NOW });
     directory.setStoreReachable(true);
     const old = admit({ expiresAt: NOW });
@@ -110,7 +110,7 @@ describe('key authenticator', () => {
     expect(apply(old.text)).toBe('INVALID_KEY');
   });
 
-  it('leaves out keys beyond keysMax, counts them and reports KEYS_UNAVAILABLE', () => {
+  it('drops keys beyond keysMax, counts them and reports KEYS_UNAVAILABLE', () => {
     directory = new KeyAuthenticator({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [held, left] = [admit(), admit()];
@@ -120,7 +120,7 @@ describe('key authenticator', () => {
     expect(apply(held.text)).toBe('INVALID_KEY');
   });
 
-  it('counts a key left out once, until it is revoked or added', () => {
+  it('counts a dropped key once, until it is revoked or added', () => {
     directory = new KeyAuthenticator({ peppers, keysMax: 2 });
     directory.setStoreReachable(true);
     const [held, , left, other] = [admit(), admit(), admit(), admit()];
@@ -136,7 +136,7 @@ describe('key authenticator', () => {
     expect([apply(left.text), apply(other.text)]).toEqual([left.record.id, 'INVALID_KEY']);
   });
 
-  it('reports no key as invalid once it left out more than it can count', () => {
+  it('reports no key as invalid after dropping more keys than it can count', () => {
     directory = new KeyAuthenticator({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [, , last] = [admit(), admit(), admit()];
@@ -160,7 +160,7 @@ describe('key authenticator', () => {
     expect(apply(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('shares equal limits and rules between keys, and no others', () => {
+  it('shares only equal limits and rules between keys', () => {
     const changes = [{}, { prices: {} }, { prices: { getSlot: 2 } }, { rpcPerSecond: 1 }];
     const limits = changes.map((change) => ({ ...defaultPlanLimits, ...change }));
     const heldLimits = limits.map((own) => directory.find(admit({ limits: own }).record.id)?.limits);
@@ -191,8 +191,8 @@ describe('key authenticator', () => {
         expect.unreachable();
       } catch (thrown) {
         const failure = thrown as Failure;
-        const said = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
-        expect(said).not.toContain(text.slice(21, 53));
+        const exposed = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
+        expect(exposed).not.toContain(text.slice(21, 53));
       }
     }
   });

@@ -38,7 +38,7 @@ it('network rules are checked later if the request names its network later', () 
 describe('address rules', () => {
   const cidrs = ['198.51.100.0/24', '2001:db8::/32', '192.0.2.7'];
 
-  it.each(['198.51.100.255', '::ffff:198.51.100.1', '192.0.2.7'])('let in %s', (address) => {
+  it.each(['198.51.100.255', '::ffff:198.51.100.1', '192.0.2.7'])('allow %s', (address) => {
     expect(refused({ cidrs }, clientInfoFor(address))).toBeNull();
   });
 
@@ -86,13 +86,13 @@ describe('method rules', () => {
   const code = (method: string) => codeOf(() => checkMethod({ rules }, method))?.code ?? null;
 
   it.each(['getBalance', 'getTokenAccounts', 'getTokenAccountsByOwner', 'wallet/balance'])(
-    'let in %s',
+    'allow %s',
     (method) => {
       expect(code(method)).toBeNull();
     },
   );
 
-  it.each(['getBalances', 'getToken', 'sendTransaction', 'wallets/x'])('keep out %s', (method) => {
+  it.each(['getBalances', 'getToken', 'sendTransaction', 'wallets/x'])('refuse %s', (method) => {
     expect(code(method)).toBe('METHOD_FORBIDDEN');
   });
 

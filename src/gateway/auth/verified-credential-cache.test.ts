@@ -20,7 +20,7 @@ it('never returns the value of another credential after an eviction', () => {
   for (const text of texts) known.put(text, `of ${text}`);
   const found = texts.map((text) => known.find(text));
   expect(found.every((each, i) => each === null || each === `of ${texts[i]}`)).toBe(true);
-  // What was kept last is there.
+  // The last entry has not been evicted.
   expect(found.at(-1)).toBe(`of ${texts.at(-1)}`);
   expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
 });
@@ -34,15 +34,15 @@ it('holds nearly all of 10,000 keys', () => {
 
 it('removes an entry, but not its successor at the same index', () => {
   const known = new VerifiedCredentialCache<string>();
-  // The same last characters: all of them have the same places.
+  // Equal last characters map to the same slots.
   const texts = Array.from({ length: 9 }, (_, at) => `key ${at} with one end`);
-  const places = texts.map((text) => known.put(text, `of ${text}`));
+  const slots = texts.map((text) => known.put(text, `of ${text}`));
   const here = (): string[] => texts.filter((text) => known.find(text) === `of ${text}`);
   const [gone, stays] = [texts.findIndex((text) => known.find(text) === null), here()];
   expect(stays).toHaveLength(4);
-  known.remove(places[gone] as number, `of ${texts[gone]}`);
+  known.remove(slots[gone] as number, `of ${texts[gone]}`);
   expect(here()).toEqual(stays);
-  known.remove(places[8] as number, `of ${texts[8]}`);
+  known.remove(slots[8] as number, `of ${texts[8]}`);
   expect(here()).toEqual(stays.slice(0, 3));
   known.put('key 9 with one end', 'of another');
   expect(here()).toEqual(stays.slice(0, 3));

@@ -24,7 +24,7 @@ import { GeyserGateway } from './geyser-gateway.ts';
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const sink = { push: () => {}, end: () => {}, lag: () => {} };
 const address = (at: number): Address => `Address${at}` as Address;
-const wanted = (count: number): SubscribeRequest => ({
+const requestOf = (count: number): SubscribeRequest => ({
   accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
 });
 
@@ -32,8 +32,8 @@ class FakeStreamOpener implements StreamOpener {
   readonly events: string[];
   readonly #name: string;
   rejection: Error | null = null;
-  /** What a request on a stream waits for. */
-  waits: Promise<void> | null = null;
+  /** Delays requests on a stream. */
+  delay: Promise<void> | null = null;
 
   constructor(name: string, events: string[]) {
     this.#name = name;
@@ -46,7 +46,7 @@ class FakeStreamOpener implements StreamOpener {
     return {
       request: async () => {
         if (this.rejection !== null) throw this.rejection;
-        await this.waits;
+        await this.delay;
         this.events.push(`${this.#name} gets a request`);
       },
       close: () => void this.events.push(`${this.#name} closes`),
@@ -95,7 +95,7 @@ describe('Geyser gateway', () => {
       log: createLogger('trace', (line) => lines.push(line)),
     });
 
-  /** Makes a key known. @returns its text, and its record as it is now. */
+  /** Adds a key. @returns its text and its record. */
   function keyOf(product: Product, limits: Partial<PlanLimits> = {}): { text: string; record: KeyRecord } {
     const key = createKey({ product, limits: { ...unlimited, ...limits } });
     keys.apply([key.record]);
@@ -104,7 +104,7 @@ describe('Geyser gateway', () => {
 
   const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(by(text), rpc, sink, onEnd);
 
-  /** What was counted, as `product method status requests messages bytesIn bytesOut`. */
+  /** Usage rows as `product method status requests messages bytesIn bytesOut`. */
   const counted = (): string[] =>
     usage
       .snapshot()
@@ -170,8 +170,8 @@ describe('Geyser gateway', () => {
       const { text } = keyOf('grpc', limits);
       const stream = open(text);
       const { promise, resolve } = Promise.withResolvers<void>();
-      standard.waits = promise;
-      const requested = Array.from({ length: 50 }, () => stream.request(wanted(1)));
+      standard.delay = promise;
+      const requested = Array.from({ length: 50 }, () => stream.request(requestOf(1)));
       resolve();
       const ends = await Promise.allSettled(requested);
       expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
@@ -221,15 +221,15 @@ describe('Geyser gateway', () => {
   it('checks a request against the plan', async () => {
     const stream = open(keyOf('grpc', { grpcPubkeysMax: 1 }).text);
     const failure = { code: 'FILTER_LIMIT', row: { grpc: 3 } };
-    await expect(stream.request(wanted(2))).rejects.toMatchObject(failure);
+    await expect(stream.request(requestOf(2))).rejects.toMatchObject(failure);
     expect(events).toEqual(['standard opens Subscribe']);
   });
 
   it('counts a call for the stream, for each request, and per thousand addresses', async () => {
     const { text } = keyOf('grpc', { rpcPerSecond: 0.000_001, rpcBurst: 6 });
     const stream = open(text);
-    await stream.request(wanted(1));
-    await stream.request(wanted(2_999));
+    await stream.request(requestOf(1));
+    await stream.request(requestOf(2_999));
     await gate.unary(by(text), 'Ping', new Uint8Array());
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'RATE_LIMITED', row: { grpc: 8 } });

@@ -17,7 +17,7 @@ describe('message rate limiter', () => {
     expect(pace.consume('f', plan, 0, 300 * 1_024, 0)).toBe(1_000);
   });
 
-  it('ends a flooding connection, and recovers within the same time', () => {
+  it('closes a flooding connection, and recovers within the same time', () => {
     const pace = new MessageRateLimiter({ messagesPerSecond: 100 });
     expect(pace.consume('f', plan, 201, 0, 0)).toBe(10);
     expect(pace.consume('f', plan, 200, 0, 0)).toBe(Number.POSITIVE_INFINITY);

@@ -78,7 +78,7 @@ describe('quota', () => {
     });
   });
 
-  it('stays in the month reached when the clock is set back', () => {
+  it('stays in the current month when the clock is set back', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 9, DECEMBER);
     ledger.spend(key, 1, NOON);
@@ -105,7 +105,7 @@ describe('quota', () => {
     expect(ledger.status(key, NOON)).toMatchObject({ remaining: 10 });
   });
 
-  it('gives each gateway its share while they have no contact', () => {
+  it('limits each gateway to its share while they cannot communicate', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 4, NOON);
     ledger.setGateways(3);
@@ -116,7 +116,7 @@ describe('quota', () => {
     expect(rejection(() => ledger.reserve(key, NOON))).toBeNull();
   });
 
-  it('divides accounts created while gateways have no contact', () => {
+  it('divides accounts created while gateways cannot communicate', () => {
     const ledger = new QuotaLedger();
     ledger.setGateways(2);
     ledger.spend(key, 5, NOON);
@@ -146,11 +146,11 @@ describe('quota', () => {
       fc.property(calls, fc.integer({ min: 1, max: 60 }), (drawn, monthlyCredits) => {
         const ledger = new QuotaLedger();
         const customer = keyOf({ monthlyCredits });
-        const underWay: { price: number; answered: boolean; endsAt: number }[] = [];
+        const inFlight: { price: number; answered: boolean; endsAt: number }[] = [];
         let spent = 0;
         const end = (now: number): void => {
-          for (const call of underWay.filter(({ endsAt }) => endsAt <= now)) {
-            underWay.splice(underWay.indexOf(call), 1);
+          for (const call of inFlight.filter(({ endsAt }) => endsAt <= now)) {
+            inFlight.splice(inFlight.indexOf(call), 1);
             const credits = call.answered ? call.price : 0;
             spent += credits;
             ledger.spend(customer, credits, NOON, call.price);
@@ -159,12 +159,12 @@ describe('quota', () => {
         drawn.forEach(({ price, answered, endsAfter }, now) => {
           end(now);
           const refused = rejection(() => ledger.reserve(customer, NOON, price));
-          if (refused === null) underWay.push({ price, answered, endsAt: now + endsAfter });
+          if (refused === null) inFlight.push({ price, answered, endsAt: now + endsAfter });
         });
         end(Number.POSITIVE_INFINITY);
         expect(spent).toBeLessThan(monthlyCredits + 7);
         expect(ledger.status(customer, NOON)?.remaining).toBe(Math.max(0, monthlyCredits - spent));
-        // What was held is given back: as long as credits are left, a call gets through.
+        // All reservations are released: a call is admitted as long as credits are left.
         expect(rejection(() => ledger.reserve(customer, NOON)) === null).toBe(spent < monthlyCredits);
       }),
     );

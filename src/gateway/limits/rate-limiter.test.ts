@@ -12,7 +12,7 @@ describe('rate limiter', () => {
     expect([take(99), take(100), take(100), take(200)]).toEqual([false, true, false, true]);
   });
 
-  it('reports a retry time not before the reset', () => {
+  it('reports the reset as the retry time', () => {
     const slow = { rpcPerSecond: 0.1, rpcBurst: 1 };
     const limiter = new RateLimiter();
     expect(limiter.consume('a', slow, 0)?.allowed).toBe(true);
@@ -25,7 +25,7 @@ describe('rate limiter', () => {
     expect(limiter.consume('a', slow, 1_000 + 9_000)?.allowed).toBe(true);
   });
 
-  it('reports a window not faster than the plan', () => {
+  it('reports a window with at most the rate of the plan', () => {
     const windowOf = (rpcPerSecond: number, rpcBurst: number) => {
       const { limit, windowSeconds } = new RateLimiter().consume('a', { rpcPerSecond, rpcBurst }, 0)!.state;
       return [limit, windowSeconds];
@@ -37,18 +37,18 @@ describe('rate limiter', () => {
     ]);
   });
 
-  it('does not count where there is no limit', () => {
+  it('does not count without a limit', () => {
     expect(new RateLimiter().consume('a', { rpcPerSecond: 0, rpcBurst: 0 }, 0)).toBeNull();
   });
 
-  it('gives nothing for a clock that goes back', () => {
+  it('refills nothing when the clock is set back', () => {
     const limiter = new RateLimiter();
     for (let i = 0; i < 5; i++) limiter.consume('a', limits, 1_000);
     expect(limiter.consume('a', limits, 0)?.allowed).toBe(false);
     expect(limiter.consume('a', limits, 1_050)?.allowed).toBe(false);
   });
 
-  it('never lets more through than burst and time allow', () => {
+  it('never admits more than burst and rate allow', () => {
     const steps = fc.array(fc.nat(300), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(

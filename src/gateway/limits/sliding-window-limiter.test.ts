@@ -4,8 +4,8 @@ import { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 
 const options = { requestsMax: 600, windowMs: 60_000, namesMax: 1_000 };
 
-describe('a limit over a sliding window', () => {
-  it('lets 600 requests through at once and refuses the next one', () => {
+describe('sliding-window limiter', () => {
+  it('accepts 600 requests at once and rejects the next one', () => {
     const limit = new SlidingWindowLimiter(options);
     const decisions = Array.from({ length: 601 }, () => limit.consume('a', 0));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(600);
@@ -13,7 +13,7 @@ describe('a limit over a sliding window', () => {
     expect(decisions[600]).toMatchObject({ allowed: false, state: { remaining: 0 } });
   });
 
-  it('lets everybody through with room in the last minute, and nobody more than fits into 59 seconds', () => {
+  it('accepts up to the limit per minute, and rejects more than the limit in 59 seconds', () => {
     const steps = fc.array(fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(70_000)), {
       minLength: 50,
       maxLength: 400,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { KeyId } from '../auth/key-record.ts';
 import { LastUsedTracker } from './last-used.ts';
 
-/** Before a step is over since anything here was used. */
+/** Less than the default interval after the uses below. */
 const NOW = 7_000;
 
 const [a, b, c] = ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'] as KeyId[] as [KeyId, KeyId, KeyId];
@@ -23,7 +23,7 @@ it('reports the last use of a key once, and again from another address or an int
   expect(uses.unsaved(NOW)).toHaveLength(1);
 });
 
-it('reports again what was not saved, and keeps the address if only messages were sent', () => {
+it('reports unsaved uses again, and keeps the address if only messages were sent', () => {
   const uses = new LastUsedTracker();
   uses.record(a, '192.0.2.1', 5_000);
   expect(uses.unsaved(NOW)).toEqual(uses.unsaved(NOW));
@@ -31,7 +31,7 @@ it('reports again what was not saved, and keeps the address if only messages wer
   expect(uses.unsaved(NOW)).toEqual([{ keyId: a, at: 6_000, from: '192.0.2.1' }]);
 });
 
-it('remembers so many keys and no more, and forgets those that are idle', () => {
+it('tracks at most keysMax keys and evicts idle ones', () => {
   const uses = new LastUsedTracker({ keysMax: 2, minIntervalMs: 1_000 });
   for (const id of [a, b, c]) uses.record(id, null, 1_000);
   expect(uses.unsaved(NOW).map(({ keyId }) => keyId)).toEqual([a, b]);

@@ -15,8 +15,8 @@ const call: CompletedCall = {
   latencyMicros: 1_000,
 };
 
-describe('the usage meter', () => {
-  it('keeps apart what differs in any of them', () => {
+describe('usage meter', () => {
+  it('has one row per key, product, method, status and minute', () => {
     const meter = new UsageMeter();
     meter.record(call, 0);
     meter.record({ ...call, method: 'getBalance' }, 0);
@@ -28,13 +28,13 @@ describe('the usage meter', () => {
     expect(meter.drain().map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('counts every method that is not in the table under one name', () => {
+  it('counts all unknown methods as `other`', () => {
     const meter = new UsageMeter();
     for (const method of ['getAsset', 'constructor', '__proto__', '']) meter.record({ ...call, method }, 0);
     expect(meter.drain()).toMatchObject([{ method: 'other', requests: 4 }]);
   });
 
-  it('gives totals, so that a row written twice counts once', () => {
+  it('returns totals, so that a row written twice counts once', () => {
     const meter = new UsageMeter();
     meter.record(call, 0);
     expect(meter.drain()).toMatchObject([{ requests: 1 }]);
@@ -44,7 +44,7 @@ describe('the usage meter', () => {
     expect(meter.snapshot()).toMatchObject([{ requests: 2 }]);
   });
 
-  it('gives the last of a minute after the minute is over', () => {
+  it('returns the final row of a minute after the minute has ended', () => {
     const meter = new UsageMeter();
     meter.record(call, 0);
     meter.drain();
@@ -57,14 +57,14 @@ describe('the usage meter', () => {
     expect(meter.snapshot()).toMatchObject([{ minute: 1 }]);
   });
 
-  it('never counts into a minute that is over, even when the clock is set back', () => {
+  it('never counts into a past minute, even when the clock is set back', () => {
     const meter = new UsageMeter();
     meter.record(call, 10 * MINUTE);
     meter.record(call, 3 * MINUTE);
     expect(meter.drain()).toMatchObject([{ minute: 10, requests: 2 }]);
   });
 
-  it('holds no more rows than it may and says how much it could not count', () => {
+  it('limits its rows and counts the calls beyond them', () => {
     const meter = new UsageMeter({ rowsMax: 2 });
     for (const method of ['getSlot', 'getBalance', 'getHealth', 'getBlock'])
       meter.record({ ...call, method }, 0);
@@ -73,7 +73,7 @@ describe('the usage meter', () => {
     expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
   });
 
-  it('goes on when very many rows are open as the minute ends', () => {
+  it('handles very many open rows at the end of a minute', () => {
     const meter = new UsageMeter();
     for (let each = 0; each < 150_000; each++) meter.record({ ...call, key: { id: `${each}` as KeyId } }, 0);
     meter.record(call, MINUTE);

@@ -97,13 +97,13 @@ function open(nodes: FakeNodes, parts: Partial<ConfirmationParts> = {}): Confirm
   return confirmations;
 }
 
-const staying = new AbortController().signal;
+const signal = new AbortController().signal;
 
 describe('waiting for transactions', () => {
   it('requests 256 signatures per call, and each one once for all waiters', async () => {
     const nodes = new FakeNodes();
     open(nodes);
-    const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), staying));
+    const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), signal));
     await nodes.more(3);
     const batches = nodes.requests.filter(({ method }) => method === 'getSignatureStatuses').slice(0, 2);
     const requests = batches.map(({ params }) => params[0] as string[]);
@@ -121,7 +121,7 @@ describe('waiting for transactions', () => {
     open(nodes);
     const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
     const never = { blockhash: null, lastValidBlockHeight: null };
-    await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), staying)));
+    await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), signal)));
     expect(nodes.requests.map(({ network }) => network).sort()).toEqual([...networks].sort());
   });
 
@@ -129,7 +129,7 @@ describe('waiting for transactions', () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed', 'AccountInUse');
     open(nodes);
-    const wait = confirmations.wait(sent(1, { commitment: 'finalized' }), staying);
+    const wait = confirmations.wait(sent(1, { commitment: 'finalized' }), signal);
     await nodes.more(4);
     nodes.status = () => landed('confirmed', 'AccountInUse');
     await nodes.more(4);
@@ -137,11 +137,11 @@ describe('waiting for transactions', () => {
     expect(await wait).toEqual({ status: 'finalized', err: 'AccountInUse', failure: null });
   });
 
-  it('goes on while nodes are unavailable or talk nonsense', async () => {
+  it('continues while nodes are unavailable or send invalid responses', async () => {
     const nodes = new FakeNodes();
     nodes.isUnavailable = true;
     open(nodes);
-    const wait = confirmations.wait(sent(1), staying);
+    const wait = confirmations.wait(sent(1), signal);
     await nodes.more(3);
     nodes.isUnavailable = false;
     nodes.status = () => 7;
@@ -150,34 +150,34 @@ describe('waiting for transactions', () => {
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
-  it('reports the status reached when its time is over', async () => {
+  it('reports the last status on timeout', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
     open(nodes, { limits: { waitMaxMs: 60 } });
-    expect(await confirmations.wait(sent(1), staying)).toMatchObject({
+    expect(await confirmations.wait(sent(1), signal)).toMatchObject({
       ...{ status: 'processed', err: null },
       failure: { code: 'TRANSACTION_UNCONFIRMED' },
     });
     expect(confirmations.size).toBe(0);
   });
 
-  it('waits for no more at a time than it may', async () => {
+  it('limits concurrent waiters', async () => {
     const nodes = new FakeNodes();
     open(nodes, { limits: { waitersMax: 2 } });
-    const waits = [1, 2].map((n) => confirmations.wait(sent(n), staying));
-    expect(await confirmations.wait(sent(3), staying)).toMatchObject({
+    const waits = [1, 2].map((n) => confirmations.wait(sent(n), signal));
+    expect(await confirmations.wait(sent(3), signal)).toMatchObject({
       status: null,
       failure: { code: 'OVERLOADED' },
     });
     nodes.status = () => landed('confirmed');
     await Promise.all(waits);
-    expect(await confirmations.wait(sent(3), staying)).toMatchObject({ status: 'confirmed' });
+    expect(await confirmations.wait(sent(3), signal)).toMatchObject({ status: 'confirmed' });
   });
 
-  it('ends for a waiter that cancels, and for no other', async () => {
+  it('ends only for the waiter that cancels', async () => {
     const [nodes, feed, leaving] = [new FakeNodes(), new FakeFeed(), new AbortController()];
     open(nodes, { feed });
-    const stays = confirmations.wait(sent(1), staying);
+    const stays = confirmations.wait(sent(1), signal);
     const leaves = confirmations.wait(sent(1), leaving.signal);
     const alone = confirmations.wait(sent(2), leaving.signal);
     await nodes.more(1);
@@ -192,14 +192,14 @@ describe('waiting for transactions', () => {
     expect(feed.ended).toBe(2);
   });
 
-  it('ends for all when the service does, and for those who come later', async () => {
+  it('ends for current and later waiters when the service closes', async () => {
     const nodes = new FakeNodes();
     open(nodes);
-    const wait = confirmations.wait(sent(1), staying);
+    const wait = confirmations.wait(sent(1), signal);
     confirmations.close();
     const ended = { status: null, err: null, failure: { code: 'DRAINING' } };
     expect(await wait).toMatchObject(ended);
-    expect(await confirmations.wait(sent(2), staying)).toMatchObject(ended);
+    expect(await confirmations.wait(sent(2), signal)).toMatchObject(ended);
     expect(confirmations.size).toBe(0);
   });
 });
@@ -208,51 +208,51 @@ describe('a blockhash', () => {
   const old = { lastValidBlockHeight: 800n };
   const expired = { status: null, err: null, failure: { code: 'TRANSACTION_EXPIRED' } };
 
-  it('ends the wait once it is no longer valid and nobody knows the transaction', async () => {
+  it('ends the wait when it has expired and no node knows the transaction', async () => {
     const nodes = new FakeNodes();
     open(nodes);
-    expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
+    expect(await confirmations.wait(sent(1, old), signal)).toMatchObject(expired);
     const valid = nodes.requests.find(({ method }) => method === 'isBlockhashValid');
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
   });
 
-  it('is not requested before its height is reached', async () => {
+  it('is not checked up to its last valid height', async () => {
     const nodes = new FakeNodes();
     open(nodes);
-    const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), staying);
+    const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), signal);
     await nodes.more(8);
     expect(nodes.count('isBlockhashValid')).toBe(0);
     nodes.tip = { absoluteSlot: 1_000, blockHeight: 901 };
     expect(await wait).toMatchObject(expired);
   });
 
-  it('that is still valid beyond a height reported by a lagging node does not expire', async () => {
+  it('does not expire while a node reports it as valid, even beyond its last valid height', async () => {
     const nodes = new FakeNodes();
     nodes.isValid = true;
     open(nodes);
-    const wait = confirmations.wait(sent(1, old), staying);
+    const wait = confirmations.wait(sent(1, old), signal);
     await nodes.more(12);
     expect(confirmations.size).toBe(1);
     nodes.isValid = false;
     expect(await wait).toMatchObject(expired);
   });
 
-  it('ends nothing by the word of a node that has not come to the height', async () => {
+  it('does not expire because of a node at an older slot', async () => {
     const nodes = new FakeNodes();
     nodes.slot = 999;
     open(nodes);
-    const wait = confirmations.wait(sent(1, old), staying);
+    const wait = confirmations.wait(sent(1, old), signal);
     await nodes.more(12);
     expect(confirmations.size).toBe(1);
     nodes.slot = 1_000;
     expect(await wait).toMatchObject(expired);
   });
 
-  it('ends nothing for a transaction that has landed', async () => {
+  it('does not end the wait for a transaction that has landed', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
     open(nodes);
-    const wait = confirmations.wait(sent(1, old), staying);
+    const wait = confirmations.wait(sent(1, old), signal);
     await nodes.more(12);
     expect(confirmations.size).toBe(1);
     nodes.status = () => landed('confirmed');
@@ -266,7 +266,7 @@ describe('a subscription', () => {
   it('is opened once for all waiters of a signature, and notifies them', async () => {
     const feed = new FakeFeed();
     open(new FakeNodes(), { feed, limits: quiet });
-    const waits = [1, 1, 1].map((n) => confirmations.wait(sent(n), staying));
+    const waits = [1, 1, 1].map((n) => confirmations.wait(sent(n), signal));
     const [listener] = feed.listeners;
     listener?.onNotification(
       Buffer.from('{"context":{"slot":5},"value":{"err":{"InstructionError":[0,"Custom"]}}}'),
@@ -277,36 +277,36 @@ describe('a subscription', () => {
     expect(feed.listeners).toHaveLength(1);
   });
 
-  it.each(['no JSON', '{"value":{}}'])('that reports %s is ignored', async (text) => {
+  it.each(['no JSON', '{"value":{}}'])('ignores the notification %s', async (text) => {
     const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
     open(nodes, { feed });
-    const wait = confirmations.wait(sent(1), staying);
+    const wait = confirmations.wait(sent(1), signal);
     feed.listeners[0]?.onNotification(Buffer.from(text), false);
     await nodes.more(2);
     nodes.status = () => landed('finalized');
     expect(await wait).toMatchObject({ status: 'finalized' });
   });
 
-  it('is done without when refused', async () => {
+  it('is replaced by polling when rejected', async () => {
     const nodes = new FakeNodes();
     open(nodes, { feed: { open: () => Promise.reject(new RpcError(-32603, 'no')) } });
-    const wait = confirmations.wait(sent(1), staying);
+    const wait = confirmations.wait(sent(1), signal);
     await nodes.more(2);
     nodes.status = () => landed('confirmed');
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
-  it('is polled for once at its start, and again when it fails', async () => {
+  it('is accompanied by a poll at its start and another when it fails', async () => {
     const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
     open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
-    const wait = confirmations.wait(sent(1), staying);
+    const wait = confirmations.wait(sent(1), signal);
     await nodes.more(1);
     feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     nodes.status = () => landed('confirmed');
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
-  it('that opens after nobody waits any more is ended', async () => {
+  it('that opens after its last waiter canceled is closed', async () => {
     const [opened, leaving] = [Promise.withResolvers<() => void>(), new AbortController()];
     open(new FakeNodes(), { feed: { open: () => opened.promise } });
     const wait = confirmations.wait(sent(1), leaving.signal);

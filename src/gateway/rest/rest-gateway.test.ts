@@ -13,7 +13,7 @@ import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import { RestGateway } from './rest-gateway.ts';
 
 describe('the quota of REST requests', () => {
-  let answerNow: () => void;
+  let respond: () => void;
   let serve: (
     work: (caller: RestCaller) => Promise<unknown>,
     limits: Partial<PlanLimits>,
@@ -24,7 +24,7 @@ describe('the quota of REST requests', () => {
     const quota = new QuotaLedger();
     const usage = new UsageMeter();
     const answered = Promise.withResolvers<void>();
-    answerNow = answered.resolve;
+    respond = answered.resolve;
     const source = dispatcherOf(async () => {
       await answered.promise;
       return { body: Buffer.from('1'), errorCode: 0 };
@@ -50,24 +50,24 @@ describe('the quota of REST requests', () => {
   const okOf = (outcomes: readonly RestOutcome[]): number =>
     outcomes.filter(({ failure }) => failure === null).length;
 
-  it('holds what the calls of a request add up to while it is under way', async () => {
+  it('reserves the credits of all calls of a request in flight', async () => {
     const five = (caller: RestCaller) => Promise.all(Array.from({ length: 5 }, () => call(caller)));
     const first = serve(five, { monthlyCredits: 5 });
-    // Its calls begin in turns of the loop, all of which are over then.
+    // After this turn of the event loop, all calls of the request have started.
     await new Promise(setImmediate);
     expect((await serve(call, {})).failure?.code).toBe('QUOTA_EXCEEDED');
-    answerNow();
+    respond();
     expect((await first).failure).toBeNull();
   });
 
-  it('holds the price of an endpoint that has one, and gives back what was not charged', async () => {
+  it('reserves the price of an endpoint, and releases credits that were not charged', async () => {
     const limits = { monthlyCredits: 10, prices: { 'wallet/balance': 4 } };
     const failing = Array.from({ length: 100 }, () => serve(() => Promise.reject(new Error('lost')), limits));
     expect((await Promise.all(failing)).filter(({ failure }) => failure?.code === 'INTERNAL')).toHaveLength(
       3,
     );
     const outcomes = Array.from({ length: 100 }, () => serve(call, limits));
-    answerNow();
+    respond();
     expect(okOf(await Promise.all(outcomes))).toBe(3);
   });
 });

@@ -16,25 +16,21 @@ describe('redacted body', () => {
 
   it.each([
     ['a key', `["${key}"]`, '["svc_rpc_live_[redacted]"]'],
-    ['a key that the cut goes through', `["${key.slice(0, 30)}`, '["svc_rpc_live_[redacted]'],
-    ['a key behind a URL', `"http://h/?api-key=${key}&x=1"`, '"http://h/?api-key=[redacted]&x=1"'],
+    ['a truncated key', `["${key.slice(0, 30)}`, '["svc_rpc_live_[redacted]'],
+    ['a key in a URL', `"http://h/?api-key=${key}&x=1"`, '"http://h/?api-key=[redacted]&x=1"'],
     ['a member api-key', '{"api-key":"abc","x":1}', '{"api-key":"[redacted]","x":1}'],
-    ['a password that the cut goes through', '{"password":"abc', '{"password":"[redacted]"'],
+    ['a truncated password', '{"password":"abc', '{"password":"[redacted]"'],
     ['a keypair as numbers', '{"secretKey":[1,2,3],"x":1}', '{"secretKey":"[redacted]","x":1}'],
-    ['a name that is written otherwise', '{"pass\\u0077ord":"abc"}', '{"pass\\u0077ord":"[redacted]"}'],
+    ['a name with an escaped letter', '{"pass\\u0077ord":"abc"}', '{"pass\\u0077ord":"[redacted]"}'],
     [
-      'one member in another of that name',
+      'a member inside another of the same name',
       '{"secret":["a",{"secret":"b"}],"x":1}',
       '{"secret":"[redacted]","x":1}',
     ],
-    ['a name behind a quote too many', 'a="{"apiKey":"b"}"', 'a="{"apiKey":"[redacted]"}"'],
-    [
-      'a name behind a text that ends like one',
-      '{"a":"x",":password":"b"}',
-      '{"a":"x",":password":"[redacted]"}',
-    ],
-    ['a secret with a line break that is escaped', '{"pwd":"a\\\nb"}', '{"pwd":"[redacted]"}'],
-    ['a list with a bracket in a text', '{"pwd":["a]b","c"],"x":1}', '{"pwd":"[redacted]","x":1}'],
+    ['a name after a surplus quote', 'a="{"apiKey":"b"}"', 'a="{"apiKey":"[redacted]"}"'],
+    ['a name with a leading colon', '{"a":"x",":password":"b"}', '{"a":"x",":password":"[redacted]"}'],
+    ['a secret with an escaped line break', '{"pwd":"a\\\nb"}', '{"pwd":"[redacted]"}'],
+    ['a list with a bracket in a string', '{"pwd":["a]b","c"],"x":1}', '{"pwd":"[redacted]","x":1}'],
     ['an authorization', 'Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
   ])('hides %s', (_, text, shown) => {
     expect(show(text)).toBe(shown);
@@ -42,14 +38,14 @@ describe('redacted body', () => {
   });
 
   it.each([
-    ['quotes that are escaped', '\\"'],
+    ['escaped quotes', '\\"'],
     ['quotes', '"'],
     ['secret names', '"pwd":'],
     ['backslashes', '\\'],
   ])('is scanned in linear time if it consists of %s', (_, part) => {
-    // A line break that is escaped is of the text, as any other.
+    // An escaped line break belongs to the string.
     const text = `${`["a" ${part.repeat(65_536)}`.slice(0, 65_534)}\\\n`;
-    // What is looked at again from each quote takes seconds.
+    // A scan that restarts at each quote takes seconds.
     expect(minimumOf(100, () => msOf(() => show(text, text.length)))).toBeLessThan(100);
   });
 

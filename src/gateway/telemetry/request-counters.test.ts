@@ -9,7 +9,7 @@ type KeysById = (id: string | null) => CountedKey | null;
 
 const withoutState: KeysById = (id) => (id === null ? null : { id: id as KeyId });
 
-/** Keys as the directory returns them: each with the same state every time. */
+/** Keys as the directory returns them, with one state object per key. */
 function withState(): KeysById {
   const keys = new Map<string, CountedKey>();
   return (id) => {
@@ -24,7 +24,7 @@ describe.each([
   ['keys without state', () => withoutState],
   ['keys with state', withState],
 ])('request counters, %s', (_name, create) => {
-  it('count up to keysMax keys each, and the others together', () => {
+  it('count up to keysMax keys individually, and the others together', () => {
     const keys = create();
     const counters = new RequestCounters({ keysMax: 2 });
     for (const key of ['a', 'b', 'c', 'd', 'a', null]) counters.count(keys(key), request, 0.001);

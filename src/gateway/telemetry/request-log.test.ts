@@ -37,13 +37,13 @@ const limited: RequestResult = {
   result: null,
 };
 
-function visitOf(
+function contextOf(
   log: RequestLog,
   startedAt = performance.now(),
   record: KeyRecord | null = key,
 ): ObservedRequest {
-  const visit = new RequestContext(client);
-  return { ...visit, client, startedAt, key: record, trace: log.start(startedAt) };
+  const context = new RequestContext(client);
+  return { ...context, client, startedAt, key: record, trace: log.start(startedAt) };
 }
 
 const never: Partial<RequestLogOptions> = { perSecond: 0, sampleRatio: 0 };
@@ -60,7 +60,7 @@ describe('request sampling', () => {
 
   it('stores failed and slow requests without steps, up to unsampledMax per second', () => {
     const log = new RequestLog({ ...never, unsampledMax: 3, slowMs: 50 });
-    const end = (ended: RequestResult, ms: number) => log.end(visitOf(log, 1_000), ended, 1_000 + ms);
+    const end = (ended: RequestResult, ms: number) => log.end(contextOf(log, 1_000), ended, 1_000 + ms);
     end(good, 49);
     end(limited, 1);
     end(good, 50);
@@ -75,7 +75,7 @@ describe('request sampling', () => {
 
   it('drops and counts the oldest entries beyond entriesMax', () => {
     const log = new RequestLog({ perSecond: 100, entriesMax: 2 });
-    for (const method of ['a', 'b', 'c']) log.end(visitOf(log, 1_000), { ...good, method }, 1_001);
+    for (const method of ['a', 'b', 'c']) log.end(contextOf(log, 1_000), { ...good, method }, 1_001);
     expect(log.drain().map(({ method }) => method)).toEqual(['b', 'c']);
     expect([log.dropped, log.waiting]).toEqual([1, 0]);
   });
@@ -85,7 +85,7 @@ describe('log entry', () => {
   const entryOf = (ended: RequestResult, record: KeyRecord | null = key): RequestEntry => {
     const log = new RequestLog({ perSecond: 1 });
     const now = performance.now();
-    log.end(visitOf(log, now, record), ended, now + 5);
+    log.end(contextOf(log, now, record), ended, now + 5);
     return log.drain()[0]!;
   };
 
@@ -140,12 +140,12 @@ describe('log entry', () => {
 
 describe('request steps', () => {
   const stepsOf = (
-    visit: Partial<ObservedRequest>,
+    context: Partial<ObservedRequest>,
     failure: string | null,
     work: (log: ObservedRequest) => void = () => {},
   ) => {
     const log = new RequestLog({ perSecond: 1, stepsMax: 2 });
-    const begun = { ...visitOf(log, 0), ...visit };
+    const begun = { ...contextOf(log, 0), ...context };
     work(begun);
     const ended = failure === null ? good : { ...limited, failure: new Failure(failure as 'INVALID_KEY') };
     log.end(begun, ended, 9);
@@ -187,7 +187,7 @@ it('spans are emitted for their own share of requests', () => {
   const spans: [RequestEntry, TraceLink][] = [];
   const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
   const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
-  log.end(visitOf(log), good, performance.now());
+  log.end(contextOf(log), good, performance.now());
   expect(spans).toHaveLength(1);
   expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
   expect(log.drain()).toEqual([]);

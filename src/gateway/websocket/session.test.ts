@@ -22,7 +22,7 @@ import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
-class Ear implements Subscriber {
+class Sink implements Subscriber {
   readonly events: string[] = [];
   onNotification(_notification: Notification, isLast: boolean): void {
     this.events.push(isLast ? 'last' : 'one');
@@ -32,7 +32,7 @@ class Ear implements Subscriber {
   }
 }
 
-/** The parameters of transactionSubscribe with so many different addresses. */
+/** Parameters of transactionSubscribe with this many different addresses. */
 function listOf(count: number): string {
   const addresses = Array.from({ length: count }, (_, at) => {
     const bytes = Buffer.alloc(32, 1);
@@ -102,8 +102,8 @@ describe('WebSocket session', () => {
     session: Session,
     method = 'slotSubscribe',
     params: string | null = null,
-    ear = new Ear(),
-  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, ear);
+    sink = new Sink(),
+  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, sink);
   const codeOf = ({ error }: SubscribeOutcome): string | number | null => error?.code ?? null;
   const rejectionOf = (credential: string | null = text): unknown => {
     try {
@@ -179,14 +179,14 @@ describe('WebSocket session', () => {
   it('reserves credits for concurrent subscriptions and releases those of failed ones', async () => {
     change({ limits: { ...unlimited, monthlyCredits: 1 } });
     const session = connect();
-    const ears = Array.from({ length: 100 }, () => new Ear());
+    const sinks = Array.from({ length: 100 }, () => new Sink());
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const lost = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
-    expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
+    const failed = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
+    expect(failed.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
     feed.gate = async () => {};
-    const met = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
-    expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
-    expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
+    const second = await Promise.all(sinks.map((sink) => subscribe(session, 'slotSubscribe', null, sink)));
+    expect(second.filter(({ opened }) => opened !== null)).toHaveLength(1);
+    expect(second.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
 
   it('limits subscriptions by the plan, including pending ones', async () => {
@@ -207,20 +207,20 @@ describe('WebSocket session', () => {
     change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
     const session = connect();
     const signature = `["${'1'.repeat(64)}"]`;
-    const ear = new Ear();
-    (await subscribe(session, 'signatureSubscribe', signature, ear)).opened?.start();
+    const sink = new Sink();
+    (await subscribe(session, 'signatureSubscribe', signature, sink)).opened?.start();
     feed.emit('signature', '{}', true);
-    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    (await subscribe(session, 'slotSubscribe', null, sink)).opened?.start();
     feed.openings.at(-1)?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session, 'slotSubscribe', '[1]'))).toBe(-32_602);
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
     feed.gate = async () => {};
     expect(codeOf(await subscribe(session))).toBeNull();
-    expect(ear.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+    expect(sink.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it('ends with its key', async () => {
+  it('ends when its key is revoked', async () => {
     const session = connect();
     change({ status: 'revoked' });
     expect(ended).toEqual(['INVALID_KEY']);
@@ -231,17 +231,17 @@ describe('WebSocket session', () => {
 
   it('ends its subscriptions on close, including pending ones', async () => {
     const session = connect();
-    const ear = new Ear();
-    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    const sink = new Sink();
+    (await subscribe(session, 'slotSubscribe', null, sink)).opened?.start();
     const opening = Promise.withResolvers<void>();
     feed.gate = () => opening.promise;
-    const late = subscribe(session, 'rootSubscribe', null, ear);
+    const late = subscribe(session, 'rootSubscribe', null, sink);
     session.close();
     opening.resolve();
     expect(codeOf(await late)).toBe('CLIENT_GONE');
     feed.emit('slot', '1');
     feed.emit('root', '1');
-    expect(ear.events).toEqual([]);
+    expect(sink.events).toEqual([]);
     change({ status: 'revoked' });
     expect(ended).toEqual([]);
   });

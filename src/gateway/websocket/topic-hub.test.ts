@@ -10,8 +10,8 @@ const slot: Subscription = { kind: 'slot' };
 const root: Subscription = { kind: 'root' };
 const signature = { kind: 'signature', signature: 's', commitment: 'confirmed', received: true };
 
-/** Keeps all it hears: notifications as JSON texts, failures by their codes. */
-class Ear implements Subscriber {
+/** Records notifications as JSON texts and failures by their codes. */
+class Sink implements Subscriber {
   readonly received: string[] = [];
   readonly notifications: Notification[] = [];
 
@@ -29,10 +29,10 @@ class Ear implements Subscriber {
 let feed: ScriptedFeed;
 let hub: TopicHub;
 
-async function join(subscription: unknown = slot, ear = new Ear()): Promise<[OpenSubscription, Ear]> {
-  const open = await hub.join(subscription as Subscription, ear);
+async function join(subscription: unknown = slot, sink = new Sink()): Promise<[OpenSubscription, Sink]> {
+  const open = await hub.join(subscription as Subscription, sink);
   open.start();
-  return [open, ear];
+  return [open, sink];
 }
 
 beforeEach(() => {
@@ -48,14 +48,14 @@ afterEach(() => {
 
 describe('equal subscriptions', () => {
   it('share one feed subscription and one notification object', async () => {
-    const ears = await Promise.all(Array.from({ length: 100 }, () => join()));
+    const sinks = await Promise.all(Array.from({ length: 100 }, () => join()));
     feed.emit('slot', '1');
     expect(feed.openings).toHaveLength(1);
-    const shared = new Set(ears.map(([, ear]) => ear.notifications[0]));
+    const shared = new Set(sinks.map(([, sink]) => sink.notifications[0]));
     expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
   });
 
-  it('all receive a feed failure, and a new one reopens', async () => {
+  it('all receive a feed failure, and a new one reopens the feed', async () => {
     const [, a] = await join();
     const [, b] = await join();
     feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -75,9 +75,9 @@ describe('feed at its limit', () => {
     feed.gate = async ({ kind }) => {
       if (kind === 'root' && feed.live.some(({ subscription }) => subscription.kind === 'slot')) throw full;
     };
-    const [, ear] = await join(root);
+    const [, sink] = await join(root);
     feed.emit('root', '1');
-    expect([ear.received.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
+    expect([sink.received.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
   });
 
   it('is not retried without idle topics', async () => {
@@ -104,7 +104,7 @@ describe('topic limits', () => {
     expect(hub.size).toBe(2);
     first.close();
     await expect(join(listOf(2, 'd'))).rejects.toMatchObject({ code: 'OVERLOADED' });
-    // Long lists of others keep nobody out who names one address.
+    // The limit does not affect subscriptions of a single address.
     await join(listOf(1, 'e'));
   });
 
@@ -132,10 +132,10 @@ it('an ended subscription keeps the topic open for the grace period', async () =
   const [open] = await join();
   open.close();
   vi.advanceTimersByTime(4_999);
-  const [again, ear] = await join();
+  const [again, sink] = await join();
   vi.advanceTimersByTime(60_000);
   feed.emit('slot', '1');
-  expect([feed.openings.length, feed.live.length, ear.received]).toEqual([1, 1, ['1']]);
+  expect([feed.openings.length, feed.live.length, sink.received]).toEqual([1, 1, ['1']]);
   again.close();
   vi.advanceTimersByTime(5_000);
   expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
@@ -143,37 +143,37 @@ it('an ended subscription keeps the topic open for the grace period', async () =
 
 describe('notifications before start', () => {
   it('are delivered after it in order', async () => {
-    const ear = new Ear();
-    const open = await hub.join(slot, ear);
+    const sink = new Sink();
+    const open = await hub.join(slot, sink);
     feed.emit('slot', '1');
     feed.emit('slot', '2');
-    expect(ear.received).toEqual([]);
+    expect(sink.received).toEqual([]);
     open.start();
     feed.emit('slot', '3');
-    expect(ear.received).toEqual(['1', '2', '3']);
+    expect(sink.received).toEqual(['1', '2', '3']);
   });
 
   it('are not lost if the feed emits before it is open', async () => {
     feed.gate = async () => feed.openings[0]?.listener.onNotification(Buffer.from('1'), true);
-    const [, ear] = await join(signature);
-    expect([ear.received, hub.size]).toEqual([['1 last'], 0]);
+    const [, sink] = await join(signature);
+    expect([sink.received, hub.size]).toEqual([['1 last'], 0]);
   });
 
   it('are limited by bufferedMax; beyond it the subscription fails', async () => {
-    const ear = new Ear();
-    const open = await hub.join(slot, ear);
+    const sink = new Sink();
+    const open = await hub.join(slot, sink);
     for (const one of ['1', '2', '3', '4', '5']) feed.emit('slot', one);
     open.start();
-    expect(ear.received).toEqual(['1', '2', '3', 'OVERLOADED']);
+    expect(sink.received).toEqual(['1', '2', '3', 'OVERLOADED']);
   });
 
   it('are dropped if the subscription ends first', async () => {
-    const ear = new Ear();
-    const open = await hub.join(slot, ear);
+    const sink = new Sink();
+    const open = await hub.join(slot, sink);
     feed.emit('slot', '1');
     open.close();
     open.start();
-    expect(ear.received).toEqual([]);
+    expect(sink.received).toEqual([]);
   });
 });
 

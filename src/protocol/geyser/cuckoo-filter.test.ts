@@ -5,7 +5,7 @@ import { GrpcError } from '../grpc/status.ts';
 import { CuckooFilter } from './cuckoo-filter.ts';
 import type { CuckooFilterMessage } from './subscribe-request.ts';
 
-/** Needs ../shared/data/cuckoo: a filter that the Rust library made, with what is where in it. */
+/** Filter built by the Rust library, with the buckets of some addresses. */
 const file = join(import.meta.dirname, '../../../../shared/data/cuckoo/cuckoo-vectors.json');
 const present = existsSync(file);
 
@@ -19,7 +19,7 @@ type Vectors = {
 };
 
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
-/** The addresses of the vectors: see `pubkeyFormula` in them. */
+/** Addresses of the vectors; see their `pubkeyFormula`. */
 const key = (i: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, j) => (i * 31 + j * 7) & 0xff);
 
 const none: CuckooFilterMessage = {
@@ -31,7 +31,7 @@ const none: CuckooFilterMessage = {
   hashAlgorithm: 0,
 };
 
-describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared/data, cuckoo)', () => {
+describe.skipIf(!present)('a cuckoo filter from the Rust library (../shared/data, cuckoo)', () => {
   const vectors = present ? (JSON.parse(readFileSync(file, 'utf8')) as Vectors) : null;
   const filter = () =>
     new CuckooFilter({
@@ -41,7 +41,7 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
       hashSeed: BigInt(vectors!.hashSeed),
     });
 
-  it('has each address where the library put it', () => {
+  it('has each address in the bucket of the library', () => {
     expect(vectors!.probes.length).toBeGreaterThan(10);
     for (const probe of vectors!.probes) {
       const bytes = unhex(probe.pubkeyHex);
@@ -56,18 +56,18 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
 });
 
 describe('a cuckoo filter', () => {
-  it('finds an address in either of its two buckets, at each of their places, and in no other', () => {
+  it('finds an address at any index of its two buckets, and in no other bucket', () => {
     const bucketCount = 16;
     const empty = new CuckooFilter({ ...none, data: new Uint8Array(8 * bucketCount), bucketCount });
     const { fingerprint, first } = empty.locate(key(2), 0);
     const second = empty.secondBucketOf(first, fingerprint);
     expect(second).not.toBe(first);
-    for (let place = 0; place < 4 * bucketCount; place++) {
+    for (let index = 0; index < 4 * bucketCount; index++) {
       const data = new Uint8Array(8 * bucketCount);
-      data.set([fingerprint & 0xff, fingerprint >> 8], 2 * place);
-      const bucket = Math.floor(place / 4);
+      data.set([fingerprint & 0xff, fingerprint >> 8], 2 * index);
+      const bucket = Math.floor(index / 4);
       const has = new CuckooFilter({ ...none, data, bucketCount }).has(key(2), 0);
-      expect([place, has]).toEqual([place, bucket === first || bucket === second]);
+      expect([index, has]).toEqual([index, bucket === first || bucket === second]);
     }
   });
 
@@ -77,7 +77,7 @@ describe('a cuckoo filter', () => {
     ['cuckoo fingerprintBits should be 16, got 8', { fingerprintBits: 8 }],
     ['cuckoo bucketCount should be a non-zero power of two, got 3', { bucketCount: 3 }],
     ['cuckoo data length should be 16 bytes, got 8', { bucketCount: 2 }],
-  ])('is refused: %s', (fault, change) => {
+  ])('is rejected: %s', (fault, change) => {
     expect(() => new CuckooFilter({ ...none, ...change })).toThrow(
       new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`),
     );

@@ -11,7 +11,7 @@ function first(bytes: readonly number[]): ProtobufReader {
 }
 
 describe('a protobuf message', () => {
-  it('is read as it was written', () => {
+  it('round-trips', () => {
     fc.assert(
       fc.property(
         fc.bigInt(0n, U64_MAX),
@@ -41,7 +41,7 @@ describe('a protobuf message', () => {
     );
   });
 
-  it('is written whole wherever its buffer ends', () => {
+  it('is written completely with any initial capacity', () => {
     for (let capacity = 1; capacity < 80; capacity++) {
       const writer = new ProtobufWriter(capacity);
       const outer = writer.open(1);
@@ -66,14 +66,14 @@ describe('a protobuf message', () => {
     }
   });
 
-  it('takes lists of numbers packed and one by one', () => {
+  it('accepts packed and unpacked lists of numbers', () => {
     const list: bigint[] = [];
     const reader = new ProtobufReader(Uint8Array.of(0x0a, 3, 1, 0x80, 1, 0x08, 5));
     while (reader.next()) reader.pushUint64s(list);
     expect(list).toEqual([1n, 128n, 5n]);
   });
 
-  it('passes over fields of every wire type', () => {
+  it('skips fields of every wire type', () => {
     const reader = new ProtobufReader(
       Uint8Array.from([0x08, 0x80, 1, 0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x0a, 2, 9, 9, 0x0d, 1, 2, 3, 4]),
     );
@@ -82,7 +82,7 @@ describe('a protobuf message', () => {
     expect(fields).toBe(4);
   });
 
-  it('keeps signs and drops what lies above the size of a number', () => {
+  it('keeps the sign of a number and drops excess high bits', () => {
     const minusOne = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
     expect(first([0x08, ...minusOne, 0x01]).int64()).toBe(-1n);
     expect(first([0x08, ...minusOne, 0x01]).int32()).toBe(-1);
@@ -90,22 +90,22 @@ describe('a protobuf message', () => {
   });
 
   it.each([
-    ['a number that does not end', [0x08, 0x80], (reader: ProtobufReader) => reader.uint64()],
-    ['bytes that are not all there', [0x0a, 5, 1], (reader: ProtobufReader) => reader.bytes()],
-    ['a double that is cut off', [0x09, 5, 1], (reader: ProtobufReader) => reader.double()],
+    ['an unterminated varint', [0x08, 0x80], (reader: ProtobufReader) => reader.uint64()],
+    ['truncated bytes', [0x0a, 5, 1], (reader: ProtobufReader) => reader.bytes()],
+    ['a truncated double', [0x09, 5, 1], (reader: ProtobufReader) => reader.double()],
     ['another wire type', [0x0a, 1, 1], (reader: ProtobufReader) => reader.uint64()],
     ['a group', [0x0b], (reader: ProtobufReader) => reader.skipField()],
     ['text that is not UTF-8', [0x0a, 1, 0xff], (reader: ProtobufReader) => reader.string()],
     ['an address of 31 bytes', [0x0a, 1, 1], (reader: ProtobufReader) => reader.fixedBytes(32)],
     ['a byte above 255', [0x08, 0x80, 2], (reader: ProtobufReader) => reader.u8()],
-  ])('refuses %s', (_name, bytes, read) => {
+  ])('is rejected with %s', (_name, bytes, read) => {
     expect(() => read(first(bytes))).toThrow(InvalidProtobuf);
   });
 
   it.each([
     ['number 0', [0x00]],
     ['a number beyond 2^29', [0x80, 0x80, 0x80, 0x80, 0x80, 1]],
-  ])('refuses a field of %s', (_name, bytes) => {
+  ])('is rejected with a field of %s', (_name, bytes) => {
     expect(() => first(bytes)).toThrow(InvalidProtobuf);
   });
 });

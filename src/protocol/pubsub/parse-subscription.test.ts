@@ -82,7 +82,7 @@ it.each<[SubscriptionKind, string | undefined, object]>([
       ...VIEW,
     },
   ],
-])('a subscription is read with every default filled in: %s of %s', (kind, params, expected) => {
+])('a subscription is parsed with all defaults: %s of %s', (kind, params, expected) => {
   expect(parse(kind, params)).toEqual({ kind, ...expected });
 });
 
@@ -117,6 +117,6 @@ it.each<[SubscriptionKind, string, string]>([
     `[{"accounts":{},"accountInclude":["${KEY}"]}]`,
     'Invalid params: unknown field `accountInclude`, expected one of `vote`, `failed`, `signature`, `accounts`.',
   ],
-])('a subscription is refused with -32602: %s of %.120s', (kind, params, message) => {
+])('a subscription is rejected with -32602: %s of %.120s', (kind, params, message) => {
   expect(errorOf(kind, params)).toEqual([-32602, message, undefined]);
 });

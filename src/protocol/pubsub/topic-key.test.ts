@@ -16,7 +16,7 @@ const parse = (kind: SubscriptionKind, params: string) => parseSubscription(kind
 const keyOf = (kind: SubscriptionKind, params: string): string => topicKey(parse(kind, params));
 
 describe('topicKey', () => {
-  it('is equal for parameters that mean the same', () => {
+  it('is equal for equivalent parameters', () => {
     expect(keyOf('account', `["${KEY}",{"commitment":"max"}]`)).toBe(keyOf('account', `["${KEY}"]`));
     const options = '{"maxSupportedTransactionVersion":0}';
     const one = `[{"accountInclude":["${KEY}","${SYSTEM}"],"vote":null},${options}]`;
@@ -70,7 +70,7 @@ const transaction = (dialect: string, tokenAccounts: fc.Arbitrary<string>) =>
     filter: fc.record({ ...transactionFilter, tokenAccounts }),
   });
 
-/** Any subscription that has parameters. */
+/** Any subscription with parameters. */
 const subscription = fc.oneof(
   fc.record({ kind: fc.constant('account'), address, commitment, encoding }),
   fc.record({
@@ -87,7 +87,7 @@ const subscription = fc.oneof(
   transaction('whirligig', fc.constant('none')),
 ) as fc.Arbitrary<Subscription>;
 
-it('every subscription is read back from its upstream parameters', () => {
+it('upstream parameters are parsed to the same subscription', () => {
   fc.assert(
     fc.property(subscription, (given) => {
       expect(parse(given.kind, upstreamParams(given).toString())).toEqual(given);
@@ -95,7 +95,7 @@ it('every subscription is read back from its upstream parameters', () => {
   );
 });
 
-it('whatever the parameters are, they are taken or refused with an error for the client', () => {
+it('any parameters are accepted or rejected with an RPC error', () => {
   const kind = fc.constantFrom('account', 'program', 'logs', 'signature', 'slot', 'block', 'transaction');
   fc.assert(
     fc.property(kind, fc.jsonValue(), (name, params) => {
@@ -108,7 +108,7 @@ it('whatever the parameters are, they are taken or refused with an error for the
   );
 });
 
-it('is short for a filter of many addresses, and different for each', () => {
+it('a topic key of many addresses is short and depends on each', () => {
   const keyOfList = (count: number): string => {
     const addresses = Array.from({ length: count }, (_, at) => {
       const bytes = Buffer.alloc(32);

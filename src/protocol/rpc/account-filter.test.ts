@@ -20,7 +20,7 @@ const memcmp = (members: { [name: string]: JsonValue }): JsonValue => [{ memcmp:
 const ZEROS_128 = '1'.repeat(128);
 
 describe('filters', () => {
-  it('are read in every spelling', () => {
+  it('are parsed in every notation', () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const base58 = encodeBase58(bytes);
     expect(
@@ -47,7 +47,7 @@ describe('filters', () => {
     }
   });
 
-  it('take 128 bytes and no more', () => {
+  it('accept at most 128 bytes', () => {
     expect(filtersOf(memcmp({ bytes: ZEROS_128 }))).toMatchObject([{ bytes: new Uint8Array(128) }]);
     const full = Buffer.alloc(128, 0xff);
     for (const members of [
@@ -73,7 +73,7 @@ describe('filters', () => {
     ],
     [memcmp({ bytes: 'abé' }), 'Invalid param: Base58DecodeError(NonAsciiCharacter { index: 2 })'],
     [memcmp({ bytes: 'AQI', encoding: 'base64' }), 'Invalid param: Base64DecodeError(InvalidPadding)'],
-  ])('%j is refused for what is in it', (value, text) => {
+  ])('are rejected for their content: %j', (value, text) => {
     expect(messageOf(value)).toBe(text);
   });
 
@@ -87,7 +87,7 @@ describe('filters', () => {
       memcmp({ bytes: '1', encoding: 'hex' }),
       'unknown variant `hex`, expected one of `base58`, `base64`, `bytes`',
     ],
-  ])('%j is refused for its shape', (value, text) => {
+  ])('are rejected for their structure: %j', (value, text) => {
     expect(messageOf(value)).toBe(`Invalid params: ${text}.`);
   });
 });

@@ -10,11 +10,11 @@ describe('decodeBase58Text', () => {
     ['\\', "InvalidCharacter { character: '\\\\', index: 0 }"],
     ['\u0001', "InvalidCharacter { character: '\\u{1}', index: 0 }"],
     ['1é0', 'NonAsciiCharacter { index: 1 }'],
-  ])('names the first fault of %j as Rust does', (text, fault) => {
+  ])('reports the first fault of %j like Rust', (text, fault) => {
     expect(decodeBase58Text(text)).toEqual({ fault });
   });
 
-  it('gives bytes or a fault for any text', () => {
+  it('returns bytes or a fault for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
         const decoded = decodeBase58Text(text);

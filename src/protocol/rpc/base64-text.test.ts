@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeBase64 } from './base64-text.ts';
 
 describe('base64', () => {
-  it('gives back the bytes of every text that was made from bytes', () => {
+  it('decodes the encoding of any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
         expect(decodeBase64(Buffer.from(bytes).toString('base64'))).toEqual({ bytes });
@@ -11,7 +11,7 @@ describe('base64', () => {
     );
   });
 
-  it('takes a text only in the one spelling its bytes have', () => {
+  it('accepts only the canonical encoding', () => {
     const text = fc.string({ unit: fc.constantFrom(...'AQg+/=-_ \n'), maxLength: 12 });
     fc.assert(
       fc.property(text, (candidate) => {
@@ -32,7 +32,7 @@ describe('base64', () => {
     ['AAAA\n', 'InvalidByte(4, 10)'],
     ['AA-A', 'InvalidByte(2, 45)'],
     ['é', 'InvalidByte(0, 195)'],
-  ])('%j is refused as Rust refuses it', (text, fault) => {
+  ])('reports the fault of %j like Rust', (text, fault) => {
     expect(decodeBase64(text)).toEqual({ fault });
   });
 });

@@ -17,7 +17,7 @@ import {
 } from './parameters.ts';
 import { readString } from './serde.ts';
 
-/** What a reader throws, as it goes out. */
+/** The RPC error that a reader throws. */
 function errorOf(run: () => unknown): [code: number, message: string, data: unknown] {
   try {
     run();
@@ -32,7 +32,7 @@ const SYSTEM = '11111111111111111111111111111111';
 
 const tupleFault = (fault: string): string => `Invalid params: invalid ${fault}.`;
 
-describe('the number of parameters', () => {
+describe('parameter count', () => {
   it.each<[string, () => unknown, string]>([
     ['an object', () => positional({ a: 1 }, 1, 2), '`params` should be an array'],
     ['too few', () => positional([], 1, 2), '`params` should have at least 1 argument(s)'],
@@ -43,11 +43,11 @@ describe('the number of parameters', () => {
       tupleFault('length 3, expected fewer elements in array'),
     ],
     ['no tuple', () => exactly(undefined, 2), tupleFault('type: null, expected a tuple of size 2')],
-  ])('%s is refused in the words of jsonrpc_core', (_what, run, message) => {
+  ])('%s is rejected with the message of jsonrpc_core', (_what, run, message) => {
     expect(errorOf(run)).toEqual([-32602, message, undefined]);
   });
 
-  it('is refused with what was given', () => {
+  it('is reported when it is wrong', () => {
     expect(errorOf(() => positional('x', 1, 2))).toEqual([-32600, 'Invalid request', undefined]);
     const tooMany = 'Invalid parameters: Expected from 1 to 2 parameters.';
     expect(errorOf(() => positional([1, 2, 3], 1, 2))).toEqual([-32602, tooMany, '"Got: 3"']);
@@ -55,7 +55,7 @@ describe('the number of parameters', () => {
     expect(errorOf(() => noParameters([5]))).toEqual([-32602, some, 'Array([Number(5)])']);
   });
 
-  it('counts absent, null and [] as none', () => {
+  it('is zero for absent, null and []', () => {
     for (const params of [undefined, null, []]) {
       expect(positional(params, 0, 1)).toEqual([]);
       expect(noParameters(params)).toBeUndefined();
@@ -66,15 +66,15 @@ describe('the number of parameters', () => {
 
 describe('keys', () => {
   it.each<[string, () => unknown, string]>([
-    ['an address of strange letters', () => readAddress('0OIl'), 'Invalid'],
+    ['an address with invalid characters', () => readAddress('0OIl'), 'Invalid'],
     ['a short address', () => readAddress('1111'), 'WrongSize'],
     ['a short signature', () => readSignature(SYSTEM), 'WrongSize'],
     ['a short hash', () => readBlockhash('1'), 'WrongSize'],
-  ])('%s is refused', (_what, run, fault) => {
+  ])('%s is rejected', (_what, run, fault) => {
     expect(errorOf(run)).toEqual([-32602, `Invalid param: ${fault}`, undefined]);
   });
 
-  it('of the right length are taken', () => {
+  it('of the right length are accepted', () => {
     expect(readAddress(SYSTEM)).toBe(SYSTEM);
     expect(readBlockhash(SYSTEM)).toBe(SYSTEM);
     expect(readSignature('1'.repeat(64))).toBe('1'.repeat(64));
@@ -86,7 +86,7 @@ it.each<[JsonValue | undefined, string, bigint | null]>([
   [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
   [{ commitment: 'recent' }, 'finalized', null],
   [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
-])('the lenient config %j reads at %s', (config, commitment, minContextSlot) => {
+])('the lenient config %j has the commitment %s', (config, commitment, minContextSlot) => {
   expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
 });
 
@@ -95,12 +95,12 @@ it.each<[JsonValue | undefined, string]>([
   [{ commitment: 'processed' }, 'processed'],
   [['confirmed'], 'confirmed'],
   [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
-])('the strict config %j reads at %s', (config, commitment) => {
+])('the strict config %j has the commitment %s', (config, commitment) => {
   expect(readStrictCommitment(config)).toBe(commitment);
 });
 
 describe('the account config', () => {
-  it('reads encoding and data slice beside the context', () => {
+  it('includes encoding and data slice', () => {
     const config = { encoding: 'base64+zstd', dataSlice: { offset: 1, length: 2 }, minContextSlot: 3 };
     expect(readAccountConfig(config)).toEqual({
       encoding: 'base64+zstd',
@@ -112,7 +112,7 @@ describe('the account config', () => {
     expect(readAccountConfig({ dataSlice: [4, 5] }).dataSlice).toEqual({ offset: 4, length: 5 });
   });
 
-  it('takes a slice past every account for one past the end', () => {
+  it('has a safe integer for any slice offset', () => {
     const { dataSlice } = readAccountConfig({ dataSlice: { offset: 2n ** 64n - 1n, length: 1 } });
     expect(dataSlice?.offset).toBe(Number.MAX_SAFE_INTEGER);
   });
@@ -124,17 +124,17 @@ it.each<[(config: JsonValue) => unknown, JsonValue, string]>([
   [readStrictCommitment, [], 'invalid length 0, expected struct CommitmentConfig with 1 element'],
   [readAccountConfig, { encoding: 5 }, 'invalid type: integer `5`, expected string or map'],
   [readAccountConfig, { dataSlice: { offset: 0 } }, 'missing field `length`'],
-])('%o refuses %j', (read, config, text) => {
+])('%o rejects %j', (read, config, text) => {
   expect(errorOf(() => read(config))).toEqual([-32602, `Invalid params: ${text}.`, undefined]);
 });
 
 describe('limits', () => {
-  it('name the most that is taken', () => {
+  it('report the maximum', () => {
     expect(errorOf(() => limitInputs([1, 2, 3], 2))[1]).toBe('Too many inputs provided; max 2');
     expect(limitInputs([1, 2], 2)).toBeUndefined();
   });
 
-  it('keep history from being read at processed', () => {
+  it('exclude historical reads at processed', () => {
     expect(errorOf(() => requireConfirmed('processed'))).toEqual([
       -32602,
       'Method does not support commitment below `confirmed`',

@@ -40,7 +40,7 @@ it.each<[string, string]>([
   ['null', 'null'],
   ['[1]', 'sequence'],
   ['{"a":1}', 'map'],
-])('the value %s of the wrong type is named as serde_json names it', (text, name) => {
+])('the unexpected value %s is described like in serde_json', (text, name) => {
   expect(unexpected(parseJson(text))).toBe(name);
 });
 
@@ -61,11 +61,11 @@ describe('readers', () => {
       () => readPlainStruct([1, 2, 3], 'Pair', ['a', 'b']),
       'invalid length 3, expected fewer elements in array',
     ],
-  ])('refuse %s with the words of serde', (_what, run, text) => {
+  ])('reject %s with the message of serde', (_what, run, text) => {
     expect(faultOf(run)).toBe(`Invalid params: ${text}.`);
   });
 
-  it('take what fits', () => {
+  it('accept valid values', () => {
     expect(readU64(18446744073709551615n)).toBe(18446744073709551615n);
     expect(readU8(255)).toBe(255);
     expect(readArray([true, false], readBoolean)).toEqual([true, false]);
@@ -76,13 +76,13 @@ describe('readers', () => {
     expect(optional(undefined, readString)).toBeNull();
   });
 
-  it('see only own members of an object', () => {
+  it('ignore inherited members', () => {
     expect(faultOf(() => required({}, 'constructor', readString))).toBe(
       'Invalid params: missing field `constructor`.',
     );
   });
 
-  it('give every u64 back as the integer it is', () => {
+  it('return every u64 exactly', () => {
     fc.assert(fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (n) => readU64(parseJson(String(n))) === n));
   });
 });
@@ -92,11 +92,11 @@ describe('the debug text of parameters', () => {
     [[5, 'x', null, true, 1.5], 'Array([Number(5), String("x"), Null, Bool(true), Number(1.5)])'],
     [[[1], { b: 1, a: 'y' }], 'Array([Array [Number(1)], Object {"a": String("y"), "b": Number(1)}])'],
     [{ a: 1 }, 'Map({"a": Number(1)})'],
-  ])('of %j is what Rust prints', (params, text) => {
+  ])('of %j matches Rust', (params, text) => {
     expect(debugParams(params)).toBe(text);
   });
 
-  it('tell what is long by its beginning', () => {
+  it('is truncated, as are long values in errors', () => {
     const long = '\u0001'.repeat(1_000_000);
     expect(faultOf(() => readU64(long)).length).toBeLessThan(2_500);
     expect(faultOf(() => readVariant(long, ['a'])).length).toBeLessThan(500);

@@ -68,7 +68,7 @@ describe('FastHead', () => {
     ['a folded header', request([...usual, 'authorization: a', ' b'])],
     ['a space before a colon', request([...usual, 'x : 1'])],
     ['too many headers', request([...usual, ...Array<string>(70).fill('x: 1')])],
-    ['a head that is too large', request([...usual, `x: ${'y'.repeat(1_024)}`])],
+    ['an oversized head', request([...usual, `x: ${'y'.repeat(1_024)}`])],
     ['line feeds alone', Buffer.from(request(usual).toString().replaceAll('\r\n', '\n'))],
     ['a leading empty line', Buffer.from(`\r\n${request(usual)}`)],
     ['TLS bytes', Buffer.from('\x16\x03\x01')],

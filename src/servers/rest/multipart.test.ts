@@ -178,7 +178,7 @@ describe('an upload', () => {
     ['a boundary that is too long', whole(good), `multipart/form-data; boundary=${'b'.repeat(300)}`],
     ['another type', Buffer.from('{}'), 'application/json'],
     ['a missing end', good, TYPE],
-    ['a file that is cut off', good.subarray(0, -4), TYPE],
+    ['a truncated file', good.subarray(0, -4), TYPE],
     ['two files', whole(good, good), TYPE],
     ['too many parts', whole(...Array.from({ length: 101 }, (_, i) => field(`f${i}`, 'v'))), TYPE],
   ])('is rejected as MALFORMED_MULTIPART with %s', async (_what, body, type) => {

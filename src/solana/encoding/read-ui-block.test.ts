@@ -74,8 +74,8 @@ describe('readBlock', () => {
 
   it('skips and counts transactions of unknown versions', () => {
     const wire = Buffer.from(block.transactions[0]!.transaction.wire).toString('base64');
-    const younger = Buffer.from([0x81, 1, 2, 3]).toString('base64');
-    const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, younger)), slot(7));
+    const newer = Buffer.from([0x81, 1, 2, 3]).toString('base64');
+    const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, newer)), slot(7));
     expect(undecodable).toBe(1);
     expect(read.transactions.map(({ transaction }) => transaction.signatures[0])).toEqual([
       block.transactions[1]?.transaction.signatures[0],

@@ -58,7 +58,7 @@ describe('message keys', () => {
     expect(writables(message)).toEqual([0, 4]);
   });
 
-  it('keep it with the upgradeable loader among the keys', () => {
+  it('keep the write lock with the upgradeable loader among the keys', () => {
     const upgrade = messageOf([...keys.slice(0, 5), programs.bpfUpgradeableLoader], [3]);
     expect(writables(upgrade)).toEqual([0, 3, 4]);
     const withLoader = { ...loaded, readonly: [programs.bpfUpgradeableLoader] };

@@ -25,7 +25,7 @@ describe('proven nodes', () => {
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
       expect(proven.prove(i, leaf, proofs[i]!, 0)).toBe(true);
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
-      // Known now, whatever the proof.
+      // A proven leaf is accepted with any proof.
       expect(proven.prove(i, leaf, new Uint8Array(160), 0)).toBe(true);
     });
     expect(proven.prove(1 << depth, leaves[0]!, proofs[0]!, 0)).toBe(false);
@@ -40,10 +40,10 @@ describe('proven nodes', () => {
       expect(leaves.every((_, i) => proven.proveWithoutProof(i, size, leafOf))).toBe(true);
       if (size === 1) continue;
       const wrong = (first + 1) % size;
-      const spoilt = new ProvenNodes(depth, root);
-      spoilt.prove(first, leaves[first]!, proofs[first]!, 0);
-      const spoiltLeafOf = (i: number): Uint8Array => (i === wrong ? new Uint8Array(32) : leaves[i]!);
-      expect(spoilt.proveWithoutProof(wrong, size, spoiltLeafOf)).toBe(false);
+      const corrupted = new ProvenNodes(depth, root);
+      corrupted.prove(first, leaves[first]!, proofs[first]!, 0);
+      const corruptedLeafOf = (i: number): Uint8Array => (i === wrong ? new Uint8Array(32) : leaves[i]!);
+      expect(corrupted.proveWithoutProof(wrong, size, corruptedLeafOf)).toBe(false);
     }
   });
 

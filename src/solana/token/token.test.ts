@@ -9,7 +9,7 @@ const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));
 const option = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 
-const nobody = PublicKey.default;
+const defaultKey = PublicKey.default;
 
 const anyAccount = fc.record({
   mint: key,
@@ -31,13 +31,13 @@ function layOut(raw: RawAccount): Uint8Array {
       owner: raw.owner,
       amount: raw.amount,
       delegateOption: raw.delegate === null ? 0 : 1,
-      delegate: raw.delegate ?? nobody,
+      delegate: raw.delegate ?? defaultKey,
       state: raw.frozen ? AccountState.Frozen : AccountState.Initialized,
       isNativeOption: raw.isNative === null ? 0 : 1,
       isNative: raw.isNative ?? 0n,
       delegatedAmount: raw.delegatedAmount,
       closeAuthorityOption: raw.closeAuthority === null ? 0 : 1,
-      closeAuthority: raw.closeAuthority ?? nobody,
+      closeAuthority: raw.closeAuthority ?? defaultKey,
     },
     data,
   );
@@ -99,12 +99,12 @@ describe('mint', () => {
     MintLayout.encode(
       {
         mintAuthorityOption: raw.mintAuthority === null ? 0 : 1,
-        mintAuthority: raw.mintAuthority ?? nobody,
+        mintAuthority: raw.mintAuthority ?? defaultKey,
         supply: raw.supply,
         decimals: raw.decimals,
         isInitialized: true,
         freezeAuthorityOption: raw.freezeAuthority === null ? 0 : 1,
-        freezeAuthority: raw.freezeAuthority ?? nobody,
+        freezeAuthority: raw.freezeAuthority ?? defaultKey,
       },
       data,
     );
@@ -144,7 +144,7 @@ describe('multisig', () => {
     const signers = fc.sample(key, 3);
     const data = new Uint8Array(MultisigLayout.span);
     const fields = Object.fromEntries(
-      Array.from({ length: 11 }, (_, at) => [`signer${at + 1}`, signers[at] ?? nobody]),
+      Array.from({ length: 11 }, (_, at) => [`signer${at + 1}`, signers[at] ?? defaultKey]),
     );
     MultisigLayout.encode({ m: 2, n: 3, isInitialized: true, ...fields } as never, data);
     expect(decodeMultisig(data)).toEqual({
@@ -177,7 +177,7 @@ describe('extensions', () => {
     expect(of(7, 0, 0, 0, LAST_EXTENSION_TYPE, 0, 0, 0)).toHaveLength(2);
   });
 
-  it('are found by type, the first of two, whatever follows', () => {
+  it('are found by type; the first counts, even if invalid data follows', () => {
     const data = extended(plain(), AccountType.Account, [8, 0, 1, 0, 1, 8, 0, 1, 0, 2, 99, 0, 9, 9]);
     expect(findExtension(data, 8)).toEqual(Uint8Array.of(1));
     expect(findExtension(data, 7)).toBeNull();

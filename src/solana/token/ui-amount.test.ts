@@ -24,14 +24,14 @@ describe('interest-bearing amount', () => {
     // 10^28 is inexact: the last digits depend on the multiplication order.
     ['28 decimals', interest(500, 0n, YEAR, 500), ONE, 28, YEAR, '0.0000000001051271096376024175'],
     ['rounded', interest(500, 0n, YEAR, 500), 10n ** 10n, 10, YEAR, '1.0512710964'],
-    ['ten of it', interest(500, 0n, YEAR, 500), 10n * ONE, 18, YEAR, '10.512710963760241611'],
+    ['ten times the amount', interest(500, 0n, YEAR, 500), 10n * ONE, 18, YEAR, '10.512710963760241611'],
     ['-5 % for a year', interest(-500, 0n, YEAR, -500), ONE, 18, YEAR, '0.951229424500713905'],
-    ['there and back', interest(-500, 0n, YEAR, 500), 1n, 0, 2n * YEAR, '1'],
+    ['opposite rates', interest(-500, 0n, YEAR, 500), 1n, 0, 2n * YEAR, '1'],
     ['u64::MAX', interest(500, 0n, YEAR, 500), U64_MAX, 0, 2n * YEAR, '20386805083448098816'],
     ['10,000 years', interest(500, 0n, YEAR, 500), U64_MAX, 0, 10_000n * YEAR, TEN_THOUSAND_YEARS],
-    ['no interest', interest(0, 0n, YEAR, 0), 4200n, 2, YEAR, '42'],
+    ['a rate of 0', interest(0, 0n, YEAR, 0), 4200n, 2, YEAR, '42'],
     ['beyond an f64', interest(32767, 0n, 0n, 32767), U64_MAX, 0, YEAR * 1000n, 'inf'],
-    ['no time', interest(500, 9n, 9n, 500), 1_500_000n, 6, 9n, '1.5'],
+    ['no elapsed time', interest(500, 9n, 9n, 500), 1_500_000n, 6, 9n, '1.5'],
   ])('%s', (_name, config, amount, decimals, now, text) => {
     expect(interestBearingAmount(config, amount, decimals, now)).toBe(text);
   });

@@ -88,15 +88,15 @@ describe('sanitizeTransaction', () => {
   it.each<[string, (message: Message) => Partial<Message>]>([
     ['keys for its header', ({ header }) => ({ header: { ...header, numReadonlyUnsignedAccounts: 3 } })],
     ['a writable fee payer', ({ header }) => ({ header: { ...header, numReadonlySignedAccounts: 1 } })],
-    ['has keys', () => ({ accountKeys: [] })],
-    ['a fee payer that is no program', () => withInstruction({ programIdIndex: 0 })],
+    ['account keys', () => ({ accountKeys: [] })],
+    ['a fee payer that is not a program', () => withInstruction({ programIdIndex: 0 })],
     ['a known program', () => withInstruction({ programIdIndex: 3 })],
     ['known accounts', () => withInstruction({ accounts: Uint8Array.of(0, 3) })],
-    ['no program from a table', () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) })],
+    ['a program from no table', () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) })],
     ['a use for every table', () => withLookup(0)],
     ['at most 256 keys', () => withLookup(254)],
     ['at most 64 instructions', (message) => ({ instructions: Array(65).fill(message.instructions[0]) })],
-  ])('%s', (_promise, change) => {
+  ])('requires %s', (_condition, change) => {
     expect(sanitizeTransaction(changed(change))).toBe(INSANE);
   });
 

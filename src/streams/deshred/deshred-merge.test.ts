@@ -29,7 +29,7 @@ function scene(given = limits) {
 }
 
 describe('DeshredMerge', () => {
-  it('emits the transactions of a batch as often as it contains them, except earlier ones', () => {
+  it('emits each transaction as often as a batch contains it, except those emitted before', () => {
     const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);
@@ -84,9 +84,9 @@ describe('DeshredMerge', () => {
           const next = (picked.length > 0 ? picked : sources.find((left) => left.length > 0))?.shift();
           if (next !== undefined) merge.onTransaction(transaction(next.slot, next.name));
         }
-        const wanted = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
-        expect(emitted.length).toBe(wanted.size);
-        expect(new Set(emitted)).toEqual(wanted);
+        const expected = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
+        expect(emitted.length).toBe(expected.size);
+        expect(new Set(emitted)).toEqual(expected);
       }),
     );
   });

@@ -29,7 +29,7 @@ describe('SubscribeRequest on the shred stage', () => {
     );
   });
 
-  it('is rejected with owners of token accounts, which only later balances show', () => {
+  it('is rejected with owners of token accounts, which are unknown before execution', () => {
     const { code, message } = refusal({ transactions: new Map([['t', { tokenAccounts: 'all' }]]) });
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toContain(

@@ -16,7 +16,7 @@ import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
-/** A world so small that filters and updates meet. */
+/** Few values, so that filters match updates. */
 const NUMBERS = [1, 2, 3, 4, 5, 6];
 const number = fc.constantFrom(...NUMBERS);
 const keys = fc.array(number.map(key), { maxLength: 3 });
@@ -66,7 +66,7 @@ const transaction = fc.record({
   after: balances,
 });
 
-/** The rules as the reference has them, one after the other, over values and not bytes. */
+/** Reference implementation of the rules, on values instead of bytes. */
 function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<TransactionFields>): string[] {
   const known = ({ owner }: BalanceFields) => typeof owner === 'number';
   const [before, after] = [drawn.before.filter(known), drawn.after.filter(known)];
@@ -77,7 +77,7 @@ function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<Tr
   const all = [...before, ...after];
   if (which === undefined) return [];
   if (which === 'all') return all.map(({ owner }) => key(owner as number));
-  // Of an account that is there twice, the later owner counts.
+  // If an account occurs twice, its later owner counts.
   const later = all.filter((each) => after.includes(each) || !after.some(({ at }) => at === each.at));
   return later
     .filter(({ at }) => amountIn(before, at) !== amountIn(after, at))
@@ -123,7 +123,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Stream = { member: Member; stream: RecordingSink; request: SubscribeRequest };
 
-/** What each stream should have received for one update. */
+/** The messages that a stream should receive for one update. */
 function expected({ request: wanted }: Stream, step: Step): string[][] {
   if (step.kind !== 'transaction') return [];
   const passes = (filter: TransactionsFilter) => transactionPasses(filter, step.drawn);
@@ -160,7 +160,7 @@ function runSteps(steps: readonly Step[]): number {
   return received;
 }
 
-it('a channel emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
+it('a channel with changing streams and filters emits the same as a linear scan of all filters', () => {
   let received = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {

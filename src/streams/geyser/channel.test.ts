@@ -18,7 +18,7 @@ import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
-/** A cuckoo filter of one bucket of four, which is the first and the second of every address. */
+/** A cuckoo filter with a single bucket, which is both the first and the second of every address. */
 function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
   const empty = { data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4, fingerprintBits: 16 };
   const message = { ...empty, hashSeed: 5n, hashAlgorithm: 0 };

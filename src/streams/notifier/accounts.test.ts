@@ -43,7 +43,7 @@ function tokenAccount(mint = MINT): Partial<Account> {
   return { data, owner: programs.token };
 }
 
-function leave(
+function emit(
   story: LedgerScript,
   at: number,
   accounts: Readonly<Record<number, Partial<Account> | null>>,
@@ -57,7 +57,7 @@ describe('an account', () => {
   it('is emitted with its members in the order of Agave', () => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, 'base64');
-    leave(story, 3, { 1: { data: Uint8Array.of(1, 2), lamports: lamports(18446744073709551615n) } });
+    emit(story, 3, { 1: { data: Uint8Array.of(1, 2), lamports: lamports(18446744073709551615n) } });
     expect(recorder.texts).toEqual([
       `{"context":{"slot":3},"value":{"lamports":18446744073709551615,"data":["AQI=","base64"],` +
         `"owner":"${programs.system}","executable":false,"rentEpoch":18446744073709551615,"space":2}}`,
@@ -67,7 +67,7 @@ describe('an account', () => {
   it('that was closed is emitted as the empty account', () => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, 'jsonParsed');
-    leave(story, 3, { 1: null });
+    emit(story, 3, { 1: null });
     expect(recorder.texts).toEqual([
       `{"context":{"slot":3},"value":{"lamports":0,"data":["","base64"],"owner":"${programs.system}",` +
         `"executable":false,"rentEpoch":0,"space":0}}`,
@@ -77,22 +77,22 @@ describe('an account', () => {
   it.each([
     ['binary', '5Q', 'error: data too large for bs58 encoding'],
     ['base58', ['5Q', 'base58'], ['error: data too large for bs58 encoding', 'base58']],
-  ] as const)('says in %s that its data is too long for it', (encoding, short, long) => {
+  ] as const)('has an error message instead of data too long for %s', (encoding, short, long) => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, encoding);
-    leave(story, 1, { 1: { data: Uint8Array.of(255) } });
-    leave(story, 2, { 1: { data: new Uint8Array(129) } });
+    emit(story, 1, { 1: { data: Uint8Array.of(255) } });
+    emit(story, 2, { 1: { data: new Uint8Array(129) } });
     expect(recorder.values).toMatchObject([
       { data: short, space: 1 },
       { data: long, space: 129 },
     ]);
   });
 
-  it('is parsed with the mint of its slot, and shown in base64 without one', () => {
+  it('is parsed with the mint of its slot, or encoded in base64 without a mint', () => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, 'jsonParsed');
-    leave(story, 1, { 1: tokenAccount() });
-    leave(story, 2, { 1: tokenAccount(key(52)) });
+    emit(story, 1, { 1: tokenAccount() });
+    emit(story, 2, { 1: tokenAccount(key(52)) });
     expect(recorder.texts[0]).toMatch(
       /"data":\{"program":"spl-token","parsed":\{.*"type":"account"\},"space":165\}/,
     );
@@ -105,7 +105,7 @@ describe("a program's accounts", () => {
   it('are emitted with their addresses, in their final state of the slot', () => {
     const { notifier, story } = stage();
     const recorder = watchProgram(notifier);
-    leave(story, 4, { 1: { owner: programs.token }, 2: {}, 3: { owner: programs.token } });
+    emit(story, 4, { 1: { owner: programs.token }, 2: {}, 3: { owner: programs.token } });
     expect(recorder.values).toMatchObject([{ pubkey: key(1) }, { pubkey: key(3) }]);
     expect(recorder.texts[0]).toMatch(
       /^\{"context":\{"slot":4\},"value":\{"pubkey":"[^"]+","account":\{"lamports":5,/,
@@ -141,7 +141,7 @@ describe("a program's accounts", () => {
       tokens: watchProgram(notifier, [{ kind: 'tokenAccountState' }]),
     };
     const { token: owner } = programs;
-    leave(story, 1, {
+    emit(story, 1, {
       1: { owner, data: Uint8Array.of(1, 2, 3) },
       2: { owner, data: Uint8Array.of(1, 2) },
       3: { owner, data: Uint8Array.of(9, 2, 3, 4) },
@@ -172,15 +172,15 @@ describe("a program's accounts", () => {
     end();
     endOther();
     end();
-    leave(story, 1, { 1: { owner: programs.token, data: Uint8Array.of(1) } });
+    emit(story, 1, { 1: { owner: programs.token, data: Uint8Array.of(1) } });
     expect([ended.texts.length, stays.texts.length]).toEqual([0, 1]);
   });
 
-  it('of a token program are left out of jsonParsed when they do not parse; of others they are not', () => {
+  it('are omitted from jsonParsed if they cannot be parsed, but only for token programs', () => {
     const { notifier, story } = stage();
     const tokens = watchProgram(notifier, [], 'jsonParsed');
     const systems = watchProgram(notifier, [], 'jsonParsed', programs.system);
-    leave(story, 1, { 1: tokenAccount(), 2: { owner: programs.token }, 3: {}, 4: tokenAccount(key(52)) });
+    emit(story, 1, { 1: tokenAccount(), 2: { owner: programs.token }, 3: {}, 4: tokenAccount(key(52)) });
     expect(tokens.values).toMatchObject([{ pubkey: key(1) }]);
     expect(systems.values).toMatchObject([{ pubkey: key(3) }]);
   });

@@ -225,7 +225,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('of a mention have only what mentions it, and are not emitted when nothing does', () => {
+  it('of a mention contain only matching transactions, and are not emitted without any', () => {
     const { subscribe, story } = stage();
     const recorder = subscribe(blocks({ mentions: key(7), maxVersion: 0 }));
     emitBlock(story, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));

@@ -278,8 +278,8 @@ describe('NFT program instruction', () => {
     ['buy_core_spl', 'ea1c257a72efe9d0'],
     ['take_bid_meta_hash', '55e3ca462dd70ac1'],
     ['tcomp_noop', '6aa20ae28444df15'],
-  ])('%s has the discriminator of its published client', (name, mark) => {
-    expect(instructionDiscriminator(name)).toBe(mark);
+  ])('%s has the discriminator of its published client', (name, discriminator) => {
+    expect(instructionDiscriminator(name)).toBe(discriminator);
   });
 
   it('takes no price from logs of another program or self-calls of another instruction', () => {
@@ -297,7 +297,7 @@ describe('NFT program instruction', () => {
     expect(priceOf({ outer: 0, caller: 0 })).toBe(2.5);
   });
 
-  it('shows no sale of a print that was not minted, except for what a failed transaction attempted', () => {
+  it('shows no sale of a print that was not minted, unless the transaction failed', () => {
     const accounts = accountsOf('seller 2 buyer SOL 1 house 2 nft', marketplaces.formfunction);
     const run = runOf(marketplaces.formfunction, accounts, dataOf('buy_edition_v2', '255 2:64 P'), {
       err: 'failed',

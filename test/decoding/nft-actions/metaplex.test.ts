@@ -111,10 +111,10 @@ describe('Token Metadata', () => {
     'leaves %s to the token program, and reports it without inner instructions',
     (_, instruction, action) => {
       const inner = { outer: 0, height: 2, parentProgram: metadata, program: programs.token };
-      const beneath = (caller: number) =>
+      const innerOf = (caller: number) =>
         actionsOf(executedTransaction([instruction, { ...inner, caller, data: Uint8Array.of(8) }]));
-      expect(beneath(0)).toEqual([]);
-      expect(beneath(5)).toMatchObject([action]);
+      expect(innerOf(0)).toEqual([]);
+      expect(innerOf(5)).toMatchObject([action]);
       expect(actionsOf(executedTransaction([instruction]))).toMatchObject([action]);
     },
   );
@@ -134,9 +134,9 @@ describe('Bubblegum', () => {
   const asset = assetOf(at.tree as Address);
   const data = dataOf('mint_v1', `${head} 1 7 1 0 1 0 @6 ${uses} 0 ${creators}`);
   const mint = { program: bubblegum, accounts, data };
-  const received = (bytes: Uint8Array, place: object = {}) => ({
+  const received = (bytes: Uint8Array, position: object = {}) => ({
     ...{ outer: 0, height: 2, caller: 0, parentProgram: bubblegum, program: noop, data: bytes },
-    ...place,
+    ...position,
   });
 
   const shownHead = {

@@ -36,7 +36,7 @@ export class FakeDas implements NftDas {
   readonly #pageMax: number;
   answering: (() => Promise<JsonValue>) | null = null;
 
-  /** @param pageMax - assets per page, whatever was requested. */
+  /** @param pageMax - assets per page, regardless of the requested limit. */
   constructor(assets: readonly JsonValue[], pageMax = 1_000) {
     this.#assets = assets;
     this.#pageMax = pageMax;

@@ -250,9 +250,9 @@ describe('Token-2022 metadata', () => {
     fc.assert(
       fc.property(anyAddress, fc.option(anyAddress), fc.option(anyAddress), anyText, fields, (...given) => {
         const [mint, updateAuthority, group, name, additionalMetadata] = given;
-        const said = { updateAuthority, group, name, additionalMetadata };
-        const read = readToken2022Metadata(token2022Mint({ mint, ...said }));
-        expect(read).toMatchObject({ ...said, symbol: 'SYM', uri: 'https://u' });
+        const members = { updateAuthority, group, name, additionalMetadata };
+        const read = readToken2022Metadata(token2022Mint({ mint, ...members }));
+        expect(read).toMatchObject({ ...members, symbol: 'SYM', uri: 'https://u' });
       }),
     );
   });

@@ -114,11 +114,11 @@ const CORE_ORPHAN = key(43);
 const CLAIMS = key(44);
 const ABSENT = key(45);
 const RECORD_OF = key(61);
-const SAID_MANY = key(46);
+const FUNGIBLE_ASSET = key(46);
 const UNMINTED_2022 = key(47);
 const BURNT_OLD = key(48);
 const OTHERS_MINT = key(49);
-const OTHERS_WORDS = key(50);
+const OTHER_METADATA = key(50);
 const CORE_FALSE = key(51);
 const FALSE_COLLECTION = key(52);
 const FALSELY_NAMED = key(53);
@@ -128,7 +128,7 @@ const FALSE_MEMBER = key(56);
 const FALSE_GROUP = key(57);
 const LAST = key(58);
 
-const unsaid = { tokenStandard: null, name: 'Old' } as const;
+const noStandard = { tokenStandard: null, name: 'Old' } as const;
 const inCollection = (verified: boolean) => ({ collection: { address: COLLECTION, verified } });
 
 const record = tokenRecordData({
@@ -147,15 +147,15 @@ const placed: Placed[] = [
   [tokenRecordAddress(PROGRAMMABLE, RECORD_OF), account(metadataProgram, record)],
   [tokenRecordAddress(NFT, key(60)), account(metadataProgram, record)],
   [OLD_MASTER, mint(1n, 0)],
-  placedMetadata(OLD_MASTER, unsaid),
+  placedMetadata(OLD_MASTER, noStandard),
   placedEdition(OLD_MASTER, { type: 'master', supply: 1n, maxSupply: null }),
   held(62, OLD_MASTER),
   [OLD_PRINT, mint(1n, 0)],
-  placedMetadata(OLD_PRINT, unsaid),
+  placedMetadata(OLD_PRINT, noStandard),
   placedEdition(OLD_PRINT, { type: 'print', parent: OLD_MASTER, edition: 1n }),
   held(63, OLD_PRINT),
   [LONE, mint(1n, 0)],
-  placedMetadata(LONE, unsaid),
+  placedMetadata(LONE, noStandard),
   held(64, LONE),
   [ONE_OF_MANY, mint(1_000n, 0)],
   placedMetadata(ONE_OF_MANY, { tokenStandard: 'FungibleAsset' }),
@@ -190,19 +190,19 @@ const placed: Placed[] = [
   placedMetadata(CLAIMS, inCollection(false)),
   held(70, CLAIMS, OTHER),
   placedMetadata(COLLECTION, { name: 'Foxes' }),
-  [SAID_MANY, mint(1n, 0)],
-  placedMetadata(SAID_MANY, { tokenStandard: 'FungibleAsset' }),
+  [FUNGIBLE_ASSET, mint(1n, 0)],
+  placedMetadata(FUNGIBLE_ASSET, { tokenStandard: 'FungibleAsset' }),
   [
     UNMINTED_2022,
     account(programs.token2022, token2022Mint({ mint: UNMINTED_2022, name: 'None yet', supply: 0n })),
   ],
   [BURNT_OLD, mint(0n, 0)],
-  placedMetadata(BURNT_OLD, unsaid),
+  placedMetadata(BURNT_OLD, noStandard),
   // Accounts of other programs are ignored.
   [OTHERS_MINT, account(OTHER, mint(1n, 0).data)],
   placedMetadata(OTHERS_MINT),
-  [OTHERS_WORDS, mint(1n, 0)],
-  [metadataAddress(OTHERS_WORDS), account(metadataProgram, metadataData(metadataOf(NFT)))],
+  [OTHER_METADATA, mint(1n, 0)],
+  [metadataAddress(OTHER_METADATA), account(metadataProgram, metadataData(metadataOf(NFT)))],
   [CORE_FALSE, core({ collection: FALSE_COLLECTION })],
   [FALSE_COLLECTION, account(OTHER, coreCollection.data)],
   [FALSELY_NAMED, mint(1n, 0)],
@@ -215,7 +215,7 @@ const placed: Placed[] = [
   held(59, LAST),
   [tokenRecordAddress(LAST, key(59)), account(OTHER, record)],
   [FALSE_EDITION, mint(1n, 0)],
-  placedMetadata(FALSE_EDITION, unsaid),
+  placedMetadata(FALSE_EDITION, noStandard),
   [
     editionAddress(FALSE_EDITION),
     account(OTHER, editionData({ type: 'master', supply: 1n, maxSupply: null })),
@@ -329,7 +329,7 @@ describe('readNfts', () => {
 
   it('ignores accounts of other programs and of other mints', async () => {
     expect(await read(OTHERS_MINT)).toBeUndefined();
-    expect((await readNfts(chain, [OTHERS_WORDS], null)).size).toBe(0);
+    expect((await readNfts(chain, [OTHER_METADATA], null)).size).toBe(0);
     expect(await read(CORE_FALSE)).toMatchObject({
       ...{ updateAuthority: null, royaltyBasisPoints: 0, traits: [], isMutable: true },
       collection: { address: FALSE_COLLECTION, verified: true },
@@ -463,7 +463,7 @@ describe('nftsOfWallet', () => {
     expect(found).toEqual(owned.map((at) => byMint.get(at)));
   });
 
-  it('omits NFTs of others and empty accounts', async () => {
+  it('omits NFTs of other wallets and empty accounts', async () => {
     const found = await nftsOfWallet(chain, null, OTHER);
     expect(found.map(({ onChain }) => onChain.mint)).toEqual([CORE_ORPHAN, CLAIMS]);
     const assets = [CORE, CORE_ORPHAN, CORE_COLLECTION].map((pubkey) => ({
@@ -513,7 +513,7 @@ describe('nftsOfWallet', () => {
     });
   });
 
-  it('ignores DAS assets of others and burnt ones', async () => {
+  it('ignores burnt DAS assets and those of other wallets', async () => {
     const das = new FakeDas([]);
     const items = [dasAsset(key(200), OTHER), dasAsset(key(201), WALLET, { burnt: true }), 7];
     das.answering = () => Promise.resolve({ items });
@@ -548,7 +548,7 @@ describe('nftsOfWallet', () => {
 
 describe('readMints', () => {
   it('returns names and the NFT flag', async () => {
-    const all = [SAID_MANY, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
+    const all = [FUNGIBLE_ASSET, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
     const { mints: found } = await readMints(chain, all);
     const decoded = [...found.values()].map(({ address, metadata, isNft }) => [
       address,
@@ -556,7 +556,7 @@ describe('readMints', () => {
       isNft,
     ]);
     expect(decoded).toEqual([
-      [SAID_MANY, 'Fox', true],
+      [FUNGIBLE_ASSET, 'Fox', true],
       [NFT, 'Fox', true],
       [ONE_OF_MANY, 'Fox', false],
       [FUNGIBLE, 'Coin', false],
@@ -602,10 +602,10 @@ describe('withOffChain', () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
     const found = await readNfts(chain, [CORE, NFT, ABSENT, PROGRAMMABLE, OF_2022], das);
     const nfts = [NFT, CORE, ABSENT, PROGRAMMABLE, OF_2022].map((at) => found.get(at)!);
-    const wanted: string[] = [];
+    const requested: string[] = [];
     const offChain = {
       read: async (uris: Iterable<string>) => {
-        wanted.push(...uris);
+        requested.push(...uris);
         return new Map<string, JsonValue>([
           ['https://json/fox', { image: 'https://fox' }],
           ['https://u', ['not', 'an', 'object']],
@@ -613,13 +613,13 @@ describe('withOffChain', () => {
       },
     };
     const shown = await withOffChain(nfts, offChain, new AbortController().signal);
-    expect(wanted).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
+    expect(requested).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
     const { onChain } = nfts[0]!;
     const nowhere = [{ ...nfts[0]!, onChain: { ...onChain, metadataUri: '' } }];
     expect(await withOffChain(nowhere, offChain, new AbortController().signal)).toMatchObject([
       { mint: NFT },
     ]);
-    expect(wanted).toHaveLength(3);
+    expect(requested).toHaveLength(3);
     expect(shown.map((nft) => [nft.mint, nft.image_uri, nft.is_loaded_metadata])).toEqual([
       [NFT, 'https://fox', true],
       [CORE, '', false],

@@ -62,7 +62,7 @@ const recordedAssets: readonly (readonly [name: string, asset: DasAsset])[] = Ob
   ([scenario, answer]) => assetsOf(answer).map((asset) => [`${scenario}: ${asset.id}`, asset] as const),
 );
 
-/** Assets whose account is of another time than the response. */
+/** Assets whose account and response were recorded at different times. */
 const outdated = [
   'account_updates-metadata-updated',
   'account_updates-token-updated',
@@ -90,8 +90,8 @@ const collectionOf = ({ grouping }: DasAsset) => {
   return group === undefined ? null : { address: group.group_value, verified: true };
 };
 
-/** DAS asset in the decoder's terms. */
-const saidOf = (asset: DasAsset) => ({
+/** A DAS asset in the format of the decoder. */
+const fromDas = (asset: DasAsset) => ({
   mint: asset.id,
   name: asset.content.metadata.name,
   symbol: asset.content.metadata.symbol,
@@ -110,9 +110,9 @@ const saidOf = (asset: DasAsset) => ({
 });
 
 /** DAS omits collection names and unverified collections. */
-function withoutUnsaid({ collection, ...rest }: OnChainNft) {
-  const isSaid = collection?.verified === true;
-  return { ...rest, collection: isSaid ? { address: collection.address, verified: true } : null };
+function withoutOmitted({ collection, ...rest }: OnChainNft) {
+  const isVerified = collection?.verified === true;
+  return { ...rest, collection: isVerified ? { address: collection.address, verified: true } : null };
 }
 
 describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', () => {
@@ -130,10 +130,10 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
   it('match DAS when read from accounts', () => {
     for (const [name, asset] of comparable) {
       const nft = found.get(asset.id);
-      const said = saidOf(asset);
+      const expected = fromDas(asset);
       // DAS calls every Token-2022 mint fungible.
-      if (name.includes('token_extensions_get_asset_scenario_1')) said.tokenStandard = 'NonFungible';
-      expect([name, nft && withoutUnsaid(nft.onChain)]).toEqual([name, said]);
+      if (name.includes('token_extensions_get_asset_scenario_1')) expected.tokenStandard = 'NonFungible';
+      expect([name, nft && withoutOmitted(nft.onChain)]).toEqual([name, expected]);
     }
     expect(comparable.length).toBe(39);
     expect(new Set(comparable.map(([, { id }]) => id)).size).toBe(32);

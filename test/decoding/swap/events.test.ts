@@ -18,15 +18,15 @@ const invoke = (program: string, height: number): string => `Program ${program} 
 const success = (program: string): string => `Program ${program} success`;
 const plain = (program: string, height: number | null): InstructionSpec => ({ program, height });
 
-const read = (said: readonly InstructionSpec[], logs: readonly string[] = [], err?: string) =>
-  readEvents(executedTransaction(said, { logs, ...(err === undefined ? {} : { err }) })).map(
+const read = (specs: readonly InstructionSpec[], logs: readonly string[] = [], err?: string) =>
+  readEvents(executedTransaction(specs, { logs, ...(err === undefined ? {} : { err }) })).map(
     ({ index, name, data }) => [index, name, data.amount ?? data.amount_in ?? data.input_amount],
   );
 
 describe('readEvents', () => {
   it('reads self-calls', () => {
-    const said = [plain(JUPITER, 1), emitEvent(2, JUPITER, 'FeeEvent', fee(7n))];
-    expect(readEvents(executedTransaction(said))).toEqual([
+    const specs = [plain(JUPITER, 1), emitEvent(2, JUPITER, 'FeeEvent', fee(7n))];
+    expect(readEvents(executedTransaction(specs))).toEqual([
       { program: JUPITER, name: 'FeeEvent', data: fee(7n), index: 1 },
     ]);
   });
@@ -36,7 +36,7 @@ describe('readEvents', () => {
   });
 
   it('reads logs of the running instruction', () => {
-    const said = [plain(programs.computeBudget, 1), plain(OKX, 1), plain(CPMM, 2), plain(programs.token, 3)];
+    const specs = [plain(programs.computeBudget, 1), plain(OKX, 1), plain(CPMM, 2), plain(programs.token, 3)];
     const logs = [
       ...[
         invoke(programs.computeBudget, 1),
@@ -53,11 +53,11 @@ describe('readEvents', () => {
       ],
     ];
     // The first line belongs to the pool, whose event has the same name and other members.
-    expect(read(said, logs)).toEqual([[1, 'SwapEvent', 6n]]);
+    expect(read(specs, logs)).toEqual([[1, 'SwapEvent', 6n]]);
   });
 
   it('keeps the emission order across self-calls and logs', () => {
-    const said = [
+    const specs = [
       plain(OKX, 1),
       plain(JUPITER, 2),
       emitEvent(3, JUPITER, 'FeeEvent', fee(2n)),
@@ -68,7 +68,7 @@ describe('readEvents', () => {
       ...[success(JUPITER), success(JUPITER), dataLine(OKX, 'SwapEvent', step(3n)), invoke(CPMM, 2)],
       ...[success(CPMM), dataLine(OKX, 'SwapEvent', step(4n)), success(OKX)],
     ];
-    expect(read(said, logs)).toEqual([
+    expect(read(specs, logs)).toEqual([
       [0, 'SwapEvent', 1n],
       [2, 'FeeEvent', 2n],
       [0, 'SwapEvent', 3n],
@@ -77,15 +77,15 @@ describe('readEvents', () => {
   });
 
   it('reports an event once when it is both called and logged, and twice when emitted twice', () => {
-    const said = [
+    const specs = [
       plain(JUPITER, 1),
       emitEvent(2, JUPITER, 'FeeEvent', fee(2n)),
       emitEvent(2, JUPITER, 'FeeEvent', fee(2n)),
     ];
     const line = dataLine(JUPITER, 'FeeEvent', fee(2n));
     const logs = [invoke(JUPITER, 1), line, line, success(JUPITER)];
-    expect(read(said, logs)).toHaveLength(2);
-    expect(read(said, [...logs.slice(0, 3), line, success(JUPITER)])).toHaveLength(3);
+    expect(read(specs, logs)).toHaveLength(2);
+    expect(read(specs, [...logs.slice(0, 3), line, success(JUPITER)])).toHaveLength(3);
   });
 
   it('stops where the logs are truncated', () => {
@@ -96,15 +96,15 @@ describe('readEvents', () => {
 
   it('cannot be forged by program logs', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
-    const feigned = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
-    expect(read([plain(CPMM, 1)], [invoke(CPMM, 1), ...feigned, success(CPMM)])).toEqual([]);
+    const forged = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
+    expect(read([plain(CPMM, 1)], [invoke(CPMM, 1), ...forged, success(CPMM)])).toEqual([]);
   });
 
   it('assigns events to the outer instruction without inner ones', () => {
     const logs = [invoke(CPMM, 1), invoke(OKX, 2), dataLine(OKX, 'SwapEvent', step(1n)), success(OKX)];
-    const said = [plain(CPMM, 1), plain(OKX, 1)];
+    const specs = [plain(CPMM, 1), plain(OKX, 1)];
     const next = [success(CPMM), invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(2n)), success(OKX)];
-    expect(read(said, [...logs, ...next])).toEqual([
+    expect(read(specs, [...logs, ...next])).toEqual([
       [0, 'SwapEvent', 1n],
       [1, 'SwapEvent', 2n],
     ]);

@@ -21,8 +21,8 @@ const tokens = ['A', 'B'].flatMap((mint) => [
   tokenAccount(`pool:${mint}`, named(mint), named('pool')),
 ]);
 
-const readFirst = (said: readonly InstructionSpec[]): string => {
-  const run = executedTransaction(said, { tokens, signers: [provider] });
+const readFirst = (specs: readonly InstructionSpec[]): string => {
+  const run = executedTransaction(specs, { tokens, signers: [provider] });
   const [first] = run.instructions;
   if (first === undefined) throw new RangeError('no instruction');
   return writeJson((programParsers.get(first.program)?.read(first, run) ?? null) as never);
@@ -55,17 +55,17 @@ describe('pool actions', () => {
   });
 
   it('are UNKNOWN with too few accounts', () => {
-    const said = {
+    const spec = {
       program: CPMM,
       height: 1,
       data: anchorData('initialize'),
       accounts: accounts.slice(0, 11),
     };
-    expect(readFirst([said])).toBe('null');
+    expect(readFirst([spec])).toBe('null');
   });
 
   it('decode added liquidity without LP tokens', () => {
-    const said = [
+    const specs = [
       { program: CPMM, height: 1, data: anchorData('deposit'), accounts },
       transfer(2, 'provider:A', 'pool:A', 1_500_000n),
       transfer(2, 'provider:B', 'pool:B', 2n),
@@ -74,7 +74,7 @@ describe('pool actions', () => {
       { program: CPMM, height: 1 },
       transfer(2, 'provider:A', 'pool:A', 77n),
     ];
-    expect(JSON.parse(readFirst(said))).toEqual([
+    expect(JSON.parse(readFirst(specs))).toEqual([
       {
         type: 'ADD_LIQUIDITY',
         info: {
@@ -89,11 +89,11 @@ describe('pool actions', () => {
   });
 
   it('decode removed liquidity', () => {
-    const said = [
+    const specs = [
       { program: CPMM, height: 1, data: anchorData('withdraw'), accounts },
       transfer(2, 'pool:A', 'provider:A', 3n),
     ];
-    const [action] = JSON.parse(readFirst(said));
+    const [action] = JSON.parse(readFirst(specs));
     expect(action).toMatchObject({
       type: 'REMOVE_LIQUIDITY',
       info: { liquidity_removed: [{ token_address: named('A'), amount_raw: 3 }] },

@@ -32,11 +32,11 @@ const tokens: TransactionTokenAccount[] = ['A', 'B', 'C', 'SOL'].flatMap((mint) 
 
 type Given = Parameters<typeof executedTransaction>[1];
 
-const runOf = (said: string | readonly InstructionSpec[], given: Given = {}) =>
-  executedTransaction(typeof said === 'string' ? scene(said) : said, { tokens, ...given });
+const runOf = (specs: string | readonly InstructionSpec[], given: Given = {}) =>
+  executedTransaction(typeof specs === 'string' ? scene(specs) : specs, { tokens, ...given });
 
-const swapsOf = (said: string | readonly InstructionSpec[], given: Given = {}): Swap[] => {
-  const run = runOf(said, given);
+const swapsOf = (specs: string | readonly InstructionSpec[], given: Given = {}): Swap[] => {
+  const run = runOf(specs, given);
   return recognizeSwaps(run, readEvents(run));
 };
 
@@ -96,13 +96,13 @@ describe('recognizeSwaps', () => {
       'keeper: A 100 > B 7',
     ],
     [
-      'rent of token accounts, which is no payment',
+      'rent of token accounts, which is not a payment',
       '1 whirlpool.swap token user pool; 2 user$state:B 2039280; 2 user:SOL>state:SOL 100; 2 state:B>user:B 7',
       'user: SOL 100 > B 7',
     ],
     ['a deposit', whirl(1).replace('swap', 'increase_liquidity'), ''],
-    ['a pool that gives two tokens', `${whirl(1)} 2 pool:C>user:C 1`, ''],
-    ['a pool that gives nothing', whirl(1).split(';').slice(0, 2).join(';'), ''],
+    ['a pool that returns two tokens', `${whirl(1)} 2 pool:C>user:C 1`, ''],
+    ['a pool that returns nothing', whirl(1).split(';').slice(0, 2).join(';'), ''],
     ['swaps in an unknown program, joined', `${router} ${whirl(2)} ${clmm(2)}`, 'user: A 100 > C 3'],
     [
       'a return to the first mint',
@@ -116,7 +116,7 @@ describe('recognizeSwaps', () => {
     ],
     ['swaps without a router', `${whirl(1)} ${clmm(1)}`, 'user: A 100 > B 7, user: B 7 > C 3'],
     ['a remainder', between(100), `${apart} 100 > C 3`],
-    ['more than the first gave', between(501), `${apart} 501 > C 3`],
+    ['more than the first swap returned', between(501), `${apart} 501 > C 3`],
     ['a difference without a fee', between(495), `${apart} 495 > C 3`],
     ['a smaller fee than the difference', between(495, '2 user:B>collector:B 4;'), `${apart} 495 > C 3`],
     ['a fee of most of the amount', between(100, '2 user:B>collector:B 400;'), `${apart} 100 > C 3`],
@@ -143,10 +143,10 @@ describe('recognizeSwaps', () => {
     ],
     ['a router without arguments', `1 okx; ${whirl(2, 100, 70)}`, 'user: A 100 > B 70'],
     ['a pool without a table', tessera(1, 'user:A>state:A 5', 'state:B>user:B 6'), 'user: A 5 > B 6'],
-    ['a pool without a table that gives nothing', '1 tessera; 2 user:A>state:A 5', ''],
+    ['a pool without a table that returns nothing', '1 tessera; 2 user:A>state:A 5', ''],
     ['unknown programs', `${router} 2 user:A>state:A 5; 2 state:B>user:B 6`, ''],
-  ])('recognizes %s', (_, said, expected) => {
-    expect(shown(swapsOf(said))).toBe(expected);
+  ])('recognizes %s', (_, specs, expected) => {
+    expect(shown(swapsOf(specs))).toBe(expected);
   });
 
   it.each([
@@ -154,19 +154,19 @@ describe('recognizeSwaps', () => {
     ['photon', `1 photon; ${whirl(2)}`, ['Orca']],
     ['whirlpool', `${router} ${whirl(2)} ${clmm(2)}`, ['Orca', 'Raydium CLMM']],
     ['titan', `1 titan; ${tessera(2, 'user:A>state:A 5', 'state:B>user:B 6')}`, ['Tessera V']],
-  ])('attributes a swap to %s', (program, said, sources) => {
-    const [swap] = swapsOf(said);
+  ])('attributes a swap to %s', (program, specs, sources) => {
+    const [swap] = swapsOf(specs);
     expect(swap?.program).toBe(dexes[program]);
     expect(swap?.pools.map(({ source }) => source)).toEqual(sources);
   });
 
   it('handles nodes that do not report heights', () => {
-    const inner = scene(whirl(1)).map((said) => ({ ...said, height: null }));
+    const inner = scene(whirl(1)).map((spec) => ({ ...spec, height: null }));
     const swaps = swapsOf([...scene(router), ...inner, ...scene(clmm(1))]);
     expect(shown(swaps)).toBe('user: A 100 > B 7, user: B 7 > C 3');
   });
 
-  it('takes the giver as swapper when another account pays the fee', () => {
+  it('takes the sender of the tokens as swapper when another account pays the fee', () => {
     expect(shown(swapsOf(whirl(1), { signers: [named('payer'), user] }))).toBe('user: A 100 > B 7');
     expect(swapsOf(whirl(1), { err: 'Failed' })).toEqual([]);
   });
@@ -178,18 +178,18 @@ describe('recognizeSwaps', () => {
   };
 
   it('counts Token-2022 transfer fees in the input but not in the output', () => {
-    const said = [...scene(whirl(1)).slice(0, 2)];
+    const specs = [...scene(whirl(1)).slice(0, 2)];
     const stated = token2022('transferCheckedWithFee', { feeAmount: { amount: '2' } });
-    expect(shown(swapsOf([...said, stated]))).toBe('user: A 100 > B 5');
+    expect(shown(swapsOf([...specs, stated]))).toBe('user: A 100 > B 5');
     // An unstated fee follows from the balance, unless a second movement makes it inconclusive.
     const after = { tokens: [...tokens, tokenAccount('user:B', B, user, 10n, 16n)] };
     const unstated = token2022('transferChecked', {});
-    expect(shown(swapsOf([...said, unstated], after))).toBe('user: A 100 > B 6');
+    expect(shown(swapsOf([...specs, unstated], after))).toBe('user: A 100 > B 6');
     const more = scene('1 keeper:B>user:B 1');
-    expect(shown(swapsOf([...said, unstated, ...more], after))).toBe('user: A 100 > B 7');
+    expect(shown(swapsOf([...specs, unstated, ...more], after))).toBe('user: A 100 > B 7');
   });
 
-  it('keeps all token transfers and no other actions beside a swap', () => {
+  it('keeps all token transfers and no other actions besides a swap', () => {
     const run = runOf(`${router} ${whirl(1)} 1 user:C>collector:C 5; 1 user$collector 9`);
     expect(parseEffects(run).actions.map(({ type, ix_index }) => `${ix_index} ${type}`)).toEqual([
       ...['1 SWAP', '2 TOKEN_TRANSFER', '3 TOKEN_TRANSFER', '4 TOKEN_TRANSFER'],
@@ -270,11 +270,11 @@ describe('pump.fun curve trade', () => {
   });
 
   it("uses the wallet's gain for events without fees", () => {
-    const said = traded('sell', sold, '2 user:A>state:A 50');
+    const specs = traded('sell', sold, '2 user:A>state:A 50');
     const tip = scene('1 user$collector 100');
-    expect(shown(swapsOf([...said, ...tip], { lamports: paidOut }))).toBe('user: A 50 > SOL 991');
-    expect(shown(swapsOf(said, { lamports: paidOut }))).toBe('user: A 50 > SOL 891');
-    expect(shown(swapsOf(said))).toBe('user: A 50 > SOL 990');
+    expect(shown(swapsOf([...specs, ...tip], { lamports: paidOut }))).toBe('user: A 50 > SOL 991');
+    expect(shown(swapsOf(specs, { lamports: paidOut }))).toBe('user: A 50 > SOL 891');
+    expect(shown(swapsOf(specs))).toBe('user: A 50 > SOL 990');
   });
 
   it('uses movements when the new pool takes part', () => {
@@ -284,9 +284,9 @@ describe('pump.fun curve trade', () => {
       ...{ buyback_fee: 1n, pool_base_reserves_before: 1n, pool_quote_reserves_before: 1n },
       ...{ pool_base_reserves_after: 1n, pool_quote_reserves_after: 1n },
     };
-    const said = traded('buy_v3', fees, '2 user$curve 1019; 2 state:A>user:A 59');
+    const specs = traded('buy_v3', fees, '2 user$curve 1019; 2 state:A>user:A 59');
     const completed = emitEvent(2, dexes.pump as string, 'PostCompleteBuyEvent', more);
-    expect(shown(swapsOf([...said, completed]))).toBe('user: SOL 1019 > A 59');
+    expect(shown(swapsOf([...specs, completed]))).toBe('user: SOL 1019 > A 59');
   });
 });
 
@@ -317,7 +317,7 @@ describe('Jupiter route', () => {
       ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
       ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
     ].map((name): [string, Buffer, null] => [name, v1(name), null]),
-  ])('%s has its quote, unless it would be wrong', (_, data, found) => {
+  ])('%s has its quote if it can be computed correctly', (_, data, found) => {
     expect(readQuote(data)).toEqual(found);
   });
 
@@ -371,8 +371,8 @@ describe('Jupiter route', () => {
       [route(v2, 2), step(A, 1n, B, 2n, 3), ...scene('2 clmm'), step(A, 100n, B, 7n)],
       'user: A 100 > B 7',
     ],
-  ])('%s', (_, said, found) => {
-    const swaps = swapsOf([route(v2), ...said]);
+  ])('%s', (_, specs, found) => {
+    const swaps = swapsOf([route(v2), ...specs]);
     expect(shown(swaps)).toBe(found);
     expect(swaps).toHaveLength(1);
   });
@@ -385,8 +385,8 @@ describe('Jupiter route', () => {
     expect(swap?.pools).toMatchObject([{ source: '', pool: null }]);
   });
 
-  it('without steps is no swap', () => {
-    const said = { ...route(v2), data: anchorData('create_token_account') };
-    expect(swapsOf([said])).toEqual([]);
+  it('is not a swap without steps', () => {
+    const spec = { ...route(v2), data: anchorData('create_token_account') };
+    expect(swapsOf([spec])).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ export const named = (name: string): Address => addressFromBytes(createHash('sha
 
 export type InstructionSpec = Readonly<{
   program: Address | string;
-  /** 1 for an outer one. */
+  /** 1 for an outer instruction. */
   height: number | null;
   accounts?: readonly string[];
   data?: Uint8Array;

@@ -23,7 +23,7 @@ function short(value: WritableJson): string {
   return typeof value === 'object' ? `(${membersOf(value as Action['info'])})` : String(value);
 }
 
-/** Values in interface order. The amount in tokens is left out beside the raw one. */
+/** Values in interface order. Omits the token amount if there is a raw amount. */
 const membersOf = (info: Action['info']): string =>
   Object.entries(info)
     .filter(([name]) => name !== 'amount' || info.amount_raw === undefined)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A file per target with inputs that reach more than its seeds: one per line, in base64, the shortest first.
+ * A file per target with inputs that have more coverage than its seeds: one per line, in base64, the shortest first.
  * `npm run fuzz -- --update` writes them.
  */
 export const corpusFolder = join(import.meta.dirname, '..', 'corpus');

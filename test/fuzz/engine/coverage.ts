@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 const root = pathToFileURL(join(import.meta.dirname, '..', '..', '..')).href;
 
-/** Folders of the product's sources as script URLs, with the names they have here. */
+/** Source folders as script URLs, with their names in reports. */
 const SOURCES = [
   [`${root}/src/`, ''],
   [`${root}/packages/localnet/src/`, 'localnet/'],
@@ -16,7 +16,7 @@ export type RanFunction = Readonly<{
   name: string;
   /** Distinguishes functions of the same name. */
   start: number;
-  /** The parts of its text that did not run, in order; ends are exclusive. */
+  /** Ranges of its text that did not run, in order; ends are exclusive. */
   idle: readonly Stretch[];
 }>;
 
@@ -71,7 +71,7 @@ function common(some: readonly Stretch[], others: readonly Stretch[]): Stretch[]
 const lengthOf = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, [from, to]) => sum + to - from, 0);
 
-/** Everything that ever ran: an input reaches something new when text runs that never ran before. */
+/** All code that has run so far. An input has new coverage when it runs other code. */
 export class Reached {
   readonly #idle = new Map<string, readonly Stretch[]>();
 
@@ -79,7 +79,7 @@ export class Reached {
     return this.#idle.size;
   }
 
-  /** Whether any of it is new. @param charsMin - of text; a function that never ran before is enough. */
+  /** Whether any code is new. @param charsMin - characters of new code; a new function always counts. */
   isNew(ran: readonly RanFunction[], charsMin = 1): boolean {
     let chars = 0;
     return ran.some((one) => {

@@ -8,7 +8,7 @@ export type Exploration = Readonly<{
   accepted: number;
   cpuMs: number;
   slowestMs: number;
-  /** Inputs with more coverage than the first ones. */
+  /** Inputs with more coverage than the initial inputs. */
   found: readonly Uint8Array[];
   failure: Failure | null;
 }>;
@@ -24,8 +24,8 @@ export type ExploreOptions = Readonly<{
 
 type Ran = Pick<Coverage, 'take'>;
 
-/** The time of a batch in multiples of the time to read coverage. */
-const LOOK_SHARE = 8;
+/** Minimum time of a batch as a multiple of the time to read coverage. */
+const BATCH_TIME_RATIO = 8;
 const BATCH_MAX = 8_192;
 const INPUT_MAX_BYTES = 16 * 1024;
 
@@ -67,7 +67,7 @@ export class Explorer {
       await this.#feed(batch, () => spent() >= this.#options.cpuMs);
       const fedMs = spent() - before;
       const ran = this.#coverage.take();
-      if (fedMs < LOOK_SHARE * (spent() - before - fedMs)) size = Math.min(BATCH_MAX, size * 2);
+      if (fedMs < BATCH_TIME_RATIO * (spent() - before - fedMs)) size = Math.min(BATCH_MAX, size * 2);
       await this.#keepNew(batch, ran);
     }
     return {

@@ -3,7 +3,7 @@ import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
 const TRIES_MAX = 20;
-/** A corpus keeps inputs that reach this much text of the sources, or a function, that the others do not. */
+/** Minimum number of new source characters of an input in a corpus; a new function always counts. */
 const NEW_CHARS_MIN = 150;
 const SHORT_BYTES = 40;
 
@@ -12,8 +12,8 @@ const PLAIN = 0x30;
 
 /**
  * Shortens an input by cutting out ever smaller pieces, then replaces bytes that do not matter.
- * @param still - whether an input has the effect to keep.
- * @param triesMax - the limit of calls of `still`.
+ * @param still - whether an input still has the wanted effect.
+ * @param triesMax - maximum number of calls of `still`.
  */
 export async function minimise(
   input: Uint8Array,
@@ -41,7 +41,7 @@ export async function minimise(
 const without = (bytes: Uint8Array, at: number, length: number): Uint8Array =>
   Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + length)]);
 
-/** The inputs with more coverage than the seeds and the inputs before, shortest first and minimised, as a corpus. */
+/** The inputs with more coverage than the seeds and the inputs before, shortest first and minimized, as a corpus. */
 export async function distil(
   target: FuzzTarget,
   coverage: Coverage,
@@ -61,7 +61,7 @@ export async function distil(
   const stored: Uint8Array[] = [];
   for (const input of inputs.toSorted((a, b) => a.length - b.length)) {
     if (!(await isNew(input))) continue;
-    // A minimised input may lose some of the new coverage.
+    // A minimized input may lose some of the new coverage.
     const small = input.length > SHORT_BYTES ? await minimise(input, isNew, TRIES_MAX) : input;
     await add(small);
     stored.push(small);

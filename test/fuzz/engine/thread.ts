@@ -16,11 +16,11 @@ export type ThreadTask = Readonly<{
   distils: boolean;
 }>;
 
-/** `functions`: how many of the product ran. `corpus`: null unless requested. */
+/** `functions`: the number of functions in src that ran. `corpus`: null unless requested. */
 export type ThreadReport = Exploration &
   Readonly<{ functions: number; corpus: readonly Uint8Array[] | null }>;
 
-/** A failure as soon as it is found, then the report with the minimised input. */
+/** A failure as soon as it is found, then the report with the minimized input. */
 type Message = Readonly<{ failure: Failure } | { report: ThreadReport }>;
 
 /** Limits of time per input, generous for a busy machine, and of memory. */
@@ -73,26 +73,26 @@ export function inThread(task: ThreadTask): Promise<ThreadReport> {
       void worker.terminate();
       resolve(report);
     };
-    const breakOff = (text: string): void =>
+    const abort = (text: string): void =>
       finish({
         ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
         ...{ runs: shared.count, failure: failed ?? { input: shared.get(), text } },
       });
     const watch = setInterval(() => {
-      if (shared.count === seen && seen > 0) breakOff(`works on one input for more than ${STUCK_MS} ms`);
+      if (shared.count === seen && seen > 0) abort(`works on one input for more than ${STUCK_MS} ms`);
       seen = shared.count;
     }, STUCK_MS);
     worker.on('message', (message: Message) => {
       if ('failure' in message) failed = message.failure;
       else finish(message.report);
     });
-    worker.once('error', (error: Error) => breakOff(error.stack ?? error.message));
+    worker.once('error', (error: Error) => abort(error.stack ?? error.message));
   });
 }
 
 const emit = (message: Message): void => parentPort?.postMessage(message);
 
-async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
+async function minimized({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
   const until = Date.now() + MINIMISE_MS;
   let { text } = failure;
   const fails = async (input: Uint8Array): Promise<boolean> => {
@@ -121,7 +121,7 @@ async function explore(task: ThreadTask, shared: SharedInput): Promise<ThreadRep
   const first = input === null ? [...target.seeds, ...corpus] : [input];
   const reported = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
   if (reported.failure !== null) emit({ failure: reported.failure });
-  const failure = reported.failure && (await smaller(target, reported.failure));
+  const failure = reported.failure && (await minimized(target, reported.failure));
   const inputs = [...corpus, ...(input === null ? [] : [input]), ...reported.found];
   const stored = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
   return { ...reported, failure, functions: reached.functions, corpus: stored };

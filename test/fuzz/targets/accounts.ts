@@ -114,7 +114,7 @@ const onThree = (programId: Address, ...data: number[]): Uint8Array =>
   Uint8Array.of(3, keys.indexOf(programId), 1, 2, 3, ...data);
 
 /** The discriminator of an interface instruction. */
-const markOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
+const tagOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
 
 function mintWith(type: number, length: number): Uint8Array {
   const mint = new Uint8Array(170 + length);
@@ -184,7 +184,7 @@ export const parsedTarget: Target = {
     onThree(programs.token, 6, 2, 0),
     onThree(programs.token2022, 21, 3, 0, 9, 0),
     ...['metadata_interface:initialize_account', 'group_interface:initialize_token_group'].map((name) =>
-      onThree(programs.token2022, ...markOf(`spl_token_${name}`), ...new Uint8Array(40)),
+      onThree(programs.token2022, ...tagOf(`spl_token_${name}`), ...new Uint8Array(40)),
     ),
     onThree(programs.bpfLoader2, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 8, 9),
     onThree(programs.vote, 8, 0, 0, 0, ...new Uint8Array(60)),
@@ -215,7 +215,7 @@ const snsAccountsOwners = [snsPrograms.names, snsPrograms.offers, programs.token
 const header = Buffer.alloc(96, 1);
 
 export const snsAccountsTarget: Target = {
-  /** A reverse account, a favourite, and metadata up to the name. */
+  /** A reverse lookup account, a favorite domain account, and metadata up to the name. */
   seeds: [
     Buffer.concat([header, Buffer.from([3, 0, 0, 0]), Buffer.from('abc')]),
     Buffer.alloc(33, 7),
@@ -241,7 +241,7 @@ export const tokenListTarget: Target = {
     [entry, { ...entry, address: programs.token, logoURI: null, tags: ['verified'] }],
     [entry, entry],
   ].map((list) => Buffer.from(JSON.stringify(list))),
-  /** A file is refused, or a list that finds its tokens. */
+  /** A file is rejected, or becomes a list that finds its tokens. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     return accepted(() => {
@@ -275,7 +275,7 @@ const offChain = {
 
 const onChain = readDasAsset(dasAsset(someone, someone))?.onChain;
 
-/** Any JSON becomes an NFT in valid JSON, or is not read. */
+/** Any JSON is rendered as an NFT in valid JSON, or rejected. */
 function fuzzJson(input: Uint8Array): boolean {
   const json = jsonIn(input);
   if (json === undefined) return false;
@@ -320,7 +320,7 @@ export const nftTarget: Target = {
     Buffer.from(writeJson(offChain)),
     Buffer.from(writeJson(dasAsset(someone, someone))),
   ],
-  /** Whatever the bytes, an account of an NFT is read or not, and so is JSON. */
+  /** Any bytes are decoded as an NFT account or as JSON, or rejected. */
   fuzz(input: Uint8Array): boolean {
     const read = nftDecoders.map((decode) => decode(input)).some((value) => value !== null);
     return fuzzJson(input) || read;
@@ -339,7 +339,7 @@ export const nftFiltersTarget: Target = {
     '5.55',
     '"7"',
   ]),
-  /** Whatever a caller sends for a filter, it is a test that answers, or a problem in words. */
+  /** Any filter input becomes a boolean test, or an issue with a message. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     const [byTrait, byRoyalty] = [attributes.safeParse(text), royalty.safeParse(text)];
@@ -353,11 +353,11 @@ export const nftFiltersTarget: Target = {
   },
 };
 
-/** Readers of what programs of NFTs do: whatever bytes and accounts they get, they only tell or do not know. */
+/** Instruction readers of NFT programs: they return actions or null for any bytes and accounts. */
 const nftInstructionPrograms = [...nftPrograms.entries()];
-const people = Array.from({ length: 256 }, (_, seed) => addressFromBytes(new Uint8Array(32).fill(seed)));
+const addresses = Array.from({ length: 256 }, (_, seed) => addressFromBytes(new Uint8Array(32).fill(seed)));
 
-/** The first byte says which program, the second how many accounts; the rest is data. */
+/** The first byte selects the program, the second is the number of accounts; the rest is data. */
 const named = (program: number, name: string): Uint8Array =>
   Uint8Array.of(program, 30, ...Buffer.from(instructionDiscriminator(name), 'hex'), ...new Uint8Array(160));
 
@@ -380,14 +380,14 @@ export const nftInstructionTarget: Target = {
       at % nftInstructionPrograms.length
     ] as (typeof nftInstructionPrograms)[number];
     const data = input.subarray(2);
-    const place = { index: 0, outer: 0, height: 1, parentProgram: null, caller: null, parsed: null };
-    const accounts = people.slice(at, at + (count % 40));
-    const instruction = { ...place, program, accounts, data };
-    const beneath = { ...instruction, index: 1, height: 2, caller: 0 };
+    const position = { index: 0, outer: 0, height: 1, parentProgram: null, caller: null, parsed: null };
+    const accounts = addresses.slice(at, at + (count % 40));
+    const instruction = { ...position, program, accounts, data };
+    const inner = { ...instruction, index: 1, height: 2, caller: 0 };
     const transaction: ExecutedTransaction = {
       ...{ slot: 0n, blockTime: null, signatures: [], feePayer: program, signers: [], fee: 0n, err: null },
       ...{ accountKeys: [], preBalances: [], postBalances: [], logs: [] },
-      ...{ instructions: [instruction, beneath], tokenAccounts: new Map(), decimals: new Map() },
+      ...{ instructions: [instruction, inner], tokenAccounts: new Map(), decimals: new Map() },
     };
     const reported = read(instruction, transaction);
     for (const { info } of reported ?? []) writeJson(info);

@@ -34,7 +34,7 @@ import { deshredRequest, request } from '../../geyser/arbitrary-request.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
 import { accepted, inPieces, type Target } from '../engine/target.ts';
 
-/** Valid ones with any of their fields. */
+/** Valid values with any of their fields. */
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>): Value[] =>
   fc.sample(arbitrary, { seed: 7, numRuns: 2 });
 const key = addressFromBytes(new Uint8Array(32).fill(7));
@@ -137,7 +137,7 @@ function cut(frames: Frames, bytes: Uint8Array, length: number): Outcome {
   return outcome;
 }
 
-/** Pieces do not change the messages; those before a refused one in the same piece are lost. */
+/** Piece boundaries do not change the messages; those before a rejected one in the same piece are lost. */
 function compare(single: Outcome, { messages, refusal }: Outcome): void {
   const isSame =
     refusal === null ? messages.length === single.messages.length : messages.length <= single.messages.length;

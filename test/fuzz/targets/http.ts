@@ -73,7 +73,7 @@ const post = (body: string, ...lines: string[]): Buffer => {
 const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[1]}';
 const changed = (from: string, to: string): Buffer => Buffer.from(post(call).toString().replace(from, to));
 
-/** Turns of the event loop without a response after which no more is expected; servers share this process. */
+/** Ends a connection after this many turns of the event loop without data; servers share this process. */
 const SILENT_TURNS = 60;
 
 /** Sends bytes in pieces. @returns everything received until the connection ends. */
@@ -110,7 +110,7 @@ const reported = ({ status, fields, body }: HttpResponse): unknown => {
   return [status, Object.entries(others).sort(), body];
 };
 
-/** Without a final refusal after other responses: whether one is sent depends on timing. */
+/** Responses without a final rejection after others, which depends on timing. */
 function answersOf(received: string): string[] {
   const answers = parseResponses(received);
   const last = answers.at(-1);
@@ -118,7 +118,7 @@ function answersOf(received: string): string[] {
   return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(reported(answer)));
 }
 
-/** Attempts: a response that closes the connection before everything was sent may be lost. */
+/** Maximum attempts: a response that closes the connection before everything was sent may be lost. */
 const TRIES_MAX = 5;
 
 export const httpServersTarget: Target = {
@@ -149,7 +149,7 @@ export const httpServersTarget: Target = {
     const length = (input[0] ?? 0) + 1;
     const bytes = input.subarray(1);
     const pieces = inPieces(bytes, length);
-    const ways: [number, readonly Uint8Array[]][] = [
+    const connections: [number, readonly Uint8Array[]][] = [
       [rawPort, [bytes]],
       [rawPort, pieces],
       [eventsPort, pieces],
@@ -158,7 +158,7 @@ export const httpServersTarget: Target = {
     let odd: string[] = [];
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const plain = await Promise.all([[bytes], pieces].map((each) => converse(plainPort, each)));
-      const raw = await Promise.all(ways.map((way) => converse(...way)));
+      const raw = await Promise.all(connections.map((connection) => converse(...connection)));
       for (const each of plain) expected.add(answersOf(each).join('\n'));
       odd = raw.filter((each) => !expected.has(answersOf(each).join('\n')));
       if (odd.length === 0) return [...expected].some((answers) => answers.startsWith('[200'));
@@ -326,7 +326,7 @@ export const forwardedForTarget: Target = {
     'fe80::1%eth0',
     '192.0.2.0/24',
   ]),
-  /** The result is an address, and the one that the trusted proxy names. */
+  /** The result is the address that the trusted proxy reports. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString('latin1');
     const client = proxies.clientOf({ remoteAddress: '10.0.0.1' }, { 'x-forwarded-for': text });
@@ -365,7 +365,7 @@ export const ownOriginTarget: Target = {
     'a.localhost\nnull\n',
     'gateway.example:8899\nhttps://solway.example.evil.example\ncross-site',
   ]),
-  /** Only the own origin is accepted, and links never lead to foreign hosts. */
+  /** Only the origin of the service is accepted, and links never lead to foreign hosts. */
   fuzz(bytes: Uint8Array): boolean {
     const [host = '', origin = '', site = ''] = Buffer.from(bytes).toString('latin1').split('\n');
     let request: Request;

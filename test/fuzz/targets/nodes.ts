@@ -93,7 +93,7 @@ function check(body: Buffer, errorCode: number, envelope: Envelope): void {
 }
 
 export const answerTarget: Target = {
-  /** Answers to mutate, in the orders that nodes write. */
+  /** Responses to mutate, in the member orders of nodes. */
   seeds: texts([
     '{"jsonrpc":"2.0","result":{"context":{"slot":1},"value":[1.5e3,"\\u00e9",true,null]},"id":7}\n',
     '{"jsonrpc":"2.0","id":7,"result":{"a":[{}, [], "x"]}}',
@@ -103,9 +103,9 @@ export const answerTarget: Target = {
     '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}',
   ]),
   /**
-   * Whatever a node sends: no exception, never an answer out of text that is not JSON, and what is located is what
-   * JSON.parse finds. Holds for answers up to a few kilobytes; large ones may be known by their ends.
-   * @returns whether an answer was found.
+   * Any bytes: no exception, no response in invalid JSON, and the located bytes are those that JSON.parse finds.
+   * Holds for responses up to a few kilobytes; large ones may be recognized by their ends.
+   * @returns whether a response was found.
    */
   fuzz(bytes: Uint8Array): boolean {
     const answer = locateResponse(Buffer.from(bytes), ID);
@@ -122,7 +122,7 @@ const OFFERED = 100;
 
 const flow: BodyFlow = { pause: () => {}, resume: () => {}, stop: () => {} };
 
-/** The passed pieces, and whether they were the whole result. */
+/** The passed data, and whether it was the whole result. */
 function passed(bytes: Buffer, length: number, isMeasured: boolean): { text: string; isWhole: boolean } {
   let [ends, text, isWhole] = [0, '', false];
   const owner = { network: 'devnet', responseMaxBytes: 9, onStreamEnd: () => ends++ } as const;
@@ -146,7 +146,7 @@ function passed(bytes: Buffer, length: number, isMeasured: boolean): { text: str
 }
 
 export const passedAnswerTarget: Target = {
-  /** Long answers. The first byte is the length of the pieces they come in. */
+  /** Long responses. The first byte is the length of the pieces. */
   seeds: [
     `${HEAD}${long},"id":${ID}}\n`,
     `${HEAD}[${long}],"id":${ID}}`,
@@ -154,7 +154,7 @@ export const passedAnswerTarget: Target = {
     `${HEAD}${long},"id":8}`,
     `${HEAD}${long}`,
   ].map((text, at) => selecting(at * 9, text)),
-  /** Wherever the pieces begin: the whole result and nothing else, or a break. @returns whether it was whole. */
+  /** With any piece boundaries, passes exactly the result, or aborts. @returns whether it was complete. */
   fuzz(input: Uint8Array): boolean {
     const bytes = Buffer.from(input.subarray(1));
     if (bytes.length < OFFERED || !PassthroughResponse.canStream(bytes.subarray(0, OFFERED))) return false;
@@ -174,7 +174,7 @@ export const passedAnswerTarget: Target = {
 const ANSWER_MAX_BYTES = 64;
 const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 
-/** How the responses in the bytes were read, up to the first that is not whole. */
+/** The responses read from the bytes, up to the first incomplete one. */
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
   const reader = new HttpResponseReader({ responseMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
@@ -194,7 +194,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
         from = to;
       }
       reader.body.retain();
-      // Nothing of what was read may be needed any longer.
+      // The reader must not use these bytes any longer.
       shared.fill(0x7e);
       at = end;
     }
@@ -228,8 +228,8 @@ export const responseReaderTarget: Target = {
     'HTTP/1.1 304 x\r\ncontent-length: 9\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 65\r\n\r\n',
   ]),
   /**
-   * Whatever a node sends: no exception, nothing that is longer than it may be, and the same however it is cut.
-   * @returns whether an answer was found.
+   * Any bytes: no exception, no body above the limit, and the same result with any piece boundaries.
+   * @returns whether a response was found.
    */
   fuzz(bytes: Uint8Array): boolean {
     const whole = readIn(bytes, () => bytes.length);

@@ -289,7 +289,7 @@ function environmentIn(text: string): Record<string, string> {
 /** A URL; providers put keys into user info, path and query. */
 const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
 
-/** Whether the secret occurs only there: hosts, folders and plans may be shown. */
+/** Whether the secret occurs only in these parts; hosts, folders and plans may be shown. */
 const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
 
 export const configurationTarget: Target = {

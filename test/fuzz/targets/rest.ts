@@ -169,7 +169,7 @@ const input: RestInput = {
   file: null,
 };
 
-/** An endpoint with more calls never ends. */
+/** An endpoint with more calls is in an endless loop. */
 const CALLS_MAX = 2_000;
 
 type Reported = { readonly [method: string]: JsonValue };

@@ -23,7 +23,7 @@ const versioned = Uint8Array.from([...signatures, 0x80, ...rest, 1, ...fill(32, 
 const entry = { numHashes: 5n, hash: new Uint8Array(32), transactions: [transaction, versioned] };
 
 const key = new Uint8Array(32).fill(8);
-const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
+const position = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
 
 /** Keys lie inside the transactions, which can be encoded as protobuf. */
 const batchReader = new BatchReader({
@@ -48,9 +48,9 @@ export const entriesTarget: Target = {
     Uint8Array.from([...encodeEntries([{ ...entry, transactions: [] }]), 0, 0, 0, 0]),
     Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 0, 9]),
   ],
-  /** All readers of a batch agree; entries round-trip, and transactions end where the strict decoder says. */
+  /** All readers of a batch agree; entries round-trip, and transactions end where the strict decoder ends. */
   fuzz(input: Uint8Array): boolean {
-    batchReader.read({ ...place, entries: input } as Parameters<BatchReader['read']>[0]);
+    batchReader.read({ ...position, entries: input } as Parameters<BatchReader['read']>[0]);
     const { kind, length } = measureEntries(input);
     const entries = readEntries(input);
     if ((entries === null) !== (kind === 'malformed')) throw new Error('readers disagree about a batch');
@@ -112,12 +112,12 @@ export const deshredUpdateTarget: Target = {
 const made = generateSlot(9, [20_000, 500]);
 const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
 
-/** Shared by all inputs, so that what an input leaves behind is noticed. */
+/** Shared by all inputs, so that leftover state of an input is detected. */
 const rig = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 export const deshredderTarget: Target = {
   seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),
-  /** Only genuine entries are reported, and only genuine shreds are held. @returns whether it was genuine. */
+  /** Only genuine entries are reported, and only genuine shreds are buffered. @returns whether it was genuine. */
   fuzz(input: Uint8Array): boolean {
     const before = rig.deshredder.stats.accepted;
     rig.deshredder.push(input);

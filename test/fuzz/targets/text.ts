@@ -164,7 +164,7 @@ export const envelopeTarget: Target = {
     '[{"jsonrpc":"2.0","id":"a\\u0041","method":"getSlot"},{"method":"x"},{"id":null,"method":"x"}]',
     '{"jsonrpc":"2.0","id":1,"method":"getAsset","params":{"id":"x"}}',
   ]),
-  /** Two failures are allowed; items are valid. */
+  /** Only two failures are allowed; items are valid. */
   fuzz(bytes: Uint8Array): boolean {
     try {
       const { batch, items } = decodeEnvelope(Buffer.from(bytes));
@@ -208,7 +208,7 @@ const SIGNATURE =
 const VIEW =
   '{"commitment":"confirmed","encoding":"json","transactionDetails":"accounts","showRewards":true,"maxSupportedTransactionVersion":0}';
 
-/** Parses parameters and checks that the upstream parameters mean the same subscription. */
+/** Parses parameters and checks that the upstream parameters are equivalent. */
 function isSubscription(kind: SubscriptionKind, text: string): boolean {
   try {
     const subscription = parseSubscription(kind, parseJson(text));
@@ -260,7 +260,7 @@ const names = Object.keys(methods) as MethodName[];
 const nowhere = { index: null, kind: null };
 
 export const callKeyTarget: Target = {
-  /** Params of a method, which the first byte names. */
+  /** Params of a method, which the first byte selects. */
   seeds: [
     '["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",{"commitment":"finalized","minContextSlot":5}]',
     '[ 5 , { "b" : [ 1.0 , "\\u00e9\\/" ] , "a" : { "\\u0061" : null } } ]',
@@ -272,7 +272,7 @@ export const callKeyTarget: Target = {
   fuzz(bytes: Uint8Array): boolean {
     const params = Buffer.from(bytes.subarray(1));
     const text = params.toString();
-    // Envelopes let nothing else through.
+    // Envelopes accept nothing else.
     if (!isJson(params, 64) || Buffer.compare(Buffer.from(text), params) !== 0) return false;
     const method = names[(bytes[0] ?? 0) % names.length] as MethodName;
     new CallKeys().keyOf({ network: 'devnet', method, row: methodRow(method), params });
@@ -344,7 +344,7 @@ export const websocketMessageTarget: Target = {
     call('accountUnsubscribe', '[18446744073709551615]'),
     `[${call('slotSubscribe', '[]')},${call('slotUnsubscribe', '[2]')},${call('getBlock', '[5]')},7]`,
   ]),
-  /** Whatever a client sends as a message: nothing breaks, and every answer is a frame of JSON. */
+  /** Any client message: no exception, and every response is a JSON text frame. */
   fuzz(input: Uint8Array): boolean {
     if (problem !== null) throw problem;
     const message = Buffer.from(input);

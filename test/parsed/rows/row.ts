@@ -99,7 +99,7 @@ export const table = (text: string): string[][] =>
     );
 
 /**
- * Rows of type, data, accounts (a number of keys from `@1`, or the keys) and members. `/3` behind the
+ * Rows of type, data, accounts (a number of keys from `@1`, or the keys) and members. `/3` after the
  * accounts is their minimum; otherwise all are required.
  */
 export const rowsOf = (program: string, programId: Address, text: string): Rows => ({

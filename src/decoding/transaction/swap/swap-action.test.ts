@@ -32,7 +32,7 @@ const swap: Swap = {
 
 const shown = (action: Action) => parseJson(writeJson(action as WritableJson)) as unknown as Action;
 
-const words = (name: string): TokenName => ({
+const nameOf = (name: string): TokenName => ({
   name,
   symbol: name.toUpperCase(),
   image: `https://x/${name}`,
@@ -45,7 +45,7 @@ const named = (given: Swap, names: [Address, TokenName][]): Action => {
 
 describe('swap action', () => {
   it('has the members of the interface and every digit of raw amounts', () => {
-    const [sol, coin] = [words('sol'), words('coin')];
+    const [sol, coin] = [nameOf('sol'), nameOf('coin')];
     const side = (token_address: Address, of: TokenName, amount: number, amount_raw: number | bigint) => ({
       ...{ token_address, name: of.name, symbol: of.symbol, image_uri: of.image, amount, amount_raw },
     });
@@ -74,7 +74,7 @@ describe('swap action', () => {
   });
 
   it('leaves unknown token and pool names empty', () => {
-    const { info } = named(swap, [[nativeMint, words('sol')]]) as { info: Record<string, unknown> };
+    const { info } = named(swap, [[nativeMint, nameOf('sol')]]) as { info: Record<string, unknown> };
     expect(info.tokens_swapped).toMatchObject({
       in: { name: 'sol', symbol: 'SOL', image_uri: 'https://x/sol' },
       out: { name: '', symbol: '', image_uri: '' },
@@ -118,13 +118,13 @@ describe('token naming', () => {
       action('ADD_LIQUIDITY', { liquidity_added: [unnamed, { ...unnamed, token_address: key(8) }] }),
     ];
     expect([...mintsToName(actions)]).toEqual([nativeMint, COIN, key(8)]);
-    const [, added] = nameTokens(actions, new Map([[COIN, words('coin')]]));
+    const [, added] = nameTokens(actions, new Map([[COIN, nameOf('coin')]]));
     expect(added?.info.liquidity_added).toMatchObject([{ name: 'coin' }, { name: '' }]);
   });
 
   it('keeps existing names', () => {
     const actions = [action('COLLECT_REWARD', { reward: { ...unnamed, symbol: 'MINE' } })];
-    expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
+    expect(nameTokens(actions, new Map([[COIN, nameOf('coin')]]))).toEqual(actions);
   });
 
   it("ignores info that comes from a program's own text", () => {
@@ -133,6 +133,6 @@ describe('token naming', () => {
       action('SWAP', { in: { ...unnamed, token_address: 'nowhere' } }),
     ];
     expect(mintsToName(actions).size).toBe(0);
-    expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
+    expect(nameTokens(actions, new Map([[COIN, nameOf('coin')]]))).toEqual(actions);
   });
 });

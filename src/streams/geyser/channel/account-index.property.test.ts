@@ -13,7 +13,7 @@ import { lamports } from '../../../solana/units.ts';
 import { Channel, type Member } from '../channel.ts';
 import { compileFilters, type Filters } from '../filters/compile.ts';
 
-/** A cuckoo filter with the address of a number in it. */
+/** A cuckoo filter that contains the address of this number. */
 function cuckooOf(number: number): CuckooFilterMessage {
   const message = {
     bucketCount: 1,
@@ -28,7 +28,7 @@ function cuckooOf(number: number): CuckooFilterMessage {
   return message;
 }
 
-/** A world so small that filters and updates meet: data of a few bytes, each 0 or 1. */
+/** Short data of bytes 0 and 1, so that filters match updates. */
 const DATA_MAX = 7;
 const number = fc.integer({ min: 1, max: 4 });
 const cuckoos = [1, 2, 3, 4].map(cuckooOf);
@@ -49,7 +49,7 @@ const balance: fc.Arbitrary<AccountsDataFilter> = fc.record({
 });
 const tokenAccount = fc.constant<AccountsDataFilter>({ kind: 'tokenAccountState' });
 
-/** The plugin takes a size once only. */
+/** The plugin accepts only one size. */
 const dataFilters = fc.uniqueArray(
   fc.oneof({ weight: 6, arbitrary: memcmp }, { weight: 3, arbitrary: dataSize }, balance, tokenAccount),
   { maxLength: 4, comparator: (left, right) => left.kind === 'dataSize' && right.kind === 'dataSize' },
@@ -82,7 +82,7 @@ const account: fc.Arbitrary<AccountFields> = fc.record({
   isByTransaction: fc.boolean(),
 });
 
-type Stream = { member: Member; sink: RecordingSink; wanted: Filters };
+type Stream = { member: Member; sink: RecordingSink; requested: Filters };
 
 /** The names that a linear scan of all filters finds, in order. */
 function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpdate>): string[][] {
@@ -90,28 +90,28 @@ function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpda
   return names.length === 0 ? [] : [names];
 }
 
-it('an index of account filters finds what a linear scan finds, in order, as filters are added and removed', () => {
+it('an index of changing account filters finds the same as a linear scan, in order', () => {
   const seen = { updates: 0, matches: 0, together: 0 };
   const turn = fc.record({
     who: fc.nat(2),
-    wanted: filters,
+    requested: filters,
     updates: fc.array(account, { maxLength: 20 }),
   });
   fc.assert(
     fc.property(fc.array(turn, { minLength: 3, maxLength: 8 }), (turns) => {
       const channel = new Channel();
       const streams: Stream[] = [];
-      for (const { who, wanted, updates } of turns) {
+      for (const { who, requested, updates } of turns) {
         const stream = streams[who];
         if (stream === undefined) {
           const sink = new RecordingSink();
-          streams.push({ sink, wanted, member: channel.add(sink) });
-        } else stream.wanted = wanted;
-        (stream ?? (streams.at(-1) as Stream)).member.replace(wanted);
+          streams.push({ sink, requested, member: channel.add(sink) });
+        } else stream.requested = requested;
+        (stream ?? (streams.at(-1) as Stream)).member.replace(requested);
         for (const update of updates.map(accountUpdate)) {
           channel.emit(update);
           for (const each of streams) {
-            const expected = linearScan(each.wanted, update);
+            const expected = linearScan(each.requested, update);
             expect(each.sink.take()).toEqual(expected);
             seen.updates += 1;
             seen.matches += expected.length;

@@ -13,7 +13,7 @@ class Listing implements GeyserSink {
   readonly received: string[] = [];
   readonly tails: Uint8Array[] = [];
   ended: GrpcStatus | null = null;
-  behind: StreamBacklog | null = null;
+  backlog: StreamBacklog | null = null;
   receivedBefore: number | null = null;
 
   push(names: Uint8Array, tail: Uint8Array): void {
@@ -25,14 +25,14 @@ class Listing implements GeyserSink {
     this.ended = status;
   }
 
-  lag(behind: StreamBacklog): void {
-    this.behind ??= behind;
+  lag(backlog: StreamBacklog): void {
+    this.backlog ??= backlog;
     this.receivedBefore ??= this.received.length;
   }
 }
 
-/** A stream with filters of blocks that all differ, and one of entries. */
-const differing = (count: number, first = 0): SubscribeRequest => ({
+/** A request with distinct block filters and an entry filter. */
+const distinctFilters = (count: number, first = 0): SubscribeRequest => ({
   blocks: new Map(
     Array.from({ length: count }, (_, nth) => [`b${nth}`, { accountInclude: [key(first + nth)] }]),
   ),
@@ -52,12 +52,12 @@ function stage(limits: Partial<BlockSchedulerLimits>, ...requests: readonly Subs
 }
 
 const block = () => blockUpdate({ accounts: [accountUpdate()] });
-/** One message of a block in each turn. */
+/** Sends one message of a block per turn. */
 const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks sent over several turns', () => {
   it('are delivered in order before later updates of their stream', async () => {
-    const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
+    const { channel, sinks } = stage(oneEach, distinctFilters(2), distinctFilters(3, 9), {
       blocks: new Map([['o', {}]]),
     });
     for (let nth = 0; nth < 2; nth++) {
@@ -74,7 +74,7 @@ describe('blocks sent over several turns', () => {
   });
 
   it('are still delivered before updates for new filters, even from another channel', async () => {
-    const { turns, channel, sinks, members } = stage(oneEach, differing(3));
+    const { turns, channel, sinks, members } = stage(oneEach, distinctFilters(3));
     channel.emit(block());
     members[0]?.close();
     const other = new Channel(turns);
@@ -86,7 +86,7 @@ describe('blocks sent over several turns', () => {
   });
 
   it('are not sent to a stream that ended', async () => {
-    const { turns, channel, sinks } = stage(oneEach, differing(3), differing(3));
+    const { turns, channel, sinks } = stage(oneEach, distinctFilters(3), distinctFilters(3));
     channel.emit(block());
     channel.emit(entryUpdate());
     turns.drop(sinks[0] as Listing);
@@ -96,28 +96,28 @@ describe('blocks sent over several turns', () => {
 
   it('end only the streams that exceed the limit of pending blocks', async () => {
     const few = { blocks: new Map([['o', {}]]) };
-    const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, differing(40), few);
+    const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, distinctFilters(40), few);
     for (let count = 0; count < 6; count++) {
       channel.emit(block());
       await turn();
     }
     for (let count = 0; count < 20; count++) await turn();
-    const { behind, receivedBefore } = sinks[0] as Listing;
-    expect(behind).toEqual({ blocks: 4, messages: 4 * 40 - Number(receivedBefore), bytes: 0 });
-    expect(sinks[1]).toMatchObject({ ended: null, behind: null, received: Array(6).fill('o') });
+    const { backlog, receivedBefore } = sinks[0] as Listing;
+    expect(backlog).toEqual({ blocks: 4, messages: 4 * 40 - Number(receivedBefore), bytes: 0 });
+    expect(sinks[1]).toMatchObject({ ended: null, backlog: null, received: Array(6).fill('o') });
   });
 
   it('end a stream whose backlog exceeds the limit', () => {
-    const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, differing(3), {
+    const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, distinctFilters(3), {
       entry: ['x'],
     });
     channel.emit(block());
     for (let count = 0; count < 3; count++) channel.emit(entryUpdate());
     const [first, other] = sinks;
     const bytes = other?.tails.reduce((sum, tail) => sum + tail.length, 0) ?? 0;
-    // Pending: two messages of the block and two entries behind it, and the entry that exceeds the limit.
-    expect(first?.behind).toMatchObject({ blocks: 1, messages: 5 });
-    expect(first?.behind?.bytes).toBeGreaterThanOrEqual(bytes);
-    expect(other).toMatchObject({ ended: null, behind: null, received: ['x', 'x', 'x'] });
+    // Pending: two messages of the block and two entries after it, and the entry that exceeds the limit.
+    expect(first?.backlog).toMatchObject({ blocks: 1, messages: 5 });
+    expect(first?.backlog?.bytes).toBeGreaterThanOrEqual(bytes);
+    expect(other).toMatchObject({ ended: null, backlog: null, received: ['x', 'x', 'x'] });
   });
 });

@@ -10,7 +10,7 @@ const passes = (filter: AccountsFilter, account: AccountFields): boolean =>
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** Data of a length, with single bytes in it. */
+/** Zeros of this length, except for the given bytes. */
 function dataOf(length: number, at: Readonly<Record<number, number>> = {}): Uint8Array {
   const data = new Uint8Array(length);
   for (const [offset, value] of Object.entries(at)) data[Number(offset)] = value;
@@ -44,11 +44,11 @@ describe('a filter of accounts', () => {
     ['bytes at an offset', true, [memcmp(1n, 2, 3)], { data: bytes(1, 2, 3) }],
     ['data that ends within them', false, [memcmp(2n, 3, 0)], { data: bytes(1, 2, 3) }],
     ['no bytes at the very end', true, [memcmp(3n)], { data: bytes(1, 2, 3) }],
-    ['no bytes behind the end', false, [memcmp(4n)], { data: bytes(1, 2, 3) }],
-    ['an offset that no data reaches', false, [memcmp(2n ** 64n - 1n)], { data: bytes(1, 2, 3) }],
+    ['no bytes beyond the end', false, [memcmp(4n)], { data: bytes(1, 2, 3) }],
+    ['an offset beyond any data', false, [memcmp(2n ** 64n - 1n)], { data: bytes(1, 2, 3) }],
     ['a size', true, [{ kind: 'dataSize', bytes: 3n }], { data: bytes(1, 2, 3) }],
     ['equal lamports', true, [compare('eq', 5n)], { lamports: 5n }],
-    ['lamports that are not different', false, [compare('ne', 5n)], { lamports: 5n }],
+    ['lamports that do not differ', false, [compare('ne', 5n)], { lamports: 5n }],
     ['fewer lamports', true, [compare('lt', 5n)], { lamports: 4n }],
     ['lamports that are not fewer', false, [compare('lt', 5n)], { lamports: 5n }],
     ['more lamports', true, [compare('gt', 5n)], { lamports: 6n }],
@@ -60,10 +60,10 @@ describe('a filter of accounts', () => {
 
   it.each<[string, boolean, Uint8Array]>([
     ['a token account', true, dataOf(165, { 108: 1 })],
-    ['one that is not initialized', false, dataOf(165)],
-    ['one that is frozen', true, dataOf(165, { 108: 2 })],
+    ['an uninitialized token account', false, dataOf(165)],
+    ['a frozen token account', true, dataOf(165, { 108: 2 })],
     ['shorter data', false, dataOf(164, { 108: 1 })],
-    ['one with extensions', true, dataOf(170, { 108: 1, 165: 2 })],
+    ['a token account with extensions', true, dataOf(170, { 108: 1, 165: 2 })],
     ['a mint with extensions', false, dataOf(170, { 108: 1, 165: 1 })],
     ['data of the length of a multisig', false, dataOf(355, { 108: 1, 165: 2 })],
   ])('matches %s by its data alone: %s', (_, expected, data) => {
