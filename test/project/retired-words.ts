@@ -37,6 +37,8 @@ const inNames = [
   'kept',
   'house',
   'fate',
+  ...['hear', 'hears', 'hearing', 'room', 'rooms', 'visits', 'turnstile', 'abilities', 'telling'],
+  ...['walks', 'walking', 'insight', 'lately'],
 ];
 
 const phrases = [

@@ -65,15 +65,15 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
   it('does not load revoked keys, or keys that expired more than 30 days ago', async () => {
     const store = await open();
     const register = await registerOn(store, { now: Date.now });
-    const [revoked, long, lately, living] = await Promise.all(
-      ['revoked', 'long', 'lately', 'living'].map((name) => createKey(register, { product: 'rpc', name })),
+    const [revoked, long, recently, living] = await Promise.all(
+      ['revoked', 'long', 'recently', 'living'].map((name) => createKey(register, { product: 'rpc', name })),
     );
     await revokeKey(register, revoked!.key.id);
     await expire(store, long!.key.id, Date.now() - 31 * DAY_MS);
-    await expire(store, lately!.key.id, Date.now() - 29 * DAY_MS);
+    await expire(store, recently!.key.id, Date.now() - 29 * DAY_MS);
     const { directory } = await follow(store);
     expect([directory.applied, directory.size]).toEqual([2, 2]);
-    expect(directory.find(lately!.key.id as KeyId)).toBeDefined();
+    expect(directory.find(recently!.key.id as KeyId)).toBeDefined();
     expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
   });
