@@ -54,7 +54,7 @@ for i, key in ipairs(KEYS) do
   end
   level = math.min(level, size * buckets)
   missing[i] = string.format('%.3f', level)
-  -- Of gateways that are gone, too.
+  -- Includes gateways that no longer exist.
   if redis.call('HLEN', key) > 2 + 4 * buckets then redis.call('DEL', key) end
   redis.call('HSET', key, 'm', missing[i], 't', string.format('%.0f', now), gateway, telling .. ':' .. taken)
   redis.call('PEXPIRE', key, string.format('%.0f', math.ceil((level / rate + between) * 1000) + 1000))
