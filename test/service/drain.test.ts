@@ -62,7 +62,7 @@ describe('SIGTERM', () => {
 
 describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
   it('keeps the ledger running until the gateway has drained', async () => {
-    const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
+    const configuration = `[server]\ndrain_notice_ms = ${2 * NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
     service = await startService({ configuration, ownGroup: true });
     const { ready: facts, key, output } = service;
     const ended = once(service.process, 'exit');
