@@ -3,11 +3,12 @@
  * Results match those of llhttp; anything unusual is left to llhttp. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
-/** Receives the headers in order. Must not throw. */
-export interface SimpleHeaderSink {
-  /** @param start - offset of the trimmed value. @returns false to leave the head to llhttp. */
-  onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;
-}
+import { byLength } from '../base/text/short-bytes.ts';
+
+/** Value of a header, without surrounding spaces. `start` and `end` are offsets, valid only if `isPresent`. */
+export type HeaderSpan = { start: number; end: number; isPresent: boolean };
+
+export const headerSpan = (): HeaderSpan => ({ start: 0, end: 0, isPresent: false });
 
 /** Returned for a head that is left to llhttp. */
 export const NOT_SIMPLE = -1;
@@ -15,8 +16,8 @@ export const NOT_SIMPLE = -1;
 const [LINE_FEED, RETURN, SPACE, COLON] = [0x0a, 0x0d, 0x20, 0x3a];
 /** Content-Length values with more digits are not parsed here. */
 const LENGTH_MAX_DIGITS = 9;
+export const HEADERS_MAX = 64;
 
-const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
 const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /**
@@ -45,49 +46,87 @@ const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
 /** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
-/** @returns the offset of the body, or NOT_SIMPLE, possibly after some headers were reported. */
-export function parseSimpleHeaders(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  sink: SimpleHeaderSink,
-): number {
-  let at = start;
-  while (at < end && bytes[at] !== RETURN) {
-    const nameEnd = skipWhile(bytes, at, end, inName);
-    if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
-    const lineEnd = skipWhile(bytes, nameEnd + 1, end, inValue);
-    if (lineEnd + 1 >= end || bytes[lineEnd] !== RETURN || bytes[lineEnd + 1] !== LINE_FEED)
-      return NOT_SIMPLE;
-    let valueStart = nameEnd + 1;
-    while (bytes[valueStart] === SPACE) valueStart++;
-    let valueEnd = lineEnd;
-    while (valueEnd > valueStart && bytes[valueEnd - 1] === SPACE) valueEnd--;
-    if (!sink.onHeader(bytes, at, nameEnd, valueStart, valueEnd)) return NOT_SIMPLE;
-    at = lineEnd + 2;
+type NamedSpan = Readonly<{ name: Buffer; span: HeaderSpan | null }>;
+
+/** Reads the headers named in a table; other headers are only checked. Results are valid until the next call. */
+export class SimpleHeaderParser {
+  /** -1 if the head has no content length. */
+  contentLength = -1;
+  keepAlive = true;
+  readonly #length = headerSpan();
+  readonly #connection = headerSpan();
+  readonly #spans: readonly HeaderSpan[];
+  readonly #table: readonly (readonly NamedSpan[] | undefined)[];
+
+  /** @param headers - by name in lower case: receives the value; null: heads with this header are left to llhttp. */
+  constructor(headers: Readonly<Record<string, HeaderSpan | null>>) {
+    const all = {
+      ...headers,
+      'content-length': this.#length,
+      connection: this.#connection,
+      'proxy-connection': null,
+    };
+    this.#spans = Object.values(all).filter((span) => span !== null);
+    this.#table = byLength(Object.entries(all).map(([name, span]) => ({ name: Buffer.from(name), span })));
   }
-  return at + 1 < end && bytes[at + 1] === LINE_FEED ? at + 2 : NOT_SIMPLE;
+
+  /** @returns the span of a header; null if the header is left to llhttp; undefined if it is not in the table. */
+  find(bytes: Buffer, start: number, end: number): HeaderSpan | null | undefined {
+    const candidates = this.#table[end - start];
+    if (candidates === undefined) return undefined;
+    for (const { name, span } of candidates) if (isToken(bytes, start, end, name)) return span;
+    return undefined;
+  }
+
+  clear(): void {
+    for (const span of this.#spans) span.isPresent = false;
+    this.contentLength = -1;
+    this.keepAlive = true;
+  }
+
+  /** @returns the offset of the body, or NOT_SIMPLE, also if a header of the table is repeated. */
+  parse(bytes: Buffer, start: number, end: number): number {
+    this.clear();
+    let at = start;
+    for (let headers = 0; at < end && bytes[at] !== RETURN; headers++) {
+      const nameEnd = skipWhile(bytes, at, end, inName);
+      if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
+      const lineEnd = skipWhile(bytes, nameEnd + 1, end, inValue);
+      if (lineEnd + 1 >= end || bytes[lineEnd] !== RETURN || bytes[lineEnd + 1] !== LINE_FEED)
+        return NOT_SIMPLE;
+      const span = this.find(bytes, at, nameEnd);
+      if (span === null || span?.isPresent || headers === HEADERS_MAX) return NOT_SIMPLE;
+      if (span !== undefined) setValue(span, bytes, nameEnd + 1, lineEnd);
+      at = lineEnd + 2;
+    }
+    if (at + 1 >= end || bytes[at + 1] !== LINE_FEED) return NOT_SIMPLE;
+    return this.#readConnection(bytes) && this.readLength(bytes) ? at + 2 : NOT_SIMPLE;
+  }
+
+  /** Sets `contentLength`. @returns false if the header is present but not a plain number. */
+  readLength(bytes: Buffer): boolean {
+    const { start, end, isPresent } = this.#length;
+    this.contentLength = isPresent ? parseSimpleLength(bytes, start, end) : -1;
+    return !isPresent || this.contentLength >= 0;
+  }
+
+  #readConnection(bytes: Buffer): boolean {
+    const { start, end, isPresent } = this.#connection;
+    this.keepAlive = !isPresent || isToken(bytes, start, end, KEEP_ALIVE);
+    return this.keepAlive || isToken(bytes, start, end, CLOSE);
+  }
 }
 
-/** What a header says about the connection. `unsupported`: left to llhttp; `other`: not a connection header. */
-export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';
-
-export function connectionDirective(
-  bytes: Buffer,
-  nameStart: number,
-  nameEnd: number,
-  start: number,
-  end: number,
-): ConnectionDirective {
-  if (isToken(bytes, nameStart, nameEnd, CONNECTION)) {
-    if (isToken(bytes, start, end, KEEP_ALIVE)) return 'keep-alive';
-    return isToken(bytes, start, end, CLOSE) ? 'close' : 'unsupported';
-  }
-  return isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION) ? 'unsupported' : 'other';
+function setValue(span: HeaderSpan, bytes: Buffer, start: number, end: number): void {
+  while (bytes[start] === SPACE) start++;
+  while (end > start && bytes[end - 1] === SPACE) end--;
+  span.isPresent = true;
+  span.start = start;
+  span.end = end;
 }
 
 /** Parses a Content-Length value; -1 if it is not a plain number or has too many digits. */
-export function parseSimpleLength(bytes: Buffer, start: number, end: number): number {
+function parseSimpleLength(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > LENGTH_MAX_DIGITS) return -1;
   let length = 0;
   for (let at = start; at < end; at++) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { HttpParser } from '../../http/llhttp.ts';
-import { FastHead, NOT_FAST, type Span } from './decode.ts';
+import type { HeaderSpan } from '../../http/simple-header-parser.ts';
+import { FastHead, NOT_FAST } from './decode.ts';
 
 const PATH = '/v1/rpc';
 const head = new FastHead(PATH, 1_024);
@@ -10,7 +11,7 @@ const request = (lines: readonly string[], target = PATH, version = 'HTTP/1.1') 
   Buffer.from([`POST ${target} ${version}`, ...lines, '', ''].join('\r\n'), 'latin1');
 const usual = ['Host: a', 'Content-Type: application/json', 'Content-Length: 12'];
 
-const textOf = (bytes: Buffer, { isPresent, start, end }: Span): string | null =>
+const textOf = (bytes: Buffer, { isPresent, start, end }: HeaderSpan): string | null =>
   isPresent ? bytes.toString('latin1', start, end) : null;
 
 describe('FastHead', () => {

@@ -1,15 +1,8 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
-import { byLength, matchesAt } from '../../base/text/short-bytes.ts';
+import { matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool, POOLED_MIN_BYTES } from '../../http/buffer-pool.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
-import {
-  connectionDirective,
-  isToken,
-  NOT_SIMPLE,
-  parseSimpleHeaders,
-  parseSimpleLength,
-  type SimpleHeaderSink,
-} from '../../http/simple-header-parser.ts';
+import { headerSpan, isToken, NOT_SIMPLE, SimpleHeaderParser } from '../../http/simple-header-parser.ts';
 
 /** Idle connections are closed up to this long before the node would close them. */
 const MARGIN_MS = 1_000;
@@ -60,18 +53,14 @@ const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** Headers checked by the fast path for plain responses. `odd`: fall back to llhttp. */
-const plainFields = byLength(
-  (
-    [
-      ['content-length', 'length'],
-      ['keep-alive', 'keep-alive'],
-      ['retry-after', 'odd'],
-      ['transfer-encoding', 'odd'],
-      ['upgrade', 'odd'],
-    ] as const
-  ).map(([name, kind]) => ({ name: Buffer.from(name), kind })),
-);
+const keepAliveHeader = headerSpan();
+/** Shared by all readers: results are used before the next head is read. */
+const plainHead = new SimpleHeaderParser({
+  'keep-alive': keepAliveHeader,
+  'retry-after': null,
+  'transfer-encoding': null,
+  upgrade: null,
+});
 /** Bodies of known length bypass llhttp if they have at least this size. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
@@ -79,7 +68,7 @@ const PLAIN_FROM_BYTES = 16 * 1024;
 export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
 /** Reads the responses on one connection. Stops after each response until `next` is called. */
-export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
+export class HttpResponseReader implements HttpSink {
   readState: ReadState = 'more';
   status = 0;
   retryAfter: string | null = null;
@@ -140,37 +129,18 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #readPlainHead(bytes: Buffer, start: number, end: number): number {
     if (!matchesAt(bytes, start, OK_STATUS_LINE, end)) return NOT_SIMPLE;
     const limit = Math.min(end, start + HEAD_MAX_BYTES);
-    const bodyAt = parseSimpleHeaders(bytes, start + OK_STATUS_LINE.length, limit, this);
-    if (bodyAt === NOT_SIMPLE || this.contentLength <= 0) {
-      this.contentLength = -1;
-      this.keepAliveMs = null;
-      return NOT_SIMPLE;
-    }
+    const bodyAt = plainHead.parse(bytes, start + OK_STATUS_LINE.length, limit);
+    if (bodyAt === NOT_SIMPLE || !plainHead.keepAlive || plainHead.contentLength <= 0) return NOT_SIMPLE;
+    this.contentLength = plainHead.contentLength;
+    if (keepAliveHeader.isPresent)
+      this.keepAliveMs = parseKeepAliveMs(
+        bytes.toString('latin1', keepAliveHeader.start, keepAliveHeader.end),
+      );
     this.#isInHead = false;
     this.status = 200;
     this.keepAlive = true;
     this.#startBody(1);
     return bodyAt;
-  }
-
-  onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
-    const candidates = plainFields[nameEnd - nameStart] ?? [];
-    for (const { name, kind } of candidates) {
-      if (!isToken(bytes, nameStart, nameEnd, name)) continue;
-      if (kind === 'length') {
-        // A repeated content length is ambiguous.
-        const isFirst = this.contentLength < 0;
-        this.contentLength = isFirst ? parseSimpleLength(bytes, start, end) : -1;
-        return isFirst && this.contentLength >= 0;
-      }
-      if (kind === 'odd') return false;
-      this.keepAliveMs = parseKeepAliveMs(
-        bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES)),
-      );
-      return true;
-    }
-    const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
-    return directive === 'other' || directive === 'keep-alive';
   }
 
   #parse(bytes: Buffer, start: number, end: number): number {
