@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeString, isJson, kindOf, scanArray, scanObject } from './json-scan.ts';
+import { decodeString, isJson, kindOf, MALFORMED, MemberFinder, scanArray, scanObject } from './json-scan.ts';
 
 const DEPTH = 64;
 
@@ -93,6 +93,20 @@ describe('JSON scanner', () => {
     });
     expect(end).toBe(bytes.length);
     expect(elements).toEqual(['1', '{"a":[2]}', '"x"']);
+  });
+
+  it('finds members by name, also escaped, and counts repetitions and other members', () => {
+    const finder = new MemberFinder(['id', 'of']);
+    const find = (text: string) => {
+      const bytes = Buffer.from(text);
+      const end = finder.scan(bytes, 0, DEPTH);
+      const values = [0, 1].map((index) => finder.valueIn(bytes, index)?.toString() ?? null);
+      return [end, values, [...finder.counts], finder.extras];
+    };
+    expect(find('{"i\\u0064":1,"x":{"of":2},"id":3}')).toEqual([33, ['3', null], [2, 0], 2]);
+    expect(find('{"of":null}')).toEqual([11, [null, 'null'], [0, 1], 0]);
+    expect(find('{}')).toEqual([2, [null, null], [0, 0], 0]);
+    expect(find('{"of":}')[0]).toBe(MALFORMED);
   });
 
   it('returns the kind of a value by its first byte', () => {

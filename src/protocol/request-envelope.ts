@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
+import { decodeString, MALFORMED, MemberFinder, scanArray, skipSpace } from '../base/json-scan.ts';
 import { byLength } from '../base/text/short-bytes.ts';
 import { Failure, type FailureCode } from './errors.ts';
 import { methodRow, methods, unknownMethod } from './methods.ts';
@@ -39,143 +39,66 @@ export type EnvelopeItem =
 
 export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]; bytes: number }>;
 
-const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
-  Buffer.from(name),
-) as [Buffer, Buffer, Buffer, Buffer];
-/** Length of the longest member name if every character is escaped. */
-const NAME_MAX_BYTES = 'jsonrpc'.length * '\\u0000'.length;
+/** Indexes of the members. */
+const [ID, JSONRPC, METHOD, PARAMS] = [0, 1, 2, 3] as const;
+/** Shared by all bodies: the result of a scan is used before the next one. */
+const members = new MemberFinder(['id', 'jsonrpc', 'method', 'params']);
 const VERSION = Buffer.from('"2.0"');
 const U64_MAX = '18446744073709551615';
-const ARRAY_OPEN = 0x5b;
+const [QUOTE, ARRAY_OPEN, OBJECT_OPEN, LETTER_N] = [0x22, 0x5b, 0x7b, 0x6e];
 
-/** Reused for all calls in a body. */
-class DecodeState {
-  readonly body: Buffer;
-  readonly limits: EnvelopeLimits;
-  readonly items: EnvelopeItem[] = [];
-  idStart = MALFORMED;
-  idEnd = MALFORMED;
-  versionStart = MALFORMED;
-  versionEnd = MALFORMED;
-  methodStart = MALFORMED;
-  methodEnd = MALFORMED;
-  paramsStart = MALFORMED;
-  paramsEnd = MALFORMED;
-  hasUnexpectedMember = false;
+type DecodeState = Readonly<{ body: Buffer; limits: EnvelopeLimits; items: EnvelopeItem[] }>;
 
-  constructor(body: Buffer, limits: EnvelopeLimits) {
-    this.body = body;
-    this.limits = limits;
+function isLegalId(body: Buffer, start: number, end: number): boolean {
+  // A string or null.
+  if (body[start] === QUOTE || body[start] === LETTER_N) return true;
+  if (end - start > U64_MAX.length) return false;
+  for (let at = start; at < end; at++) {
+    const byte = body[at] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
   }
-
-  clear(): void {
-    this.idStart = MALFORMED;
-    this.versionStart = MALFORMED;
-    this.methodStart = MALFORMED;
-    this.paramsStart = MALFORMED;
-    this.hasUnexpectedMember = false;
-  }
-}
-
-/** Compares in a loop: for so few bytes, a native call takes ten times as long. */
-function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Array): boolean {
-  if (end - start !== expected.length) return false;
-  for (let i = 0; i < expected.length; i++) if (body[start + i] !== expected[i]) return false;
-  return true;
-}
-
-/** Matches known names without decoding them. */
-function nameOf(body: Buffer, start: number, end: number): string {
-  if (bytesEqual(body, start, end, ID)) return 'id';
-  if (bytesEqual(body, start, end, JSONRPC)) return 'jsonrpc';
-  if (bytesEqual(body, start, end, METHOD)) return 'method';
-  if (bytesEqual(body, start, end, PARAMS)) return 'params';
-  return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
-}
-
-/** @throws Failure PARSE_ERROR for a second id. */
-function recordMember(
-  state: DecodeState,
-  nameStart: number,
-  nameEnd: number,
-  start: number,
-  end: number,
-): void {
-  switch (nameOf(state.body, nameStart, nameEnd)) {
-    case 'id':
-      if (state.idStart !== MALFORMED) throw new Failure('PARSE_ERROR');
-      state.idStart = start;
-      state.idEnd = end;
-      break;
-    case 'jsonrpc':
-      state.hasUnexpectedMember ||= state.versionStart !== MALFORMED;
-      state.versionStart = start;
-      state.versionEnd = end;
-      break;
-    case 'method':
-      state.hasUnexpectedMember ||= state.methodStart !== MALFORMED;
-      state.methodStart = start;
-      state.methodEnd = end;
-      break;
-    case 'params':
-      state.hasUnexpectedMember ||= state.paramsStart !== MALFORMED;
-      state.paramsStart = start;
-      state.paramsEnd = end;
-      break;
-    default:
-      state.hasUnexpectedMember = true;
-  }
-}
-
-function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
-  const kind = kindOf(body[idStart]);
-  if (kind === 'number') {
-    if (idEnd - idStart > U64_MAX.length) return false;
-    for (let at = idStart; at < idEnd; at++) {
-      const byte = body[at] as number;
-      if (byte < 0x30 || byte > 0x39) return false;
-    }
-    return idEnd - idStart < U64_MAX.length || body.toString('latin1', idStart, idEnd) <= U64_MAX;
-  }
-  return kind === 'null' || kind === 'string';
+  return end - start < U64_MAX.length || body.toString('latin1', start, end) <= U64_MAX;
 }
 
 /** null counts as absent. */
-function versionOf({ body, versionStart, versionEnd }: DecodeState): 'right' | 'absent' | 'wrong' {
-  if (versionStart === MALFORMED || kindOf(body[versionStart]) === 'null') return 'absent';
-  if (bytesEqual(body, versionStart, versionEnd, VERSION)) return 'right';
-  const isText = kindOf(body[versionStart]) === 'string';
-  return isText && decodeString(body, versionStart + 1, versionEnd - 1) === '2.0' ? 'right' : 'wrong';
+function versionOf(body: Buffer): 'right' | 'absent' | 'wrong' {
+  const [start, end] = [members.starts[JSONRPC] as number, members.ends[JSONRPC] as number];
+  if (start < 0 || body[start] === LETTER_N) return 'absent';
+  if (end - start === VERSION.length && matchesFromEnd(body, start, VERSION)) return 'right';
+  return body[start] === QUOTE && decodeString(body, start + 1, end - 1) === '2.0' ? 'right' : 'wrong';
 }
 
-function paramsOf({ body, paramsStart }: DecodeState): 'none' | 'array' | 'object' | 'illegal' {
-  if (paramsStart === MALFORMED) return 'none';
-  const kind = kindOf(body[paramsStart]);
-  if (kind === 'null') return 'none';
-  return kind === 'array' || kind === 'object' ? kind : 'illegal';
+function paramsOf(body: Buffer): 'none' | 'array' | 'object' | 'illegal' {
+  const start = members.starts[PARAMS] as number;
+  if (start < 0 || body[start] === LETTER_N) return 'none';
+  if (body[start] === ARRAY_OPEN) return 'array';
+  return body[start] === OBJECT_OPEN ? 'object' : 'illegal';
 }
 
-function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
-  const { body, idStart, idEnd, limits } = state;
-  const hasId = idStart !== MALFORMED;
-  if (hasId && !isLegalId(state)) throw new Failure('PARSE_ERROR');
+/** @throws Failure PARSE_ERROR for an illegal or second id. */
+function classifyItem({ body, limits }: DecodeState, bytes: number): EnvelopeItem {
+  const { starts, ends } = members;
+  const [idStart, idEnd] = [starts[ID] as number, ends[ID] as number];
+  const hasId = idStart >= 0;
+  if (hasId && ((members.counts[ID] as number) > 1 || !isLegalId(body, idStart, idEnd)))
+    throw new Failure('PARSE_ERROR');
   if (hasId && idEnd - idStart > limits.idMaxBytes) return fault(NULL_ID, 'INVALID_REQUEST', bytes);
   const id = hasId ? body.subarray(idStart, idEnd) : NULL_ID;
 
-  const hasMethod = state.methodStart !== MALFORMED && kindOf(body[state.methodStart]) === 'string';
-  const version = versionOf(state);
-  const params = paramsOf(state);
-  if (!hasMethod || state.hasUnexpectedMember || version === 'wrong' || params === 'illegal') {
+  const methodStart = starts[METHOD] as number;
+  const hasMethod = methodStart >= 0 && body[methodStart] === QUOTE;
+  const version = versionOf(body);
+  const params = paramsOf(body);
+  if (!hasMethod || members.extras > 0 || version === 'wrong' || params === 'illegal') {
     return fault(id, 'INVALID_REQUEST', bytes);
   }
   if (!hasId) return { kind: 'notification', bytes };
   if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
   // Only unknown methods may have named params: Solana's methods take an array.
-  const start = state.methodStart + 1;
-  const end = state.methodEnd - 1;
-  const method = methodNameAt(state.body, start, end) ?? decodeString(state.body, start, end);
+  const [start, end] = [methodStart + 1, (ends[METHOD] as number) - 1];
+  const method = methodNameAt(body, start, end) ?? decodeString(body, start, end);
   if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY', bytes);
-  const raw = params === 'none' ? null : state.body.subarray(state.paramsStart, state.paramsEnd);
+  const raw = params === 'none' ? null : members.valueIn(body, PARAMS);
   return { kind: 'call', id, method, params: raw, bytes };
 }
 
@@ -191,9 +114,8 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
   if (items.length >= limits.batchMax) {
     throw new Failure('BATCH_TOO_LARGE', { facts: { batchMax: limits.batchMax } });
   }
-  if (kindOf(body[start]) !== 'object') throw new Failure('PARSE_ERROR');
-  state.clear();
-  scanObject(body, start, limits.depthMax, state, recordMember);
+  if (body[start] !== OBJECT_OPEN) throw new Failure('PARSE_ERROR');
+  members.scan(body, start, limits.depthMax);
   items.push(classifyItem(state, end - start));
 }
 
@@ -203,12 +125,12 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
-  const state = new DecodeState(body, limits);
+  const state: DecodeState = { body, limits, items: [] };
   const start = skipSpace(body, 0);
   const batch = body[start] === ARRAY_OPEN;
   const end = batch
     ? scanArray(body, start, limits.depthMax, state, decodeItem)
-    : scanObject(body, start, limits.depthMax, state, recordMember);
+    : members.scan(body, start, limits.depthMax);
   if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
   if (!batch) state.items.push(classifyItem(state, body.length));
   return { batch, items: state.items, bytes: body.length };

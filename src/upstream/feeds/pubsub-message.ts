@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json.ts';
-import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-scan.ts';
+import { MALFORMED, MemberFinder, skipSpace, skipString } from '../../base/json-scan.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
@@ -17,42 +17,18 @@ export type NodeMessage = Readonly<
 const DEPTH_MAX = 256;
 const SAFE_DIGITS = 15;
 const HEAD = Buffer.from('{"jsonrpc":"2.0","method":"');
-const PARAMS = Buffer.from(',"params":');
+const BEFORE_PARAMS = Buffer.from(',"params":');
 const OBJECT_CLOSE = 0x7d;
 
-/** Byte ranges of an object's members; -1 if absent. */
-class Spans {
-  readonly bytes: Buffer;
-  readonly names: readonly Buffer[];
-  readonly from: number[];
-  readonly to: number[];
-
-  constructor(bytes: Buffer, names: readonly Buffer[]) {
-    this.bytes = bytes;
-    this.names = names;
-    this.from = names.map(() => -1);
-    this.to = names.map(() => -1);
-  }
-
-  of(index: number): Buffer | null {
-    const from = this.from[index] ?? -1;
-    return from < 0 ? null : this.bytes.subarray(from, this.to[index]);
-  }
-}
-
-const ENVELOPE = ['id', 'result', 'error', 'params'].map((name) => Buffer.from(name));
-const PAYLOAD = ['result', 'subscription'].map((name) => Buffer.from(name));
+/** Indexes of the members of each. */
+const [ID, RESULT, ERROR, PARAMS] = [0, 1, 2, 3] as const;
+const [PAYLOAD_RESULT, SUBSCRIPTION] = [0, 1] as const;
+/** Shared by all messages: the result of a scan is used before the next one. */
+const envelope = new MemberFinder(['id', 'result', 'error', 'params']);
+const payload = new MemberFinder(['result', 'subscription']);
 
 function isAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
   return end - at === text.length && bytes.compare(text, 0, text.length, at, end) === 0;
-}
-
-function note(spans: Spans, nameStart: number, nameEnd: number, from: number, to: number): void {
-  for (let index = 0; index < spans.names.length; index++) {
-    if (!isAt(spans.bytes, nameStart, nameEnd, spans.names[index]!)) continue;
-    spans.from[index] = from;
-    spans.to[index] = to;
-  }
 }
 
 export function subscriptionId(raw: Buffer): NodeSubscriptionId {
@@ -65,9 +41,10 @@ export function subscriptionId(raw: Buffer): NodeSubscriptionId {
   return value;
 }
 
-function notificationOf(payload: Spans): NodeMessage | null {
-  const result = payload.of(0);
-  const id = payload.of(1);
+/** Reads the params of a notification. */
+function notificationIn(bytes: Buffer): NodeMessage | null {
+  const result = payload.valueIn(bytes, PAYLOAD_RESULT);
+  const id = payload.valueIn(bytes, SUBSCRIPTION);
   return result === null || id === null ? null : { kind: 'notification', id: subscriptionId(id), result };
 }
 
@@ -75,33 +52,29 @@ function notificationOf(payload: Spans): NodeMessage | null {
 function readNotification(bytes: Buffer): NodeMessage | null {
   if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
   const at = skipString(bytes, HEAD.length - 1);
-  if (at === MALFORMED || !isAt(bytes, at, Math.min(at + PARAMS.length, bytes.length), PARAMS)) return null;
-  const payload = new Spans(bytes, PAYLOAD);
-  const end = scanObject(bytes, at + PARAMS.length, DEPTH_MAX, payload, note);
+  if (at === MALFORMED) return null;
+  const paramsAt = at + BEFORE_PARAMS.length;
+  if (!isAt(bytes, at, Math.min(paramsAt, bytes.length), BEFORE_PARAMS)) return null;
+  const end = payload.scan(bytes, paramsAt, DEPTH_MAX);
   if (end === MALFORMED || bytes[end] !== OBJECT_CLOSE) return null;
-  return skipSpace(bytes, end + 1) === bytes.length ? notificationOf(payload) : null;
+  return skipSpace(bytes, end + 1) === bytes.length ? notificationIn(bytes) : null;
 }
 
 /** Reads a message in any member order and spacing in two passes. */
 function readAny(bytes: Buffer): NodeMessage | null {
-  const start = skipSpace(bytes, 0);
-  const envelope = new Spans(bytes, ENVELOPE);
-  const end = scanObject(bytes, start, DEPTH_MAX, envelope, note);
+  const end = envelope.scan(bytes, skipSpace(bytes, 0), DEPTH_MAX);
   if (end === MALFORMED || skipSpace(bytes, end) !== bytes.length) return null;
-  const params = envelope.from[3] ?? -1;
-  if (params < 0) {
-    const id = subscriptionId(envelope.of(0) ?? Buffer.from('null'));
-    if (typeof id !== 'number') return null;
-    const error = envelope.of(2);
-    if (error !== null && error.toString('latin1') !== 'null') {
-      const errorCode = errorCodeOf(error);
-      return errorCode === null ? null : { kind: 'response', id, body: error, errorCode };
-    }
-    const body = envelope.of(1);
-    return body === null ? null : { kind: 'response', id, body, errorCode: 0 };
+  const params = envelope.starts[PARAMS] as number;
+  if (params >= 0) return payload.scan(bytes, params, DEPTH_MAX) === MALFORMED ? null : notificationIn(bytes);
+  const id = subscriptionId(envelope.valueIn(bytes, ID) ?? Buffer.from('null'));
+  if (typeof id !== 'number') return null;
+  const error = envelope.valueIn(bytes, ERROR);
+  if (error !== null && error.toString('latin1') !== 'null') {
+    const errorCode = errorCodeOf(error);
+    return errorCode === null ? null : { kind: 'response', id, body: error, errorCode };
   }
-  const payload = new Spans(bytes, PAYLOAD);
-  return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
+  const body = envelope.valueIn(bytes, RESULT);
+  return body === null ? null : { kind: 'response', id, body, errorCode: 0 };
 }
 
 /** Returned buffers are views of `bytes`. Null unless `bytes` is a notification or a response with a numeric id. */

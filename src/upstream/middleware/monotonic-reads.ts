@@ -1,4 +1,4 @@
-import { decodeString, kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
+import { kindOf, MemberFinder, scanArray, skipSpace } from '../../base/json-scan.ts';
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -20,35 +20,22 @@ function recordElement(spans: Span[], start: number, end: number): void {
   spans.push({ start, end });
 }
 
-/** `start` and `end` are -1 if the member is absent. */
-type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
-
-function recordMember(
-  span: MemberSpan,
-  nameStart: number,
-  nameEnd: number,
-  start: number,
-  end: number,
-): void {
-  span.members++;
-  if (decodeString(span.bytes, nameStart, nameEnd) !== NAME) return;
-  span.start = start;
-  span.end = end;
-}
+const config = new MemberFinder([NAME]);
 
 const splice = (bytes: Buffer, end: number, text: string, start: number): Buffer =>
   Buffer.concat([bytes.subarray(0, end), Buffer.from(text), bytes.subarray(start)]);
 
 function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
-  const span: MemberSpan = { bytes, start: -1, end: -1, members: 0 };
-  scanObject(bytes, at, DEPTH_MAX, span, recordMember);
-  if (span.start < 0) {
-    return splice(bytes, at + 1, `"${NAME}":${minSlot}${span.members === 0 ? '' : ','}`, at + 1);
+  config.scan(bytes, at, DEPTH_MAX);
+  const current = config.valueIn(bytes, 0)?.toString('latin1');
+  if (current === undefined) {
+    return splice(bytes, at + 1, `"${NAME}":${minSlot}${config.extras === 0 ? '' : ','}`, at + 1);
   }
-  const current = bytes.toString('latin1', span.start, span.end);
   // A higher or invalid value from the caller is kept.
   const isLower = current === 'null' || (SLOT_TEXT.test(current) && BigInt(current) < minSlot);
-  return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
+  return isLower
+    ? splice(bytes, config.starts[0] as number, String(minSlot), config.ends[0] as number)
+    : bytes;
 }
 
 /** @returns null if a param before `index` is missing, or if the param at `index` is neither null nor an object. */

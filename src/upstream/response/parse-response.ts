@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { MALFORMED, scanObject, skipSpace, skipValue } from '../../base/json-scan.ts';
+import { MALFORMED, MemberFinder, skipSpace, skipValue } from '../../base/json-scan.ts';
 import { areDigits, digitCount, matchesAt } from '../../base/text/short-bytes.ts';
 import type { RpcResponse } from '../../protocol/call.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
@@ -81,35 +81,24 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-/** Ambiguous if a name is repeated or contains an escape. */
-type Envelope = { readonly bytes: Buffer; readonly members: Map<string, Buffer>; isAmbiguous: boolean };
-
-function recordMember(
-  envelope: Envelope,
-  nameStart: number,
-  nameEnd: number,
-  from: number,
-  to: number,
-): void {
-  const name = envelope.bytes.toString('utf8', nameStart, nameEnd);
-  envelope.isAmbiguous ||= envelope.members.has(name) || name.includes('\\');
-  envelope.members.set(name, envelope.bytes.subarray(from, to));
-}
+/** Indexes of the members. */
+const [ID, RESULT, ERROR] = [0, 1, 2] as const;
+/** Shared by all responses: the result of a scan is used before the next one. */
+const envelope = new MemberFinder(['id', 'result', 'error']);
 
 /** Accepts any order and spacing. A null `result` or `error` counts as absent if the other member is present. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
-  const members = new Map<string, Buffer>();
-  const envelope: Envelope = { bytes, members, isAmbiguous: false };
-  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
-  if (end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous) return null;
-  const responseId = members.get('id')?.toString('latin1');
+  const end = envelope.scan(bytes, skipSpace(bytes, 0), DEPTH_MAX);
+  const isAmbiguous = envelope.counts.some((count) => count > 1);
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length || isAmbiguous) return null;
+  const responseId = envelope.valueIn(bytes, ID)?.toString('latin1');
   const isOurs = responseId === String(id);
-  const result = members.get('result');
-  const error = members.get('error');
-  if (error === undefined || error.equals(NULL)) {
-    return result !== undefined && isOurs ? { body: result, errorCode: 0 } : null;
+  const result = envelope.valueIn(bytes, RESULT);
+  const error = envelope.valueIn(bytes, ERROR);
+  if (error === null || error.equals(NULL)) {
+    return result !== null && isOurs ? { body: result, errorCode: 0 } : null;
   }
-  const errorCode = result === undefined || result.equals(NULL) ? errorCodeOf(error) : null;
+  const errorCode = result === null || result.equals(NULL) ? errorCodeOf(error) : null;
   if (errorCode === null) return null;
   const isUnreadable = responseId === 'null' && nodeErrorRow(errorCode).unreadable;
   return isOurs || isUnreadable ? { body: error, errorCode } : null;

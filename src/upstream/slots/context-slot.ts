@@ -1,4 +1,4 @@
-import { kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
+import { MemberFinder, scanArray, skipSpace } from '../../base/json-scan.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
@@ -75,49 +75,23 @@ export const firstSlotOf = (params: Buffer | null): Slot | null =>
 const DEPTH_MAX = 256;
 const SLOT_TEXT = /^\d{1,20}$/;
 
-type MemberSearch = { readonly bytes: Buffer; readonly name: string; start: number; end: number };
-
-function matchMember(
-  search: MemberSearch,
-  nameStart: number,
-  nameEnd: number,
-  start: number,
-  end: number,
-): void {
-  if (nameEnd - nameStart !== search.name.length) return;
-  if (search.bytes.toString('latin1', nameStart, nameEnd) !== search.name) return;
-  search.start = start;
-  search.end = end;
+/** Raw value of a member; null if the bytes at `start` are not an object with that member. */
+export function memberOf(bytes: Buffer, name: string, start = 0): Buffer | null {
+  const finder = new MemberFinder([name]);
+  return finder.scan(bytes, start, DEPTH_MAX) < 0 ? null : finder.valueIn(bytes, 0);
 }
 
-function find(bytes: Buffer, at: number, name: string): MemberSearch | null {
-  const search: MemberSearch = { bytes, name, start: -1, end: -1 };
-  const end = scanObject(bytes, at, DEPTH_MAX, search, matchMember);
-  return end < 0 || search.start < 0 ? null : search;
-}
-
-/** Raw value of a member; null if the bytes are not an object with that member. */
-export function memberOf(bytes: Buffer, name: string): Buffer | null {
-  const found = find(bytes, 0, name);
-  return found === null ? null : bytes.subarray(found.start, found.end);
-}
-
-function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
-  const text = bytes.toString('latin1', start, Math.min(end, start + 24));
-  return SLOT_TEXT.test(text) ? slotFrom(text) : null;
-}
-
-function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
-  const found = find(bytes, at, name);
-  return found === null ? null : slotIn(bytes, found.start, found.end);
+function slotIn(text: Buffer | null): Slot | null {
+  const digits = text?.toString('latin1', 0, 24);
+  return digits !== undefined && SLOT_TEXT.test(digits) ? slotFrom(digits) : null;
 }
 
 /** Finds `context.slot` at any position. */
 export function contextSlot(result: Buffer): Slot | null {
   const atHead = leadingContextSlot(result);
-  if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;
-  const context = find(result, 0, 'context');
-  return context === null ? null : slotMember(result, context.start, 'slot');
+  if (atHead !== null) return atHead;
+  const context = memberOf(result, 'context');
+  return context === null ? null : slotOfResult(context, 'slot');
 }
 
 export const reportsSlot = (row: MethodRow): boolean =>
@@ -126,22 +100,21 @@ export const reportsSlot = (row: MethodRow): boolean =>
 export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   if (row.context) return contextSlot(result);
   if (row === methods.getEpochInfo) return slotOfResult(result, 'absoluteSlot');
-  return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
+  return row === methods.getSlot ? slotIn(result) : null;
 }
 
 /** Block height; monotonic reads compare it like a slot, because it increases with the slot. */
 export const readObservedHeight = (row: MethodRow, result: Buffer): Slot | null =>
-  row === methods.getBlockHeight ? slotIn(result, 0, result.length) : null;
+  row === methods.getBlockHeight ? slotIn(result) : null;
 
-export const slotOfResult = (result: Buffer, name: string): Slot | null =>
-  kindOf(result[0]) === 'object' ? slotMember(result, 0, name) : null;
+export const slotOfResult = (result: Buffer, name: string): Slot | null => slotIn(memberOf(result, name));
 
 /** An item without a slot makes the result invalid. */
 type Newest = { readonly bytes: Buffer; readonly name: string; slot: Slot | null; hasMissing: boolean };
 
 function recordElement(newest: Newest, start: number): void {
   const { bytes, name } = newest;
-  const found = kindOf(bytes[start]) === 'object' ? slotMember(bytes, start, name) : null;
+  const found = slotIn(memberOf(bytes, name, start));
   newest.hasMissing ||= found === null;
   if (found !== null && (newest.slot === null || found > newest.slot)) newest.slot = found;
 }
