@@ -74,7 +74,8 @@ export class JsonSeal<Value> {
 
   #key(version: number): Buffer {
     const key = this.#keys.get(version);
-    if (key === undefined) throw new SealError(`a wallet needs pepper version ${version}, which is missing`);
+    if (key === undefined)
+      throw new SealError(`pepper version ${version} is missing; a sealed value needs it`);
     return key;
   }
 }
