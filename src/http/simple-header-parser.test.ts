@@ -46,8 +46,8 @@ function parseWithLlhttp(text: string): Head | null {
       all.at(-1)![1] += bytes.toString('latin1', start, end);
       inName = false;
     },
-    onHead(_status, isKeptAlive) {
-      keepAlive = isKeptAlive;
+    onHead(_status, isPersistent) {
+      keepAlive = isPersistent;
       return true;
     },
     onBody: () => {},
