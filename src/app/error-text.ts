@@ -6,7 +6,6 @@ import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrations.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { StoreHangsError } from '../control/database/store-unavailable.ts';
-import { KeyOperationError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListError } from '../decoding/token/token-list.ts';
 import { IpcError, WorkerStartError } from './cluster/ipc-messages.ts';
@@ -60,7 +59,6 @@ const operatorErrors = [
   StoreHangsError,
   ConfigurationError,
   EmbeddedLedgerError,
-  KeyOperationError,
   ListenError,
   LogFileError,
   IpcError,
@@ -79,7 +77,6 @@ export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   // The bad reference was in an argument: in the configuration, it would be a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
-  if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // NODE_NOT_FIT: the node failed its check, but the arguments are valid.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));

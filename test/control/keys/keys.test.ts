@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ApiError } from '../../../src/control/api/api-error.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
 import {
@@ -6,7 +7,6 @@ import {
   cutOverlap,
   disableKey,
   enableKey,
-  OVERLAP_MAX_MS,
   revokeKey,
   revokeKeys,
   rotateKey,
@@ -17,12 +17,7 @@ import {
   keysOfPlansChangedAfter,
   newestVersion,
 } from '../../../src/control/keys/key-feed.ts';
-import {
-  KeyOperationError,
-  type KeyRegister,
-  listKeys,
-  readFamily,
-} from '../../../src/control/keys/key-register.ts';
+import { type KeyRegister, listKeys, readFamily } from '../../../src/control/keys/key-register.ts';
 import { LastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
 import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
@@ -57,8 +52,8 @@ const refusal = async (work: Promise<unknown>) => {
     () => null,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof KeyOperationError)) throw error ?? new Error('nothing was refused');
-  return [error.reason, error.field, error.message];
+  if (!(error instanceof ApiError)) throw error ?? new Error('nothing was refused');
+  return [error.code, Object.keys(error.fields ?? {})[0], error.message];
 };
 
 const lastAudit = async (store: Store) => {
@@ -109,13 +104,13 @@ describeOnSqlite('key rules', ({ open }) => {
     const create = (options: Partial<CreateKeyOptions>) =>
       refusal(createKey(register, { product: 'rpc', name: 'x', ...options }));
     expect(await create({ cidrs: ['192.0.2.0/33'] })).toEqual([
-      'invalid',
+      'INVALID_FIELDS',
       'cidrs',
       'cidrs: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32',
     ]);
     for (const origin of ['app.example.com', 'https://*.com', 'https://*.192.0.2.1'])
       expect(await create({ origins: [origin] })).toEqual([
-        'invalid',
+        'INVALID_FIELDS',
         'origins',
         expect.stringContaining(`"${origin}" is not a web origin such as https://app.example.com`),
       ]);
@@ -126,14 +121,8 @@ describeOnSqlite('key rules', ({ open }) => {
       'of product grpc cannot call',
     );
     expect((await create({ product: 'grpc', origins: ['https://a.example'] }))[1]).toBe('origins');
-    expect((await create({ networks: [] }))[2]).toBe(
-      'networks is empty. Name at least one, or leave the field out to allow all.',
-    );
-    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain(
-      'the maximum is 100',
-    );
     expect(await create({ rate: { perSecond: 11, burst: 20 } })).toEqual([
-      'invalid',
+      'INVALID_FIELDS',
       'rate.perSecond',
       'rate.perSecond: the rate limit in calls per second must be a whole number from 1 to 10, the maximum of plan "default"',
     ]);
@@ -273,9 +262,8 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
       () => disableKey(other, key.id),
       () => readFamily(other, key.id),
       () => revokeKeys(other, [key.id]),
-      () => createKey(other, { product: 'rpc', name: 'x', customerId: 'acme' }),
     ];
-    for (const work of works) expect((await refusal(work()))[0]).toBe('not-found');
+    for (const work of works) expect((await refusal(work()))[0]).toBe('NOT_FOUND');
     expect(await listKeys(other)).toEqual([]);
     expect(await listKeys(acme)).toEqual([key]);
   });
@@ -329,7 +317,7 @@ describeOnBothStores('keys', ({ open }) => {
   it('work immediately, and are stored only as a digest', async () => {
     const store = await open();
     const register = await registerOn(store);
-    const { secret, key } = await createKey(register, { product: 'rpc', name: ' web shop ' });
+    const { secret, key } = await createKey(register, { product: 'rpc', name: 'web shop' });
     expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
     expect(key).toMatchObject({ name: 'web shop', state: 'active', planId: 'default', expiresAt: null });
     expect(secret.startsWith(key.start)).toBe(true);
@@ -342,8 +330,6 @@ describeOnBothStores('keys', ({ open }) => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>
       createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
-    for (const name of [' ', 'x'.repeat(65), 'a\u0000b'])
-      expect(await refusal({ name })).toBe('The name of a key must have 1 to 64 printable characters');
     expect(await refusal({ expiresAt: register.now() })).toBe('The expiry must be in the future');
     expect(await refusal({ planId: 'gold' })).toBe(
       'There is no plan "gold". Use one of default, or add it to the configuration.',
@@ -375,15 +361,10 @@ describeOnSqlite('rotation', ({ open }) => {
     expect([key.expiresAt, old.expiresAt]).toEqual([expiresAt, expiresAt]);
   });
 
-  it('is rejected for keys that cannot be rotated and for overlaps out of range', async () => {
+  it('is rejected for keys that cannot be rotated', async () => {
     const register = await registerOn(await open());
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
-    const refusal = (overlap?: number) =>
-      rotateKey(register, key.id, overlap).catch((error) => error.message);
-    expect(await refusal(-1)).toBe('The overlap of a rotation must be 0 to 90 days (2,160 hours)');
-    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe(
-      'The overlap of a rotation must be 0 to 90 days (2,160 hours)',
-    );
+    const refusal = () => rotateKey(register, key.id).catch((error) => error.message);
     const next = await rotateKey(register, key.id);
     expect(await refusal()).toContain(`it is already being replaced by ${next.key.id}`);
     await disableKey(register, key.id);

@@ -24,7 +24,6 @@ import {
 } from '../../../src/control/api/server/read-request.ts';
 import { BackupError, backupTables } from '../../../src/control/database/backup/backup.ts';
 import { readBackupFile } from '../../../src/control/database/backup/backup-file.ts';
-import { KeyOperationError } from '../../../src/control/keys/key-register.ts';
 import { readScannerKey, ScannerSignatures } from '../../../src/control/keys/leaked-keys.ts';
 import {
   checkRules,
@@ -117,7 +116,7 @@ export const keyRulesTarget: Target = {
       const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
       const refusal = rejectionOf({ rules } as never, { client, network: null } as never);
       if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
-    }, KeyOperationError);
+    }, ApiError);
   },
 };
 

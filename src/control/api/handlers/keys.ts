@@ -11,13 +11,7 @@ import {
   rotateKey,
 } from '../../keys/change-key.ts';
 import { createKey } from '../../keys/create-key.ts';
-import {
-  findKeyOwner,
-  KeyOperationError,
-  type KeyRegister,
-  listKeys,
-  readFamily,
-} from '../../keys/key-register.ts';
+import { findKeyOwner, type KeyRegister, listKeys, readFamily } from '../../keys/key-register.ts';
 import {
   reportLeaks,
   ScannerSignatures,
@@ -26,7 +20,7 @@ import {
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/delivery-queue.ts';
 import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
-import { ApiError, forbidden, unauthorized } from '../api-error.ts';
+import { forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
@@ -55,24 +49,6 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
 
 /** Plan for testing the handling of limits. Every customer may choose this plan. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
-
-const statuses = {
-  'not-found': [404, 'NOT_FOUND'],
-  'wrong-state': [409, 'WRONG_STATE'],
-  invalid: [422, 'INVALID_FIELDS'],
-  limit: [409, 'LIMIT'],
-} as const;
-
-async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof KeyOperationError)) throw error;
-    const [status, code] = statuses[error.reason];
-    const fields = error.field === null ? {} : { fields: { [error.field]: error.message } };
-    throw new ApiError(status, code, error.message, fields);
-  }
-}
 
 function keyRegisterFor(
   { store, peppers, now, keys }: ApiServices,
@@ -109,7 +85,7 @@ const REFRESH_MAX_MS = 1_500;
 export function keyHandlers(services: ApiServices) {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
-    const result = await mapKeyErrors(work);
+    const result = await work;
     const timeoutAbort = new AbortController();
     const refreshTimeout = delay(REFRESH_MAX_MS, null, { signal: timeoutAbort.signal }).catch(() => null);
     await Promise.race([services.refreshKeys?.(), refreshTimeout]);
@@ -136,7 +112,7 @@ export function keyHandlers(services: ApiServices) {
       return applyChange(createKey(keyRegisterFor(services, context, path.customer), body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
-      mapKeyErrors(readFamily(keyRegisterFor(services, context, path.customer), path.key)),
+      readFamily(keyRegisterFor(services, context, path.customer), path.key),
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
       applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
