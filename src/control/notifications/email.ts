@@ -95,33 +95,27 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
+/** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
+export type MailRateLimiter = (mail: RateLimitedMail) => number;
+
 /** Limits the mails sent by this gateway. Deleting an invitation or a target does not reset the count. */
-export class MailRateLimiter {
-  readonly #limits: MailRateLimits;
-  readonly #now: () => number;
+export function mailRateLimiter(limits: MailRateLimits, clock: () => number): MailRateLimiter {
   /** Send times in the last hour, earliest first; one entry per customer, per sender and per recipient. */
-  readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
-
-  constructor(limits: MailRateLimits, now: () => number) {
-    this.#limits = limits;
-    this.#now = now;
-  }
-
-  /** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
-  take({ customer, sender, to }: RateLimitedMail): number {
-    const { customerPerHour, recipientPerHour } = this.#limits;
-    const now = this.#now();
+  const sentAt = new Lru<string, readonly number[]>(NAMES_MAX);
+  return ({ customer, sender, to }) => {
+    const { customerPerHour, recipientPerHour } = limits;
+    const now = clock();
     const shares = [
       [`customer ${customer}`, customerPerHour],
       [`sender ${sender}`, customerPerHour],
       [`to ${to.toLowerCase()}`, recipientPerHour],
     ] as const;
     const sent = shares.map(([name, most]) => {
-      const times = (this.#sent.get(name) ?? []).filter((at) => at > now - HOUR_MS);
+      const times = (sentAt.get(name) ?? []).filter((at) => at > now - HOUR_MS);
       return { name, times, waitMs: times.length < most ? 0 : (times[0] ?? now) + HOUR_MS - now };
     });
     const waitMs = Math.max(...sent.map((one) => one.waitMs));
-    if (waitMs === 0) for (const { name, times } of sent) this.#sent.set(name, [...times, now]);
+    if (waitMs === 0) for (const { name, times } of sent) sentAt.set(name, [...times, now]);
     return waitMs;
-  }
+  };
 }

@@ -4,9 +4,8 @@ import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
-import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import { fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
-import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
@@ -45,38 +44,9 @@ export type NodeCordon = Readonly<{
   isDrain: boolean;
 }>;
 
-export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
-
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
   return rows.map((row) => ({ ...fieldsOf(row, 'network', 'node', 'reason'), isDrain: row.is_drain === 1 }));
-}
-
-/** Cordons or drains a node, or updates its cordon. */
-export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
-  const { network, node, reason, isDrain } = cordon;
-  const action = isDrain ? 'node.drain' : 'node.cordon';
-  return makeChange(store, async (trx, version) => {
-    const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
-    await upsertRow(trx, 'node_cordon', { network, node }, columns);
-    const detail = { network, node, reason };
-    await writeAudit(trx, version, { ...act, at: nowMs, action, detail });
-  });
-}
-
-/** @returns false if the node was not cordoned. */
-export function uncordonNode(
-  store: Store,
-  { network, node }: Pick<NodeCordon, 'network' | 'node'>,
-  act: CordonActor,
-  nowMs: number,
-): Promise<boolean> {
-  return makeChange(store, async (trx, version) => {
-    if ((await deleteRows(trx, 'node_cordon', { network, node })) === 0) return false;
-    const detail = { network, node };
-    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', detail });
-    return true;
-  });
 }
 
 export type GatewayHooks = Readonly<{

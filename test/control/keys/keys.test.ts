@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/control/api/api-error.ts';
 import type { Store } from '../../../src/control/database/open.ts';
+import { updateRows } from '../../../src/control/database/rows.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
 import {
   changeKey,
@@ -19,7 +20,7 @@ import {
 } from '../../../src/control/keys/key-feed.ts';
 import { type KeyRegister, listKeys, readFamily } from '../../../src/control/keys/key-register.ts';
 import { LastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
-import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
+import { syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyId, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { LastUsedTracker } from '../../../src/gateway/metering/last-used.ts';
@@ -225,7 +226,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     await transactAndNotify(store, async (trx) => {
       const change = { plan_id: 'gold', version: await nextVersion(trx) };
       await trx.updateTable('customer').set(change).where('id', '=', 'acme').execute();
-      await moveKeysOfPlan(trx, 'acme', 'free', 'gold');
+      await updateRows(trx, 'api_key', { customer_id: 'acme', plan_id: 'free' }, { plan_id: 'gold' });
     });
     const records: KeyRecord[] = [];
     for await (const page of keysOfPlansChangedAfter(store, seen, 100)) records.push(...page);

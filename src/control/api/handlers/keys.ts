@@ -14,7 +14,7 @@ import { createKey } from '../../keys/create-key.ts';
 import { findKeyOwner, type KeyRegister, listKeys, readFamily } from '../../keys/key-register.ts';
 import {
   reportLeaks,
-  ScannerSignatures,
+  reportVerifier,
   SIGNATURE_HEADER,
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
@@ -83,7 +83,7 @@ async function checkPlanChoice(
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
-  const signatures = new ScannerSignatures(services.keys.scannerKeys);
+  const isSigned = reportVerifier(services.keys.scannerKeys);
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await work;
     const timeoutAbort = new AbortController();
@@ -130,7 +130,7 @@ export function keyHandlers(services: ApiServices) {
     'POST /keys/whose': ({ body }, context) => findKeyOwner(keyRegisterFor(services, context), body.text),
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
-      if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
+      if (!isSigned(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
         throw unauthorized(
           'WRONG_SIGNATURE',
           'Sign the report with a key of this service: see keys.scanner_keys',
