@@ -43,36 +43,35 @@ function problemOf(error: unknown): string {
   return problems[typeof code === 'string' ? code : ''] ?? 'the mail could not be sent';
 }
 
+const transportOf = ({ smtpUrl, timeoutMs }: MailOptions) =>
+  createTransport({
+    url: smtpUrl,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as SMTPTransport.Options);
+
 /** SMTP client with one connection per mail. */
 export class SmtpMailer implements Mailer {
-  readonly #send: (mail: SMTPTransport.MailOptions) => Promise<unknown>;
-  readonly #from: string;
-  readonly #inFlightMax: number;
+  readonly #options: MailOptions;
   #inFlight = 0;
 
-  constructor({ smtpUrl, from, timeoutMs, inFlightMax }: MailOptions) {
-    const transport = createTransport({
-      url: smtpUrl,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      dnsTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    } as SMTPTransport.Options);
-    this.#send = (mail) => transport.sendMail(mail);
-    this.#from = from;
-    this.#inFlightMax = inFlightMax;
+  /** @param options - read for each mail, because a reload may change them. */
+  constructor(options: MailOptions) {
+    this.#options = options;
   }
 
   async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
-    const reservedSlots = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
-    if (this.#inFlight >= this.#inFlightMax - reservedSlots)
-      throw new MailError('too many mails are being sent');
+    const { from, inFlightMax } = this.#options;
+    const reservedSlots = isUrgent ? 0 : Math.floor(inFlightMax / 4);
+    if (this.#inFlight >= inFlightMax - reservedSlots) throw new MailError('too many mails are being sent');
     this.#inFlight += 1;
     try {
       // An address object, because a comma in a string would add a second recipient.
-      await this.#send({ from: this.#from, to: { name: '', address: to }, subject, text });
+      await transportOf(this.#options).sendMail({ from, to: { name: '', address: to }, subject, text });
     } catch (error) {
       throw new MailError(problemOf(error));
     } finally {
