@@ -4,7 +4,7 @@ import type { Environment } from '../config/sources.ts';
 import type { Store } from '../control/database/open.ts';
 import { createFirstKeys, type NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
-import { LastUsedWriter } from '../control/keys/last-used-writer.ts';
+import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
@@ -95,8 +95,8 @@ async function watchStore(
   const usage = openUsage(store, configuration, log);
   const sharing = await openLimits(configuration, store, usage.epoch, log, workerLimitStore);
   const lastUsed = new LastUsedTracker({ keysMax: limits.keysMax });
-  const lastUsedWriter = new LastUsedWriter({ store, source: lastUsed });
-  lastUsedWriter.start();
+  const lastUses = lastUsedWriter({ store, source: lastUsed });
+  lastUses.start();
   const createAndRefresh = async (): Promise<readonly NewKey[]> => {
     const created = await createFirstStartKeys(prepared, configuration);
     if (created.length > 0) await feed.refresh();
@@ -111,7 +111,7 @@ async function watchStore(
       () => feed.stop(),
       () => sharing.stop(),
       () => usage.stop(),
-      () => lastUsedWriter.stop(),
+      () => lastUses.finish(),
       async () => stopLossWatch(),
       () => store.close(),
     ]);

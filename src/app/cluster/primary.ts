@@ -15,7 +15,7 @@ import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { openSharedServices } from '../shared-services.ts';
-import { ClusterMetrics } from './cluster-metrics.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
 import { ClusterStorageQuota } from './cluster-storage-quota.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
@@ -66,7 +66,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
     handlersFor: (worker) => ({
       getSettings: () => ({ ...workerSettings, worker, configuration: live.current }),
       limits: (steps) => limits.execute(worker, steps),
-      joinedMetrics: () => page.read(),
+      joinedMetrics: () => readMetrics(),
       reserveStorage: ({ cid, bytes }) => storageQuota === null || storageQuota.reserve(worker, cid, bytes),
       settleStorage({ cid, isStored }) {
         storageQuota?.settle(worker, cid, isStored);
@@ -90,7 +90,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
     },
     log,
   });
-  const page = new ClusterMetrics(processes, workers);
+  const readMetrics = clusterMetrics(processes, workers);
   const { store } = primary.prepared;
   const followers = workerFollowers(processes, log);
   const reload = reloadSource && new Reload({ live, reloadSource, store, activeNodes, log, followers });

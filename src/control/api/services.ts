@@ -45,7 +45,10 @@ export type ReloadResult = Readonly<{ changed: readonly string[]; restart: reado
 
 type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
-export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
+export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails }>;
+
+/** From the [request_log] section of the configuration. */
+type LogSettings = Readonly<{ sampleRatio: number; perSecond: number; retentionHours: number }>;
 
 /** The [keys] section of the configuration. */
 type KeySettings = Readonly<{

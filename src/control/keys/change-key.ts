@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import { ApiError, conflict } from '../api/api-error.ts';
 import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
@@ -279,10 +280,8 @@ export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promi
     const rows = await requireKeys(trx, [...new Set(ids)], register);
     const unrevoked = rows.filter(({ state }) => state !== 'revoked');
     const revoked = new Map<string, KeyTable>();
-    for (let from = 0; from < unrevoked.length; from += BATCH_KEYS) {
-      const batch = await revokeBatch(trx, register, unrevoked.slice(from, from + BATCH_KEYS));
-      for (const row of batch) revoked.set(row.id, row);
-    }
+    for (const batch of chunk(unrevoked, BATCH_KEYS))
+      for (const row of await revokeBatch(trx, register, batch)) revoked.set(row.id, row);
     return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));
   });
 }

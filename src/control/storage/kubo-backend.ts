@@ -66,35 +66,28 @@ const ADD = `/api/v0/add?${new URLSearchParams({
 const IMPORT = '/api/v0/dag/import?pin-roots=true';
 
 /** Stores and pins files on a Kubo node. */
-export class KuboBackend implements FileBackend {
-  readonly #service: StorageService;
+export function kuboBackend({ url, authorization, limits }: KuboBackendOptions) {
+  const service = new StorageService(url, authorization ?? null, { ...storageServiceLimits, ...limits });
+  return {
+    /** Adds the file. If the node computes a different CID, imports our blocks instead. */
+    async store(file: SpooledFile): Promise<void> {
+      const content = await openAsBlob(file.path, { type: 'application/octet-stream' });
+      if ((await add(service, content)) !== file.cid) await importBlocks(service, file, content);
+    },
+    close: () => service.close(),
+  } satisfies FileBackend & { close(): Promise<void> };
+}
 
-  constructor({ url, authorization, limits }: KuboBackendOptions) {
-    const service = { ...storageServiceLimits, ...limits };
-    this.#service = new StorageService(url, authorization ?? null, service);
-  }
+async function add(service: StorageService, content: Blob): Promise<string> {
+  const hash = linesOf(await service.request('POST', ADD, content)).at(-1)?.Hash;
+  if (typeof hash !== 'string') throw storageUnavailable('the Kubo node returned no CID');
+  return hash;
+}
 
-  /** Adds the file. If the node computes a different CID, imports our blocks instead. */
-  async store(file: SpooledFile): Promise<void> {
-    const content = await openAsBlob(file.path, { type: 'application/octet-stream' });
-    if ((await this.#add(content)) !== file.cid) await this.#import(file, content);
-  }
-
-  close(): Promise<void> {
-    return this.#service.close();
-  }
-
-  async #add(content: Blob): Promise<string> {
-    const hash = linesOf(await this.#service.request('POST', ADD, content)).at(-1)?.Hash;
-    if (typeof hash !== 'string') throw storageUnavailable('the Kubo node returned no CID');
-    return hash;
-  }
-
-  async #import(file: SpooledFile, content: Blob): Promise<void> {
-    const lines = linesOf(await this.#service.request('POST', IMPORT, toCar(file, content)));
-    const root = lines.map(({ Root }) => Root).find((one) => one?.Cid?.['/'] === file.cid);
-    if (!root || root.PinErrorMsg) throw storageUnavailable('the Kubo node did not pin the file');
-  }
+async function importBlocks(service: StorageService, file: SpooledFile, content: Blob): Promise<void> {
+  const lines = linesOf(await service.request('POST', IMPORT, toCar(file, content)));
+  const root = lines.map(({ Root }) => Root).find((one) => one?.Cid?.['/'] === file.cid);
+  if (!root || root.PinErrorMsg) throw storageUnavailable('the Kubo node did not pin the file');
 }
 
 type ResponseLine = {

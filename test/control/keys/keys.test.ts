@@ -19,7 +19,7 @@ import {
   newestVersion,
 } from '../../../src/control/keys/key-feed.ts';
 import { type KeyRegister, listKeys, readFamily } from '../../../src/control/keys/key-register.ts';
-import { LastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
+import { lastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyId, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
@@ -438,17 +438,15 @@ describeOnBothStores('the last use of a key', ({ open }) => {
       ids.push((await createKey(register, { product: 'rpc', name: 'x' })).key.id as KeyId);
     const [a, b] = ids as [KeyId, KeyId];
     const [one, other] = [new LastUsedTracker(), new LastUsedTracker()];
-    const [writer, slower] = [one, other].map(
-      (source) => new LastUsedWriter({ store, source, batchKeys: 1 }),
-    );
+    const [writer, slower] = [one, other].map((source) => lastUsedWriter({ store, source, batchKeys: 1 }));
     const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
     const before = await version();
     one.record(a, '192.0.2.1', 150_000);
     one.record(b, null, 150_000);
-    await writer!.stop();
+    await writer!.finish();
     other.record(a, '192.0.2.2', 49_000);
     other.record(b, '2001:db8::1', 49_500);
-    await slower!.stop();
+    await slower!.finish();
     const uses = new Map(
       (await listKeys(register)).map((key) => [key.id, [key.lastUsedAt, key.lastUsedFrom]]),
     );
@@ -460,7 +458,7 @@ describeOnBothStores('the last use of a key', ({ open }) => {
     // A last use must not change the version that gateways poll.
     expect(await version()).toEqual(before);
     one.record(a, '192.0.2.3', 150_001);
-    await writer!.flush();
+    await writer!.run();
     expect((await listKeys(register)).find(({ id }) => id === a)).toMatchObject({
       lastUsedAt: 150_001,
       lastUsedFrom: '192.0.2.3',

@@ -25,9 +25,7 @@ const HOUR_MS = 3_600_000;
 
 /** Without a gateway, nothing is logged. */
 const noLog: LogServices = {
-  share: 0,
-  perSecond: 0,
-  keptHours: retentionLimits.retentionHours,
+  settings: { sampleRatio: 0, perSecond: 0, retentionHours: retentionLimits.retentionHours },
   tails: new LogTails(),
 };
 
@@ -43,7 +41,7 @@ const noSuch = (what: string): ApiError =>
 
 async function listLog(services: ApiServices, { path, query }: LogsInput) {
   const { store, now } = services;
-  const { share, perSecond, keptHours } = services.log ?? noLog;
+  const { sampleRatio: share, perSecond, retentionHours: keptHours } = (services.log ?? noLog).settings;
   const { cursor, limit, from, to, ...fields } = query;
   const after = decodeCursor(cursor, 'string');
   const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
