@@ -9,22 +9,13 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 /** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
 export function buildAdmissionServices({ keys }: Configuration, access: Access, telemetry: Telemetry) {
   const { requestLog, counters, connections, submissions } = telemetry;
-  const failedAuthLimiter = new FailedAuthLimiter({
-    get failedAuthPerMinute() {
-      return keys.failedAuthPerMinute;
-    },
-    get blockMs() {
-      return keys.failedAuthBlockMs;
-    },
-    addressesMax: keys.addressesMax,
-    exempt: keys.failedAuthExempt,
-  });
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    failedAuthLimiter,
+    // Passes the live section itself, so that a reload takes effect.
+    failedAuthLimiter: new FailedAuthLimiter(keys),
   });
   const meter = new CallMeter({
     usage: access.usage,

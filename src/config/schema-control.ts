@@ -104,7 +104,7 @@ export const keys = section(
     }),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
-      [...failedAuthOptions.exempt],
+      [...failedAuthOptions.failedAuthExempt],
       'Addresses that are never blocked, in addition to trusted proxies.',
     ),
     revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
@@ -131,8 +131,7 @@ export const keys = section(
     usageHoursDays: usageRetention.hoursDays,
     usageMinutesDays: usageRetention.minutesDays,
     usageJournalMaxBytes: usageJournalOptions.maxBytes,
-    failedAuthBlockMs: failedAuthOptions.blockMs,
-    ...pick(failedAuthOptions, ['failedAuthPerMinute', 'addressesMax']),
+    ...pick(failedAuthOptions, ['failedAuthPerMinute', 'failedAuthBlockMs', 'addressesMax']),
   },
 );
 
