@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './extensions.ts';
+import { decodeMintScale } from './extensions.ts';
+import type { InterestBearingConfig, ScaledUiAmountConfig } from './ui-amount.ts';
 import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
 
 /** 365.24 days, as in the token program. */
