@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
-import type { Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import { createFirstKeys, type NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
 import { LastUsedWriter } from '../control/keys/last-used-writer.ts';

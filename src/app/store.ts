@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
-import { openDatabase, type Store } from '../control/database/open.ts';
+import { openDatabase } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 

@@ -6,20 +6,7 @@ import { migrate } from './migrations.ts';
 import { openPostgres, type PostgresOptions, PostgresWatch } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
-
-export type Store = Readonly<{
-  dialect: 'sqlite' | 'postgres';
-  db: Kysely<Schema>;
-  /** For logs: the file, or the server without credentials. */
-  location: string;
-  /** Schema number before migration; 0 for an empty database. */
-  schemaFound: number;
-  /** Opens a separate connection that is notified of changes; null for SQLite. */
-  watch: ((onChange: () => void) => PostgresWatch) | null;
-  /** @throws StoreReplacedError if the file was deleted or replaced. */
-  checkNotReplaced(): void;
-  close(): Promise<void>;
-}>;
+import type { Store } from './store.ts';
 
 /** The path no longer leads to the open database file, so changes by other processes would be missed. */
 export class StoreReplacedError extends Error {

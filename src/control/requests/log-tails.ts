@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDefaults } from '../../base/with-defaults.ts';
 import { ApiError } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 

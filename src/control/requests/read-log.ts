@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
-import type { Store } from '../database/open.ts';
 import { fieldsOf } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { RequestLogTable } from '../database/tables/requests.ts';
 
 const TIME_DIGITS = 12;

@@ -8,7 +8,8 @@ import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
 import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
-import type { SentMessages, UsageMeter, UsageStatus } from './usage-meter.ts';
+import type { SentMessages, UsageMeter } from './usage-meter.ts';
+import type { UsageStatus } from './usage-status.ts';
 
 /** State of one request. Times are milliseconds on the `performance.now()` clock. */
 export class RequestContext {

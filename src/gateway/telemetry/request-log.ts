@@ -6,7 +6,7 @@ import type { Product } from '../../protocol/product.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import { type RequestStep, RequestTrace, type TraceLink } from '../../protocol/request-trace.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
-import type { UsageStatus } from '../metering/usage-meter.ts';
+import type { UsageStatus } from '../metering/usage-status.ts';
 import { redactBody, redactText } from './redact-body.ts';
 
 export const requestLogOptions = {

@@ -30,7 +30,8 @@ import {
   statusOfFailure,
   toFailure,
 } from '../metering/call-meter.ts';
-import { NOTIFICATIONS, type UsageStatus } from '../metering/usage-meter.ts';
+import { NOTIFICATIONS } from '../metering/usage-meter.ts';
+import type { UsageStatus } from '../metering/usage-status.ts';
 import { CallPipeline, type PipelineParts } from '../pipeline.ts';
 import { LiveSession } from './live-session.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { migrations } from '../migrations.ts';
-import type { Store } from '../open.ts';
 import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
+import type { Store } from '../store.ts';
 
 type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
 
