@@ -14,7 +14,7 @@ import { memoryCacheLimits } from '../upstream/middleware/response-cache.ts';
 import { SLOT_CACHE_FRESH_MS } from '../upstream/middleware/slot-cache.ts';
 import { offChainLimits, offChainRules } from '../upstream/off-chain/limits.ts';
 import { deshredLimits, shredLimits } from '../upstream/shreds/shreds-config.ts';
-import { submitLimits } from '../upstream/submit/submission.ts';
+import { submitLimits } from '../upstream/submit/limits.ts';
 import { limit, option, optional, pick, required, section, tables } from './option.ts';
 import {
   connectableNetwork,

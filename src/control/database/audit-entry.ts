@@ -10,3 +10,5 @@ export type AuditEntry = Readonly<{
   /** Must not contain secrets. */
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
+
+export type RequestMetadata = Required<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;

@@ -9,8 +9,8 @@ import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
+import { EntryIds } from './entry-ids.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
-import { EntryIds } from './read-log.ts';
 
 export type RequestSources = Readonly<{
   requests: Pick<RequestLog, 'drain'>;

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { RequestTrace } from '../../protocol/request-trace.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { creditsOf, type QuotaLedger } from '../limits/quota.ts';

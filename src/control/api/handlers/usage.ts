@@ -5,7 +5,7 @@ import { grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { subscriptions } from '../../../protocol/subscriptions.ts';
 import type { Store } from '../../database/store.ts';
-import { firstIdAt } from '../../requests/read-log.ts';
+import { firstIdAt } from '../../requests/entry-ids.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,
