@@ -2,6 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { makeFolder } from '../../base/make-folder.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { migrate } from './migrations.ts';
 import { openPostgres, type PostgresOptions, PostgresWatch } from './postgres.ts';
 import type { Schema } from './schema.ts';
@@ -9,7 +10,7 @@ import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
 
 /** The path no longer leads to the open database file, so changes by other processes would be missed. */
-export class StoreReplacedError extends Error {
+export class StoreReplacedError extends OperatorError {
   constructor(file: string) {
     super(`the database file ${file} was deleted or replaced while in use. Put it back, or restart.`);
     this.name = 'StoreReplacedError';

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import { OperatorError } from '../../base/operator-error.ts';
 import { digestApiKey, findApiKeys, parseApiKey } from '../../gateway/auth/api-key.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
@@ -69,7 +70,7 @@ export const keyLimits = {
   publicAddressPerSecond: 10,
 } as const;
 
-export class KeyOperationError extends Error {
+export class KeyOperationError extends OperatorError {
   readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
   /** Name of the field in the control API. */
   readonly field: string | null;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { migrations } from '../migrations.ts';
 import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
@@ -116,7 +117,7 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-export class BackupError extends Error {
+export class BackupError extends OperatorError {
   override name = 'BackupError';
 }
 
