@@ -11,7 +11,7 @@ import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
 import { type AttemptListener, preflightFault, sendAttempt } from '../retry/attempt.ts';
-import { decideRetry, isAmbiguous } from '../retry/policy.ts';
+import { decideRetry, isAmbiguous } from '../retry/decision.ts';
 import type { SubmitLimits } from './limits.ts';
 import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
