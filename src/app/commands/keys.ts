@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import type { Configuration } from '../../config/configuration.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
@@ -11,7 +9,7 @@ import { KeyOperationError, type KeyView } from '../../control/keys/key-register
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
-import { databaseFile } from '../process/data-dir.ts';
+import { checkStoreExists } from '../store.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
 type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
@@ -109,16 +107,6 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerJson> 
 export function identifyKeyOffline(text: string): KeyOwnerJson | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
-}
-
-/** Prevents commands from creating an empty database. @throws KeyOperationError not-found */
-export function checkStoreExists({ store, dataDir }: Configuration): void {
-  const file = databaseFile(dataDir);
-  if (store.databaseUrl !== null || existsSync(file)) return;
-  throw new KeyOperationError(
-    'not-found',
-    `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
-  );
 }
 
 type KeyCommandsOptions = OfflineOptions &
