@@ -12,8 +12,7 @@ import { LastUsedTracker } from '../gateway/metering/last-used.ts';
 import { errorText } from './error-text.ts';
 import { openLimits } from './limits.ts';
 import { stopEach } from './process/stop-each.ts';
-import type { PreparedStore } from './store.ts';
-import { openStore, pepperSources } from './store.ts';
+import { openStore, type PreparedStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
+import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/upkeep-limits.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';

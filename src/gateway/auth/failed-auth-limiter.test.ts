@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientInfoFor } from '../../../test/project/callers.ts';
-import type { ClientInfo } from '../../protocol/client-info.ts';
-import { unknownClient } from '../../protocol/client-info.ts';
+import { type ClientInfo, unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { FailedAuthLimiter, type FailedAuthOptions } from './failed-auth-limiter.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMintScale } from './extensions.ts';
-import type { InterestBearingConfig, ScaledUiAmountConfig } from './ui-amount.ts';
-import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
+import {
+  type InterestBearingConfig,
+  interestBearingAmount,
+  type ScaledUiAmountConfig,
+  scaledUiAmount,
+} from './ui-amount.ts';
 
 /** 365.24 days, as in the token program. */
 const YEAR = 31_556_736n;
