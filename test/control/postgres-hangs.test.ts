@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { isStoreUnavailable } from '../../src/control/database/store-unavailable.ts';
 import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';

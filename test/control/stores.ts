@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
+import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 
 export type Stores = Readonly<{

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
 const INTERVAL_MS = 5_000;

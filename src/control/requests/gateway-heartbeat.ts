@@ -3,10 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { Store } from '../database/open.ts';
+import type { AuditEntry } from '../database/audit-entry.ts';
 import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
-import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { backupTables } from '../../../src/control/database/backup/backup.ts';
-import type { OpenOptions, Store } from '../../../src/control/database/open.ts';
+import type { OpenOptions } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { describeOnBothStores, describeOnSqlite, type Stores } from '../stores.ts';
 import {
   type AccountsFixture,

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';

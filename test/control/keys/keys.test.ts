@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import { OVERLAP_MAX_MS } from '../../../src/control/api/contract/keys.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
 import {
   changeKey,
   cutOverlap,
   disableKey,
   enableKey,
-  OVERLAP_MAX_MS,
   revokeKey,
   revokeKeys,
   rotateKey,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+import { openDatabase } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { temporaryFolder } from '../../service/program.ts';
 
 const KILLS = 5;

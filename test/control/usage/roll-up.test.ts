@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';

@@ -6,7 +6,7 @@ import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { newer, newestOf } from '../../slots/newest-slot.ts';
-import type { EmittedTransactions } from '../block-stream.ts';
+import type { EmittedTransactions } from '../preferred-feed.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
