@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { genesisHashes } from '../src/upstream/genesis.ts';
+import { genesisHashes } from '../src/upstream/genesis-hash.ts';
 import { runHere } from './cli/run-solway.ts';
 import { blocks, pages } from './project/pages.ts';
 import { eventually } from './service/eventually.ts';
