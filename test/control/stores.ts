@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import type { Store } from '../../src/control/database/store.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 
 export type Stores = Readonly<{
@@ -23,7 +22,7 @@ async function makeTemplate(server: PostgresServer): Promise<string> {
 }
 
 function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'solway-store-'));
+  const folder = temporaryFolder('store');
   const opened: Store[] = [];
   const deferred: (() => Promise<void>)[] = [];
   let server: PostgresServer | null = null;
@@ -38,7 +37,6 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   });
   afterAll(async () => {
     await server?.destroy();
-    rmSync(folder, { recursive: true, force: true });
   });
   const fresh = async (): Promise<OpenOptions> =>
     server === null ? { file: join(folder, `${++files}.db`) } : { url: await server.createDatabase() };

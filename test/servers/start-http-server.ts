@@ -141,8 +141,12 @@ export class TestHttpServer extends ScriptedGateway {
     return this.rawClient();
   }
 
+  /** @throws Error if a key was logged. */
   async stop(): Promise<void> {
     await this.http.drain(0);
+    const logged = this.lines.join('\n');
+    if (this.secrets.some((secret) => logged.includes(secret.slice(-38))))
+      throw new Error('a secret was logged');
   }
 }
 
