@@ -61,7 +61,7 @@ export const hash: Codec<Blockhash> = {
 
 export const struct = <T extends object>(
   fields: { readonly [Name in keyof T]-?: Codec<T[Name]> },
-): Codec<T> => {
+): Codec<Readonly<T>> => {
   const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][];
   return {
     read: (reader) => Object.fromEntries(entries.map(([name, { read }]) => [name, read(reader)])) as T,

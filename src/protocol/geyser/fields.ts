@@ -43,10 +43,6 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   return value;
 }
 
-/** Unix seconds. */
-export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
-
 /** Reads `BlockHeight` or `NumPartitions`. */
 export const readWrappedUint64 = (reader: ProtobufReader): bigint =>
   readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);

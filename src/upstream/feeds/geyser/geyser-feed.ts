@@ -3,7 +3,7 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
 import type { RawUpdate } from '../../../protocol/geyser/raw-update.ts';
-import { decodeSubscribeUpdate } from '../../../protocol/geyser/subscribe-update.ts';
+import { decodeSubscribeUpdate, type Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
@@ -18,7 +18,7 @@ import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
@@ -211,7 +211,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   #handleUpdate({ tail }: RawUpdate): void {
     try {
       const { update, createdAt } = decodeSubscribeUpdate(tail);
-      this.#gapQueue.push({ update: update as FeedUpdate, at: createdAt ?? BigInt(Date.now()) });
+      this.#gapQueue.push({ update: update as Update, at: createdAt ?? BigInt(Date.now()) });
     } catch (error) {
       if (!(error instanceof InvalidProtobuf)) throw error;
       if (this.#hasWarnedMalformed) return;

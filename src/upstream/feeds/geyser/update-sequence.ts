@@ -1,4 +1,5 @@
 import type { Commitment } from '../../../protocol/commitment.ts';
+import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
@@ -8,7 +9,6 @@ import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { newer, newestOf } from '../../slots/newest-slot.ts';
 import type { EmittedTransactions } from '../preferred-feed.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import type { FeedUpdate } from './mint-queue.ts';
 
 /** At `processed`, transactions are emitted as they arrive; at other commitments, only with their complete slot. */
 class EmittedSlots implements EmittedTransactions {
@@ -124,7 +124,7 @@ export class UpdateSequence {
   }
 
   /** @param at - Unix milliseconds. */
-  eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
+  eventsOf(update: Update, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
     if (this.root !== null && slot <= this.root) return [];
     if (update.kind === 'slot' && update.status === 'confirmed') {
