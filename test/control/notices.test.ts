@@ -49,7 +49,7 @@ function isSignedWith(secret: string, { headers, body }: Call): boolean {
   return headers['webhook-signature'] === `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`;
 }
 
-describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
+describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   const calls: Call[] = [];
   let statuses: number[] = [];
   const receiver = createServer((request, response) => {
@@ -70,7 +70,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     ({ port } = receiver.address() as AddressInfo);
     smtpUrl = await smtp.listen();
-    database = await fresh();
+    database = await migrated();
   });
   afterAll(async () => {
     receiver.close();
