@@ -1,4 +1,5 @@
-import { ByteReader, readOrNull } from '../../base/bytes.ts';
+import { ByteReader } from '../../base/bytes.ts';
+import { readOrNull } from '../codec.ts';
 import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.ts';
 
 export type Extension = readonly [type: number, value: Uint8Array];
