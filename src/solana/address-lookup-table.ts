@@ -1,6 +1,6 @@
-import { readOrNull } from '../base/bytes.ts';
 import type { Account } from './account/account.ts';
 import { type Address, addressFromBytes } from './address.ts';
+import { readOrNull } from './codec.ts';
 import type { LoadedAddresses, Message } from './message/message.ts';
 import { programs } from './programs.ts';
 import type { TransactionError } from './transaction/transaction-error.ts';

@@ -1,15 +1,15 @@
-import { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { ByteWriter } from '../base/bytes.ts';
 import { addressFromBytes } from './address.ts';
 import {
   array,
   bool,
   bytes,
   type Codec,
-  decodedOrNull,
   i64,
   list,
   option,
   pubkey,
+  readOrNull,
   struct,
   u8,
   u16,
@@ -78,8 +78,7 @@ const layoutOf = (version: VoteState['version']) => layouts[version].layout as u
 
 /** @returns null if the data is invalid, or the account is uninitialized or of an unsupported version. */
 export const decodeVoteState = (data: Uint8Array): VoteState | null =>
-  decodedOrNull(() => {
-    const reader = new ByteReader(data);
+  readOrNull(data, (reader) => {
     const version = versions[reader.u32() - 1];
     return version === undefined ? null : ({ version, ...layoutOf(version).read(reader) } as VoteState);
   });

@@ -4,6 +4,8 @@ import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta, rawEntry, rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlock, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
+import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
+import { decodeUpdate, type Update } from '../../src/protocol/geyser/update/decode-update.ts';
 import type { BlockUpdate, TypedUpdate } from './shapes.ts';
 
 export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
@@ -45,6 +47,13 @@ export function tailOf(update: TypedUpdate, createdAt: Uint8Array): Uint8Array {
   if (update.kind !== 'block') return rawOf(update, createdAt).tail;
   const block = rawBlock(update, createdAt);
   return blockTail(block, { ...block, slices: null });
+}
+
+/** null for kinds that subscriptions do not need. */
+export function decodedUpdate(message: Uint8Array): Update | null {
+  const raw = readRawUpdate(message, 0);
+  const isDecodable = raw?.kind === 'account' || raw?.kind === 'slot' || raw?.kind === 'transaction';
+  return isDecodable ? decodeUpdate(raw) : null;
 }
 
 /** A complete message, copied to a new array. */

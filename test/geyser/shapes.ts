@@ -6,8 +6,8 @@ import {
   txErrDecode,
 } from '@triton-one/yellowstone-grpc';
 import type { BlockHeader } from '../../src/protocol/geyser/encode/raw-slot.ts';
-import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { AccountWrite } from '../../src/protocol/geyser/update/account.ts';
+import type { Update } from '../../src/protocol/geyser/update/decode-update.ts';
 import type { EntryUpdate } from '../../src/protocol/geyser/update/entry.ts';
 import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
 import type { TransactionInfo } from '../../src/protocol/geyser/update/transaction.ts';
@@ -18,6 +18,7 @@ import { type BlockReward, rewardTypes } from '../../src/solana/transaction/tran
 import { lamports, slot as slotOf } from '../../src/solana/units.ts';
 import type { updates } from './arbitrary.ts';
 import { metaFacts, type OracleMeta, oracleAccount, oracleMetaFacts, oracleTransaction } from './oracle.ts';
+import { decodedUpdate } from './re-encode.ts';
 
 /** Converts updates decoded by Solway and by the published codec to a common shape. */
 
@@ -114,7 +115,7 @@ const metaOf = (meta: SubscribeUpdateBlockMeta | SubscribeUpdateBlock) => ({
 });
 
 const decoded = (update: Partial<SubscribeUpdate>): Update =>
-  decodeSubscribeUpdate(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()).update!;
+  decodedUpdate(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()) as Update;
 
 /** Converts an update from the published codec. */
 export function typedUpdate(update: Partial<SubscribeUpdate>): TypedUpdate {

@@ -1,4 +1,5 @@
-import { ByteReader, readOrNull } from '../../base/bytes.ts';
+import { ByteReader } from '../../base/bytes.ts';
+import { readOrNull } from '../codec.ts';
 import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.ts';
 import type { InterestBearingConfig, MintScale, ScaledUiAmountConfig } from './ui-amount.ts';
 

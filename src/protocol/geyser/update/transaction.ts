@@ -6,8 +6,8 @@ import type { Signature } from '../../../solana/signature.ts';
 import { decodeTransaction, TRANSACTION_MAX_BYTES } from '../../../solana/transaction/decode-transaction.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
-import { type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { readSignature, readSlot, required } from '../fields.ts';
+import type { Slot } from '../../../solana/units.ts';
+import { readSignature, required } from '../fields.ts';
 import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 import { readMeta } from '../storage/meta.ts';
 
@@ -118,7 +118,7 @@ export type TransactionInfo = Readonly<{
 
 export type TransactionUpdate = Readonly<{ kind: 'transaction'; slot: Slot; info: TransactionInfo }>;
 
-function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
+export function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
   let signature: Signature | null = null;
   let [isVote, index] = [false, 0];
   let transaction: Transaction | null = null;
@@ -140,15 +140,4 @@ function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
     },
     index,
   };
-}
-
-export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate {
-  let info: TransactionInfo | null = null;
-  let slot = slotOf(0);
-  while (reader.next()) {
-    if (reader.field === 1) info = readTransactionInfo(reader.message());
-    else if (reader.field === 2) slot = readSlot(reader);
-    else reader.skipField();
-  }
-  return { kind: 'transaction', slot, info: required(info, 'a transaction') };
 }

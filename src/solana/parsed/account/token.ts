@@ -1,6 +1,6 @@
-import { ByteReader } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { decodedOrNull } from '../../codec.ts';
+import { readOrNull } from '../../codec.ts';
 import { mintTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { nativeMint } from '../../programs.ts';
 import { findExtension, readExtensions } from '../../token/extensions.ts';
@@ -89,8 +89,7 @@ const extensionKinds: readonly ExtensionKind[] = `
   });
 
 function readExtensionState({ name, read }: ExtensionKind, value: Uint8Array): Members | null {
-  return decodedOrNull(() => {
-    const data = new ByteReader(value);
+  return readOrNull(value, (data) => {
     const state = read?.(data) ?? null;
     return data.remaining > 0 && name !== 'tokenMetadata' ? null : state;
   });

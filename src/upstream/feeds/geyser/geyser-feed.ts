@@ -1,9 +1,10 @@
 import type { Logger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
-import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
-import type { RawUpdate } from '../../../protocol/geyser/raw-update.ts';
-import { decodeSubscribeUpdate, type Update } from '../../../protocol/geyser/subscribe-update.ts';
+import { readTimestamp } from '../../../protocol/geyser/fields.ts';
+import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
+import type { RawSlot, RawUpdate } from '../../../protocol/geyser/raw-update.ts';
+import { type DecodableUpdate, decodeUpdate } from '../../../protocol/geyser/update/decode-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
@@ -187,7 +188,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  onEarlierStatus(update: RawUpdate): void {
+  onEarlierStatus(update: RawSlot): void {
     if (this.#subscriptions.size > 0) this.#handleUpdate(update);
   }
 
@@ -208,10 +209,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#failAll(({ slotsSeen }) => slotsSeen < ACCEPTED_AFTER_SLOTS);
   }
 
-  #handleUpdate({ tail }: RawUpdate): void {
+  #handleUpdate(raw: DecodableUpdate): void {
     try {
-      const { update, createdAt } = decodeSubscribeUpdate(tail);
-      this.#gapQueue.push({ update: update as Update, at: createdAt ?? BigInt(Date.now()) });
+      const at = readTimestamp(new ProtobufReader(raw.createdAt));
+      this.#gapQueue.push({ update: decodeUpdate(raw), at });
     } catch (error) {
       if (!(error instanceof InvalidProtobuf)) throw error;
       if (this.#hasWarnedMalformed) return;

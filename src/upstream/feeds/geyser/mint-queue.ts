@@ -1,4 +1,4 @@
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 
 /** `at`: when the server created the update or, if unknown, when it arrived, in Unix milliseconds. */
 export type QueuedUpdate = Readonly<{ update: Update; at: bigint }>;

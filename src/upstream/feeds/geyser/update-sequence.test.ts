@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import { slot as slotOf } from '../../../solana/units.ts';
 import { UpdateSequence } from './update-sequence.ts';

@@ -1,6 +1,6 @@
 import type { Commitment } from '../../../protocol/commitment.ts';
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
 import type { Signature } from '../../../solana/signature.ts';
