@@ -18,7 +18,8 @@ const ISOLATED = [
 const temporary = mkdtempSync(join(tmpdir(), 'sw-'));
 // PostgreSQL runs as another user.
 chmodSync(temporary, 0o711);
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+// It may still be shutting down.
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 10 }));
 
 export default defineConfig({
   test: {

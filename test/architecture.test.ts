@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findLoop, importsIn, readImportGraph } from './project/import-graph.ts';
+import { findLoop, importsIn, longestChain, readImportGraph } from './project/import-graph.ts';
 import { mayImport } from './project/layers.ts';
 
-const graph = readImportGraph(join(import.meta.dirname, '..'));
+const root = join(import.meta.dirname, '..');
+const graph = readImportGraph(root);
 const files = [...graph.keys()];
 /** `src/base/…` belongs to the layer base, `packages/localnet/src/…` to localnet. */
 const layerOf = (file: string): string => file.split('/')[1] ?? '';
@@ -34,6 +35,11 @@ describe('the layers', () => {
 
   it('have no import cycles, not even of types', () => {
     expect(findLoop(graph)).toBeNull();
+  });
+
+  it('have no static import chain of more than 20 files, types included', () => {
+    const chain = longestChain(readImportGraph(root, { dynamic: false }));
+    expect(chain.length, chain.join('\n')).toBeLessThanOrEqual(20);
   });
 });
 
@@ -66,6 +72,18 @@ describe('the import graph', () => {
         ]),
       ),
     ).toEqual(['b', 'c', 'b']);
+  });
+
+  it('finds the longest chain', () => {
+    expect(
+      longestChain(
+        new Map([
+          ['a', ['d', 'b']],
+          ['b', ['c', 'd']],
+          ['c', ['d']],
+        ]),
+      ),
+    ).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('is read from the source files', () => {

@@ -9,7 +9,6 @@ import {
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
 import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts';
 import { readRawUpdate } from '../src/protocol/geyser/read-raw-update.ts';
-import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
 import { handleReflection } from '../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../src/protocol/grpc/status.ts';
 import { decodeEntryMessage } from '../src/protocol/shredstream/entries.ts';
@@ -46,6 +45,7 @@ import { decodeTransactionError } from '../src/solana/transaction/transaction-er
 import { readWireTransaction } from '../src/solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';
+import { decodedUpdate } from './geyser/re-encode.ts';
 
 /**
  * Properties of all ledger and wire codecs. The other round trips are tested next to their codecs: base58, message,
@@ -113,7 +113,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a transaction', decodeTransaction],
   ['a transaction as it stands on the wire', readWireTransaction],
   ['a transaction error', decodeTransactionError],
-  ['an update of a Geyser stream', decodeSubscribeUpdate, [InvalidProtobuf]],
+  ['an update of a Geyser stream', decodedUpdate, [InvalidProtobuf]],
   ['an update of the shred stage', readDeshredUpdate, [InvalidProtobuf]],
   ['a batch of a ShredStream proxy', decodeEntryMessage, [InvalidProtobuf]],
   ['an update that goes on as bytes', (bytes) => readRawUpdate(bytes, 0), [InvalidProtobuf]],

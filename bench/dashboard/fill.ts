@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 
 const MINUTE_MS = 60_000;
 

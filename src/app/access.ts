@@ -1,11 +1,9 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
-import type { Store } from '../control/database/open.ts';
 import { createFirstKeys, type NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
 import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
-import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
@@ -14,13 +12,11 @@ import { LastUsedTracker } from '../gateway/metering/last-used.ts';
 import { errorText } from './error-text.ts';
 import { openLimits } from './limits.ts';
 import { stopEach } from './process/stop-each.ts';
-import { openStore, pepperSources } from './store.ts';
+import { openStore, type PreparedStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
 const ACTOR = 'first start';
-
-export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /**
  * Opens and upgrades the store, checks its peppers, and stores the plans.

@@ -2,13 +2,18 @@ import type { Configuration } from '../config/configuration.ts';
 import { Admission } from '../gateway/admission.ts';
 import { FailedAuthLimiter } from '../gateway/auth/failed-auth-limiter.ts';
 import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
-import { CallMeter } from '../gateway/metering/call-meter.ts';
+import { CallMeter, type CallMeterParts } from '../gateway/metering/call-meter.ts';
+import type { PipelineParts } from '../gateway/pipeline.ts';
 import type { Access } from './access.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
+
+/** What records requests, submissions and connections. */
+type Recorders = Required<
+  Pick<CallMeterParts, 'requestLog' | 'counters'> & Pick<PipelineParts, 'submissions' | 'connections'>
+>;
 
 /** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
-export function buildAdmissionServices({ keys }: Configuration, access: Access, telemetry: Telemetry) {
-  const { requestLog, counters, connections, submissions } = telemetry;
+export function buildAdmissionServices({ keys }: Configuration, access: Access, recorders: Recorders) {
+  const { requestLog, counters, connections, submissions } = recorders;
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
@@ -26,5 +31,3 @@ export function buildAdmissionServices({ keys }: Configuration, access: Access, 
   });
   return { admission, meter, connections, submissions };
 }
-
-export type AdmissionServices = ReturnType<typeof buildAdmissionServices>;

@@ -1,10 +1,11 @@
 import type { Logger } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
 
-export class NoNodesError extends Error {
+export class NoNodesError extends OperatorError {
   override name = 'NoNodesError';
 }
 

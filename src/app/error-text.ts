@@ -1,20 +1,7 @@
 import { redact } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { ArgumentsError, ConfigurationError, SecretReferenceError, showUrl } from '../config/errors.ts';
 import { ApiError } from '../control/api/api-error.ts';
-import { ApiUnreachableError } from '../control/api/client.ts';
-import { BackupError } from '../control/database/backup/backup.ts';
-import { SchemaTooNewError } from '../control/database/migrations.ts';
-import { StoreReplacedError } from '../control/database/open.ts';
-import { StoreHangsError } from '../control/database/store-unavailable.ts';
-import { PepperError } from '../control/pepper.ts';
-import { TokenListError } from '../decoding/token/token-list.ts';
-import { IpcError, WorkerStartError } from './cluster/ipc-messages.ts';
-import { NoNodesError } from './development-mode.ts';
-import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
-import { ReloadError } from './reload-commands.ts';
-import { ListenError } from './servers/listen.ts';
-import { TlsFileError } from './servers/tls-files.ts';
-import { LogFileError } from './telemetry/log-output.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
@@ -50,27 +37,6 @@ function codeOf(error: unknown): string {
 }
 
 const CONNECTION_LOST = 'connection to PostgreSQL lost: check that it is running';
-
-const operatorErrors = [
-  ApiError,
-  ApiUnreachableError,
-  BackupError,
-  StoreReplacedError,
-  StoreHangsError,
-  ConfigurationError,
-  EmbeddedLedgerError,
-  ListenError,
-  LogFileError,
-  IpcError,
-  NoNodesError,
-  PepperError,
-  ReloadError,
-  SchemaTooNewError,
-  SecretReferenceError,
-  TlsFileError,
-  TokenListError,
-  WorkerStartError,
-];
 
 /** Whether the error means that the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
@@ -120,6 +86,6 @@ export function ledgerErrorText(error: unknown): string {
 
 /** Error text for operators. Solway's own errors contain a remedy; known system errors get one by error code. */
 export function errorText(error: unknown): string {
-  if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
+  if (error instanceof OperatorError) return error.message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
 import { describeRedisError } from '../control/shared/redis-client.ts';

@@ -1,13 +1,14 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { OperatorError } from '../base/operator-error.ts';
 import { remoteApi } from '../control/api/client.ts';
 import type { ReloadResult } from '../control/api/services.ts';
 import { reloadSocketFile } from './process/data-dir.ts';
 
 export type { ReloadResult };
 
-export class ReloadError extends Error {
+export class ReloadError extends OperatorError {
   override name = 'ReloadError';
 }
 

@@ -4,7 +4,7 @@ import { ConfigurationError, describeProblem, type Problem } from '../config/err
 import { type Changes, changesBetween, type LiveConfiguration } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ReloadActor, ReloadResult } from '../control/api/services.ts';
-import type { Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
 import { errorText } from './error-text.ts';

@@ -1,8 +1,13 @@
+import { existsSync } from 'node:fs';
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
-import { openDatabase, type Store } from '../control/database/open.ts';
-import type { PepperSources } from '../control/pepper.ts';
+import { notFound } from '../control/api/api-error.ts';
+import { openDatabase } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
+import type { PepperSources, Peppers } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
+
+export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /** @param onError - called when an idle connection breaks. @throws SchemaTooNewError, or the driver's error */
 export function openStore(
@@ -32,6 +37,15 @@ export async function withStore<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** Prevents commands from creating an empty database. @throws ApiError 404 */
+export function checkStoreExists({ store, dataDir }: Configuration): void {
+  const file = databaseFile(dataDir);
+  if (store.databaseUrl !== null || existsSync(file)) return;
+  throw notFound(
+    `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
+  );
 }
 
 export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({

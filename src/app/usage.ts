@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/store.ts';
 import type { RecoveredJournal } from '../control/usage/usage-journal.ts';
 import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';

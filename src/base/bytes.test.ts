@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteReader, ByteWriter, OutOfBytes, readOrNull } from './bytes.ts';
+import { ByteReader, ByteWriter, OutOfBytes } from './bytes.ts';
 
 describe('byte reader', () => {
   it('reads little-endian fields in sequence', () => {
@@ -43,14 +43,4 @@ it('byte writer writes what the reader reads back', () => {
       expect(reader.remaining).toBe(0);
     }),
   );
-});
-
-it('readOrNull returns null for truncated bytes and rethrows other errors', () => {
-  expect(readOrNull(Uint8Array.of(1), (reader) => reader.u16())).toBeNull();
-  expect(readOrNull(Uint8Array.of(1, 2), (reader) => reader.u16())).toBe(0x0201);
-  expect(() =>
-    readOrNull(Uint8Array.of(1), () => {
-      throw new TypeError('a defect');
-    }),
-  ).toThrow('a defect');
 });

@@ -163,13 +163,3 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 }
-
-/** Calls `read` with a reader of the bytes. @returns null if the bytes end too early. */
-export function readOrNull<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
-  try {
-    return read(new ByteReader(bytes));
-  } catch (error) {
-    if (error instanceof OutOfBytes) return null;
-    throw error;
-  }
-}

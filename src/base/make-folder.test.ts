@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../test/service/program.ts';
 import { makeFolder } from './make-folder.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'make-folder-'));
+  root = temporaryFolder('make-folder');
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 describe('makeFolder', () => {
   it('makes a folder and its parents with the given mode', () => {

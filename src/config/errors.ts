@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { redact } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 const DISPLAY_LENGTH_MAX = 60;
 
@@ -41,7 +42,7 @@ export function describeProblem({ source, field, message }: Problem): string {
 }
 
 /** Invalid configuration. Lists all problems found, without secrets. */
-export class ConfigurationError extends Error {
+export class ConfigurationError extends OperatorError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
@@ -82,6 +83,6 @@ export class ArgumentsError extends Error {
 }
 
 /** A secret reference that cannot be resolved. The message names the reference, never a value. */
-export class SecretReferenceError extends Error {
+export class SecretReferenceError extends OperatorError {
   override name = 'SecretReferenceError';
 }

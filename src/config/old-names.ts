@@ -1,5 +1,4 @@
-import { snakeCase } from './option.ts';
-import { entries } from './schema.ts';
+import { type Entry, snakeCase } from './option.ts';
 import { isTable, type Table } from './table.ts';
 
 /** Old to new names. Exported for the test. */
@@ -72,43 +71,50 @@ const removed: Readonly<Record<string, readonly string[]>> = {
   gateways: ['look_interval_ms', 'connections_shown_max'],
 };
 
+type Entries = ReadonlyMap<string, Entry>;
+
 /** Most removed options became fixed limits of the same name. If a limit is renamed, add its old name to `removed`. */
-function isFixedLimit(section: string, name: string): boolean {
-  const entry = Object.hasOwn(entries, section) ? entries[section] : undefined;
+function isFixedLimit(entry: Entry | undefined, name: string): boolean {
   if (entry?.form !== 'section' || Object.hasOwn(entry.rows, name)) return false;
   return Object.keys(entry.limits).some((limit) => snakeCase(limit) === name);
 }
 
-function messageFor(section: string, name: string): string | null {
+function messageFor(entries: Entries, section: string, name: string): string | null {
   const field = `${section}.${name}`;
   if (field === 'localnet.enabled')
     return 'is replaced by --dev: remove it, and use --dev for an embedded ledger';
   if (Object.hasOwn(renamed, field)) return `was renamed: write ${renamed[field]} instead`;
   const isRemoved = Object.hasOwn(removed, section) && removed[section]?.includes(name);
-  if (!isRemoved && !isFixedLimit(section, name)) return null;
+  if (!isRemoved && !isFixedLimit(entries.get(section), name)) return null;
   return 'is not an option, its value is fixed: remove it';
 }
 
 /** Whether the section exists in this version or existed in an earlier version. */
-const isOldSection = (section: string): boolean =>
-  [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
+const isOldSection = (entries: Entries, section: string): boolean =>
+  entries.has(section) ||
+  Object.hasOwn(removed, section) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
-/** Removes old option names and reports each as a problem. @param isSection - whether this version has the section. */
+/**
+ * Removes old option names and reports each as a problem.
+ * @param entries - all sections, by name.
+ * @param isSection - whether operators may write the section.
+ */
 export function extractOldNames(
   written: Table,
+  entries: Entries,
   isSection: (name: string) => boolean,
 ): Readonly<{ raw: Table; problems: readonly Readonly<{ field: string; message: string }>[] }> {
   const problems: { field: string; message: string }[] = [];
   const isCurrent = (section: string, name: string): boolean => {
-    const message = messageFor(section, name);
+    const message = messageFor(entries, section, name);
     if (message !== null) problems.push({ field: `${section}.${name}`, message });
     return message === null;
   };
   const sections = Object.entries(written).flatMap(([section, value]): [string, unknown][] => {
     if (!isTable(value)) return [[section, value]];
     const current = Object.entries(value).filter(([name]) => isCurrent(section, name));
-    if (current.length > 0 || isSection(section) || !isOldSection(section))
+    if (current.length > 0 || isSection(section) || !isOldSection(entries, section))
       return [[section, Object.fromEntries(current)]];
     if (Object.keys(value).length === 0)
       problems.push({ field: section, message: 'is no longer a section: remove it' });

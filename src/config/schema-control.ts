@@ -1,9 +1,9 @@
 /** Options of the database, keys, accounts, limits, notices and plans. */
 
 import { accountLimits } from '../control/accounts/account-options.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
-import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/change-key.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';

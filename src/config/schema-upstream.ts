@@ -1,4 +1,4 @@
-import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
+import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/upkeep-limits.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
@@ -14,7 +14,7 @@ import { memoryCacheLimits } from '../upstream/middleware/response-cache.ts';
 import { SLOT_CACHE_FRESH_MS } from '../upstream/middleware/slot-cache.ts';
 import { offChainLimits, offChainRules } from '../upstream/off-chain/limits.ts';
 import { deshredLimits, shredLimits } from '../upstream/shreds/shreds-config.ts';
-import { submitLimits } from '../upstream/submit/submission.ts';
+import { submitLimits } from '../upstream/submit/limits.ts';
 import { limit, option, optional, pick, required, section, tables } from './option.ts';
 import {
   connectableNetwork,

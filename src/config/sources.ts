@@ -249,6 +249,7 @@ function sourceFinder(names: SourceNames, fallback: string): SourceOf {
   };
 }
 
+const sections = new Map(Object.entries(entries));
 const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => name));
 
 type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
@@ -262,7 +263,7 @@ export function readUnresolvedSources(
   const file = displayName === null ? null : resolve(displayName);
   const source = displayName ?? 'configuration';
   const written = file === null || displayName === null ? {} : readToml(file, displayName);
-  const { raw, problems } = extractOldNames(written, (name) => fileNames.has(name));
+  const { raw, problems } = extractOldNames(written, sections, (name) => fileNames.has(name));
   const names: SourceNames = new Map();
   putEnvironment(raw, environment, names);
   putArguments(raw, args, names);

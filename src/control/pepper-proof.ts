@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Store } from './database/open.ts';
+import type { Store } from './database/store.ts';
 import { transact } from './database/transaction.ts';
 import { notExpired } from './keys/key-quota.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 /** Server-side secrets by version. During a rotation, several versions are accepted. */
 export type Peppers = Readonly<{
@@ -10,7 +11,7 @@ export type Peppers = Readonly<{
   secrets: ReadonlyMap<number, Buffer>;
 }>;
 
-export class PepperError extends Error {
+export class PepperError extends OperatorError {
   override name = 'PepperError';
 }
 

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
-import type { Store } from './database/open.ts';
 import { findRow, upsertRow } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
+import type { Store } from './database/store.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
 export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { authenticatorOf, createKey } from '../../test/gateway/keys.ts';
 import { clientInfoFor } from '../../test/project/callers.ts';
+import type { ClientInfo } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
-import type { ClientInfo } from '../protocol/request-handler.ts';
 import { Admission } from './admission.ts';
 import { generateApiKey } from './auth/api-key.ts';
 import { FailedAuthLimiter, failedAuthOptions } from './auth/failed-auth-limiter.ts';

@@ -1,19 +1,9 @@
-import type { IpAddress } from '../base/ip-address.ts';
 import type { Network, PendingCall, RpcResponse } from './call.ts';
+import type { ClientInfo } from './client-info.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
 import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
-
-/** The client as seen by the listener. */
-export type ClientInfo = Readonly<{
-  /** The forwarded address if the client is behind trusted proxies. Empty if the client has already disconnected. */
-  address: string;
-  ip: IpAddress | null;
-  /** Whether `address` is that of a trusted proxy that forwarded no address, so that many clients may share it. */
-  isProxy: boolean;
-  origin: string | null;
-}>;
 
 export type Caller = Readonly<{
   /** API key as sent; null if absent. Used for authentication only. */

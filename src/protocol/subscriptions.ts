@@ -1,6 +1,5 @@
 import type { Address } from '../solana/address.ts';
-import type { AccountEncoding } from '../solana/encoding/encodings.ts';
-import type { BlockView } from '../solana/encoding/ui-block.ts';
+import type { AccountEncoding, BlockView } from '../solana/encoding/encodings.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';

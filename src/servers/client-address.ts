@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { CidrSet, type IpAddress, parseIpAddress } from '../base/ip-address.ts';
-import { unknownClient } from '../protocol/client-info.ts';
-import type { ClientInfo } from '../protocol/request-handler.ts';
+import { type ClientInfo, unknownClient } from '../protocol/client-info.ts';
 
 export type AddressHeaders = Readonly<{
   'x-forwarded-for'?: string | string[] | undefined;

@@ -1,5 +1,6 @@
 import { AddressLookupTableAccount } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
+import { account } from '../../test/streams/ledger-script.ts';
 import { ByteWriter } from '../base/bytes.ts';
 import type { Account } from './account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from './address.ts';
@@ -7,7 +8,7 @@ import { decodeAddressLookupTable, resolveLookups } from './address-lookup-table
 import { blockhashFromBytes } from './blockhash.ts';
 import type { Message } from './message/message.ts';
 import { programs } from './programs.ts';
-import { lamports, slot, U64_MAX } from './units.ts';
+import { slot, U64_MAX } from './units.ts';
 
 const keyOf = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));
 const tableKey = keyOf(1);
@@ -35,13 +36,8 @@ function tableData(head: Head = {}): Uint8Array {
   return writer.finish();
 }
 
-const accountOf = (data: Uint8Array, owner: Address = programs.addressLookupTable): Account => ({
-  lamports: lamports(1),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: U64_MAX,
-});
+const accountOf = (data: Uint8Array, owner: Address = programs.addressLookupTable): Account =>
+  account({ data, owner });
 
 const messageOf = (writable: number[], readonly: number[]): Message => ({
   version: 0,

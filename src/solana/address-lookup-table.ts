@@ -1,6 +1,6 @@
-import { readOrNull } from '../base/bytes.ts';
 import type { Account } from './account/account.ts';
 import { type Address, addressFromBytes } from './address.ts';
+import { readOrNull } from './codec.ts';
 import type { LoadedAddresses, Message } from './message/message.ts';
 import { programs } from './programs.ts';
 import type { TransactionError } from './transaction/transaction-error.ts';
@@ -11,23 +11,13 @@ const LOOKUP_TABLE = 1;
 /** Number of slots a table stays usable after deactivation, equal to the length of the SlotHashes sysvar. */
 const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
-/** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
-export type LookupTableMeta = Readonly<{
-  /** u64::MAX while the table is active. */
-  deactivationSlot: bigint;
-  lastExtendedSlot: bigint;
-  lastExtendedSlotStartIndex: number;
-  /** null when frozen. */
-  authority: Address | null;
-}>;
-
-type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
-
-export type RawLookupTable = Readonly<{ meta: LookupTableMeta; addresses: Uint8Array }>;
-
 type TableFault = { fault: TransactionError };
 
-export function readLookupTable(data: Uint8Array): RawLookupTable | null {
+/**
+ * `deactivationSlot` is u64::MAX while the table is active; `authority` is null when frozen.
+ * Source: solana-address-lookup-table-interface, `LookupTableMeta`.
+ */
+export function readLookupTable(data: Uint8Array) {
   if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0) return null;
   return readOrNull(data, (reader) => {
     if (reader.u32() !== LOOKUP_TABLE) return null;
@@ -43,7 +33,10 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
   });
 }
 
-export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
+export type RawLookupTable = NonNullable<ReturnType<typeof readLookupTable>>;
+type LookupTableMeta = RawLookupTable['meta'];
+
+export function decodeAddressLookupTable(data: Uint8Array) {
   const table = readLookupTable(data);
   if (table === null) return null;
   const { meta, addresses: bytes } = table;

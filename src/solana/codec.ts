@@ -12,6 +12,7 @@ export class InvalidEncoding extends Error {
   override readonly name: string = 'InvalidEncoding';
 }
 
+/** @returns null for invalid or truncated data, for which readers throw InvalidEncoding or OutOfBytes. */
 export function decodedOrNull<T>(read: () => T): T | null {
   try {
     return read();
@@ -20,6 +21,10 @@ export function decodedOrNull<T>(read: () => T): T | null {
     throw error;
   }
 }
+
+/** Decodes the start of `bytes`, like `decodedOrNull`. */
+export const readOrNull = <T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null =>
+  decodedOrNull(() => read(new ByteReader(bytes)));
 
 /** `bool` reads every nonzero byte as true. */
 const primitive = <Name extends 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool'>(name: Name) =>
@@ -61,7 +66,7 @@ export const hash: Codec<Blockhash> = {
 
 export const struct = <T extends object>(
   fields: { readonly [Name in keyof T]-?: Codec<T[Name]> },
-): Codec<T> => {
+): Codec<Readonly<T>> => {
   const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][];
   return {
     read: (reader) => Object.fromEntries(entries.map(([name, { read }]) => [name, read(reader)])) as T,
@@ -119,5 +124,5 @@ export const accountCodec = <T>(size: number, { read, write }: Codec<T>) => ({
     write(writer, value);
     return writer.zeros(Math.max(0, size - writer.length)).finish();
   },
-  decode: (data: Uint8Array): T | null => decodedOrNull(() => read(new ByteReader(data))),
+  decode: (data: Uint8Array): T | null => readOrNull(data, read),
 });

@@ -9,16 +9,12 @@ import { programs } from './programs.ts';
 
 export const NONCE_BYTES = 80;
 
-type NonceData = Readonly<{
-  authority: Address;
-  durableNonce: Blockhash;
-  lamportsPerSignature: bigint;
-}>;
+const nonceData = struct({ authority: pubkey, durableNonce: hash, lamportsPerSignature: u64 });
+type NonceData = ReturnType<typeof nonceData.read>;
 
 /** `data` is null if uninitialized. Legacy nonces no longer make transactions durable. Source: solana-nonce. */
 export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
 
-const nonceData = struct<NonceData>({ authority: pubkey, durableNonce: hash, lamportsPerSignature: u64 });
 const versions = ['legacy', 'current'] as const;
 
 const codec = accountCodec<Nonce>(NONCE_BYTES, {

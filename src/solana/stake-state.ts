@@ -1,28 +1,27 @@
-import type { Address } from './address.ts';
 import { accountCodec, type Codec, f64, InvalidEncoding, i64, pubkey, struct, u8, u64 } from './codec.ts';
 
 export const STAKE_STATE_BYTES = 200;
 
-/** Epochs, lamports and credits are u64. Source: solana-stake-interface, `state::Meta`. */
-export type StakeMeta = Readonly<{
-  rentExemptReserve: bigint;
-  authorized: Readonly<{ staker: Address; withdrawer: Address }>;
-  lockup: Readonly<{ unixTimestamp: bigint; epoch: bigint; custodian: Address }>;
-}>;
+/** Source: solana-stake-interface, `state::Meta`. */
+const meta = struct({
+  rentExemptReserve: u64,
+  authorized: struct({ staker: pubkey, withdrawer: pubkey }),
+  lockup: struct({ unixTimestamp: i64, epoch: u64, custodian: pubkey }),
+});
+export type StakeMeta = ReturnType<typeof meta.read>;
 
 /** Source: solana-stake-interface, `state::Stake`. */
-export type Stake = Readonly<{
-  delegation: Readonly<{
-    voter: Address;
-    stake: bigint;
-    activationEpoch: bigint;
+const stake = struct({
+  delegation: struct({
+    ...{ voter: pubkey, stake: u64, activationEpoch: u64 },
     /** u64::MAX unless deactivated. */
-    deactivationEpoch: bigint;
+    deactivationEpoch: u64,
     /** No longer used: features now set the rate. Usually 0.25. */
-    warmupCooldownRate: number;
-  }>;
-  creditsObserved: bigint;
-}>;
+    warmupCooldownRate: f64,
+  }),
+  creditsObserved: u64,
+});
+export type Stake = ReturnType<typeof stake.read>;
 
 /** Source: solana-stake-interface, `StakeStateV2`. */
 export type StakeState =
@@ -30,19 +29,6 @@ export type StakeState =
   | Readonly<{ type: 'initialized'; meta: StakeMeta }>
   | Readonly<{ type: 'delegated'; meta: StakeMeta; stake: Stake; flags: number }>
   | Readonly<{ type: 'rewardsPool' }>;
-
-const meta = struct<StakeMeta>({
-  rentExemptReserve: u64,
-  authorized: struct({ staker: pubkey, withdrawer: pubkey }),
-  lockup: struct({ unixTimestamp: i64, epoch: u64, custodian: pubkey }),
-});
-
-const stake = struct<Stake>({
-  delegation: struct({
-    ...{ voter: pubkey, stake: u64, activationEpoch: u64, deactivationEpoch: u64, warmupCooldownRate: f64 },
-  }),
-  creditsObserved: u64,
-});
 
 const layouts = {
   uninitialized: struct({}),

@@ -1,4 +1,3 @@
-import type { Blockhash } from './blockhash.ts';
 import {
   accountCodec,
   bool,
@@ -21,17 +20,9 @@ const epoch = branded<Epoch>(u64);
 export const CLOCK_BYTES = 40;
 
 /** Timestamps are in Unix seconds. Source: solana-clock, `Clock`. */
-type ClockSysvar = Readonly<{
-  slot: Slot;
-  epochStartTimestamp: bigint;
-  epoch: Epoch;
-  leaderScheduleEpoch: Epoch;
-  unixTimestamp: bigint;
-}>;
-
 export const { encode: encodeClock, decode: decodeClock } = accountCodec(
   CLOCK_BYTES,
-  struct<ClockSysvar>({
+  struct({
     ...{ slot, epochStartTimestamp: i64, epoch, leaderScheduleEpoch: epoch, unixTimestamp: i64 },
   }),
 );
@@ -39,17 +30,9 @@ export const { encode: encodeClock, decode: decodeClock } = accountCodec(
 export const EPOCH_SCHEDULE_BYTES = 33;
 
 /** Source: solana-epoch-schedule, `EpochSchedule`. */
-type EpochScheduleSysvar = Readonly<{
-  slotsPerEpoch: bigint;
-  leaderScheduleSlotOffset: bigint;
-  warmup: boolean;
-  firstNormalEpoch: bigint;
-  firstNormalSlot: bigint;
-}>;
-
 export const { encode: encodeEpochSchedule, decode: decodeEpochSchedule } = accountCodec(
   EPOCH_SCHEDULE_BYTES,
-  struct<EpochScheduleSysvar>({
+  struct({
     ...{ slotsPerEpoch: u64, leaderScheduleSlotOffset: u64, warmup: bool },
     ...{ firstNormalEpoch: u64, firstNormalSlot: u64 },
   }),
@@ -59,14 +42,12 @@ export const RENT_BYTES = 17;
 /** Bytes charged per account on top of its data. */
 const ACCOUNT_OVERHEAD_BYTES = 128n;
 
-/** Source: solana-rent, `Rent`. */
-type RentSysvar = Readonly<{
-  lamportsPerByteYear: bigint;
-  /** An account is rent-exempt if it holds this many years of rent. */
-  exemptionThreshold: number;
-  /** Percent, 0 to 100. */
-  burnPercent: number;
-}>;
+/**
+ * An account is rent-exempt if it holds `exemptionThreshold` years of rent; `burnPercent` is 0 to 100.
+ * Source: solana-rent, `Rent`.
+ */
+const rent = struct({ lamportsPerByteYear: u64, exemptionThreshold: f64, burnPercent: u8 });
+type RentSysvar = ReturnType<typeof rent.read>;
 
 export const DEFAULT_RENT: RentSysvar = {
   lamportsPerByteYear: 3480n,
@@ -74,10 +55,7 @@ export const DEFAULT_RENT: RentSysvar = {
   burnPercent: 50,
 };
 
-export const { encode: encodeRent, decode: decodeRent } = accountCodec(
-  RENT_BYTES,
-  struct<RentSysvar>({ lamportsPerByteYear: u64, exemptionThreshold: f64, burnPercent: u8 }),
-);
+export const { encode: encodeRent, decode: decodeRent } = accountCodec(RENT_BYTES, rent);
 
 /** Source: solana-rent, `Rent::minimum_balance`. */
 export function minimumBalance(rent: RentSysvar, dataLength: number): Lamports {
@@ -114,35 +92,24 @@ export const { encode: encodeLastRestartSlot, decode: decodeLastRestartSlot } = 
 export const RECENT_BLOCKHASHES_BYTES = 6008;
 export const RECENT_BLOCKHASHES_MAX = 150;
 
-/** Source: solana-sysvar, `recent_blockhashes::Entry`. */
-type RecentBlockhash = Readonly<{ blockhash: Blockhash; lamportsPerSignature: bigint }>;
-
-/** Newest first; at most 150 are written. */
+/** Newest first; at most 150 are written. Source: solana-sysvar, `recent_blockhashes::Entry`. */
 export const { encode: encodeRecentBlockhashes, decode: decodeRecentBlockhashes } = accountCodec(
   RECENT_BLOCKHASHES_BYTES,
-  list(struct<RecentBlockhash>({ blockhash: hash, lamportsPerSignature: u64 }), RECENT_BLOCKHASHES_MAX),
+  list(struct({ blockhash: hash, lamportsPerSignature: u64 }), RECENT_BLOCKHASHES_MAX),
 );
 
 export const EPOCH_REWARDS_BYTES = 81;
 
 /** Rewards are in lamports. Source: solana-epoch-rewards, `EpochRewards`. */
-export type EpochRewards = Readonly<{
-  distributionStartingBlockHeight: bigint;
-  numPartitions: bigint;
-  parentBlockhash: Blockhash;
-  /** u128. */
-  totalPoints: bigint;
-  totalRewards: bigint;
-  distributedRewards: bigint;
-  active: boolean;
-}>;
+const epochRewards = struct({
+  ...{ distributionStartingBlockHeight: u64, numPartitions: u64, parentBlockhash: hash },
+  ...{ totalPoints: u128, totalRewards: u64, distributedRewards: u64, active: bool },
+});
+export type EpochRewards = ReturnType<typeof epochRewards.read>;
 
 export const { encode: encodeEpochRewards, decode: decodeEpochRewards } = accountCodec(
   EPOCH_REWARDS_BYTES,
-  struct<EpochRewards>({
-    ...{ distributionStartingBlockHeight: u64, numPartitions: u64, parentBlockhash: hash },
-    ...{ totalPoints: u128, totalRewards: u64, distributedRewards: u64, active: bool },
-  }),
+  epochRewards,
 );
 
 export const SLOT_HASHES_BYTES = 20_488;
@@ -151,7 +118,7 @@ export const SLOT_HASHES_MAX = 512;
 /** Newest first; at most 512 are written. Source: solana-slot-hashes, `SlotHash`. */
 export const { encode: encodeSlotHashes, decode: decodeSlotHashes } = accountCodec(
   SLOT_HASHES_BYTES,
-  list(struct<Readonly<{ slot: Slot; hash: Blockhash }>>({ slot, hash }), SLOT_HASHES_MAX),
+  list(struct({ slot, hash }), SLOT_HASHES_MAX),
 );
 
 export const SLOT_HISTORY_BYTES = 131_097;
@@ -197,18 +164,11 @@ export const STAKE_HISTORY_BYTES = 16_392;
 export const STAKE_HISTORY_MAX = 512;
 
 /** Amounts are in lamports. Source: solana-stake-history, `StakeHistoryEntry`. */
-export type StakeHistoryEntry = Readonly<{
-  epoch: Epoch;
-  effective: bigint;
-  activating: bigint;
-  deactivating: bigint;
-}>;
+const stakeHistoryEntry = struct({ epoch, effective: u64, activating: u64, deactivating: u64 });
+export type StakeHistoryEntry = ReturnType<typeof stakeHistoryEntry.read>;
 
 /** Newest first; at most 512 are written. */
 export const { encode: encodeStakeHistory, decode: decodeStakeHistory } = accountCodec(
   STAKE_HISTORY_BYTES,
-  list(
-    struct<StakeHistoryEntry>({ epoch, effective: u64, activating: u64, deactivating: u64 }),
-    STAKE_HISTORY_MAX,
-  ),
+  list(stakeHistoryEntry, STAKE_HISTORY_MAX),
 );

@@ -1,15 +1,15 @@
-import { ByteReader, ByteWriter } from '../base/bytes.ts';
-import { type Address, addressFromBytes } from './address.ts';
+import { ByteWriter } from '../base/bytes.ts';
+import { addressFromBytes } from './address.ts';
 import {
   array,
   bool,
   bytes,
   type Codec,
-  decodedOrNull,
   i64,
   list,
   option,
   pubkey,
+  readOrNull,
   struct,
   u8,
   u16,
@@ -22,52 +22,10 @@ const VOTE_STATE_1_14_11_BYTES = 3731;
 const PRIOR_VOTERS = 32;
 const BLS_KEY_BYTES = 48;
 
-/** `latency` is in slots; 0 if not recorded. */
-type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
-
-/** Ring buffer of previous voters; `index` points to the newest. Source: solana-vote-interface, `CircBuf`. */
-type PriorVoters = Readonly<{
-  entries: readonly Readonly<{ voter: Address; fromEpoch: bigint; untilEpoch: bigint }>[];
-  index: bigint;
-  isEmpty: boolean;
-}>;
-
-type SharedFields = {
-  node: Address;
-  authorizedWithdrawer: Address;
-  votes: readonly LandedVote[];
-  rootSlot: bigint | null;
-  /** Sorted by epoch, ascending. */
-  authorizedVoters: readonly Readonly<{ epoch: bigint; voter: Address }>[];
-  epochCredits: readonly Readonly<{ epoch: bigint; credits: bigint; previousCredits: bigint }>[];
-  /** `timestamp` is in Unix seconds. */
-  lastTimestamp: Readonly<{ slot: bigint; timestamp: bigint }>;
-};
-
-type OldFields = {
-  version: 'V1_14_11' | 'V3';
-  /** Percent, 0 to 100. */
-  commission: number;
-  priorVoters: PriorVoters;
-};
-
-type NewFields = {
-  version: 'V4';
-  inflationRewardsCollector: Address;
-  blockRevenueCollector: Address;
-  /** 0 to 10,000. */
-  inflationRewardsCommissionBps: number;
-  blockRevenueCommissionBps: number;
-  pendingDelegatorRewards: bigint;
-  blsPublicKey: Uint8Array | null;
-};
-
-/** Source: solana-vote-interface, `VoteStateVersions`. */
-export type VoteState = Readonly<SharedFields & (OldFields | NewFields)>;
-
 const lockout = { slot: u64, confirmationCount: u32 };
-const landedVotes = list(struct<LandedVote>({ latency: u8, ...lockout }));
-const oldVotes: Codec<readonly LandedVote[]> = list({
+/** `latency` is in slots; 0 if not recorded. */
+const landedVotes = list(struct({ latency: u8, ...lockout }));
+const oldVotes: typeof landedVotes = list({
   read: (reader) => ({ latency: 0, ...struct(lockout).read(reader) }),
   write: struct(lockout).write,
 });
@@ -75,19 +33,23 @@ const oldVotes: Codec<readonly LandedVote[]> = list({
 const node = { node: pubkey, authorizedWithdrawer: pubkey };
 const rootAndVoters = {
   rootSlot: option(u64),
+  /** Sorted by epoch, ascending. */
   authorizedVoters: list(struct({ epoch: u64, voter: pubkey })),
 };
 const tail = {
   epochCredits: list(struct({ epoch: u64, credits: u64, previousCredits: u64 })),
+  /** `timestamp` is in Unix seconds. */
   lastTimestamp: struct({ slot: u64, timestamp: i64 }),
 };
 
-const priorVoters = struct<PriorVoters>({
+/** Ring buffer of previous voters; `index` points to the newest. Source: solana-vote-interface, `CircBuf`. */
+const priorVoters = struct({
   entries: array(PRIOR_VOTERS, struct({ voter: pubkey, fromEpoch: u64, untilEpoch: u64 })),
   ...{ index: u64, isEmpty: bool },
 });
 
-const old = (votes: Codec<readonly LandedVote[]>) =>
+/** `commission` is a percentage, 0 to 100. */
+const old = (votes: typeof landedVotes) =>
   struct({ ...node, commission: u8, votes, ...rootAndVoters, priorVoters, ...tail });
 
 /** In tag order, starting with tag 1. */
@@ -98,19 +60,25 @@ const layouts = {
     size: VOTE_STATE_BYTES,
     layout: struct({
       ...{ ...node, inflationRewardsCollector: pubkey, blockRevenueCollector: pubkey },
+      /** 0 to 10,000. */
       ...{ inflationRewardsCommissionBps: u16, blockRevenueCommissionBps: u16 },
       ...{ pendingDelegatorRewards: u64, blsPublicKey: option(bytes(BLS_KEY_BYTES)) },
       ...{ votes: landedVotes, ...rootAndVoters, ...tail },
     }),
   },
 };
+
+/** Source: solana-vote-interface, `VoteStateVersions`. */
+export type VoteState = {
+  [V in keyof typeof layouts]: Readonly<{ version: V }> & ReturnType<(typeof layouts)[V]['layout']['read']>;
+}[keyof typeof layouts];
+
 const versions = Object.keys(layouts) as VoteState['version'][];
 const layoutOf = (version: VoteState['version']) => layouts[version].layout as unknown as Codec<object>;
 
 /** @returns null if the data is invalid, or the account is uninitialized or of an unsupported version. */
 export const decodeVoteState = (data: Uint8Array): VoteState | null =>
-  decodedOrNull(() => {
-    const reader = new ByteReader(data);
+  readOrNull(data, (reader) => {
     const version = versions[reader.u32() - 1];
     return version === undefined ? null : ({ version, ...layoutOf(version).read(reader) } as VoteState);
   });
@@ -122,7 +90,7 @@ export function encodeVoteState(state: VoteState): Uint8Array {
   return writer.zeros(Math.max(0, size - writer.length)).finish();
 }
 
-export const NO_PRIOR_VOTERS: PriorVoters = {
+export const NO_PRIOR_VOTERS: ReturnType<typeof priorVoters.read> = {
   entries: Array.from({ length: PRIOR_VOTERS }, () => ({
     voter: addressFromBytes(new Uint8Array(32)),
     fromEpoch: 0n,

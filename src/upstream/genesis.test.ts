@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { genesisHashes, selectChain } from './genesis.ts';
+import { selectChain } from './genesis.ts';
+import { genesisHashes } from './genesis-hash.ts';
 
 const { devnet } = genesisHashes;
 const right = (...hashes: string[]): string | null => selectChain(hashes, devnet);

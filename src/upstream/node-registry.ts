@@ -4,10 +4,8 @@ import type { Logger } from '../base/log.ts';
 import { type Network, networks } from '../protocol/call.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
 import type { UpstreamLimits } from './limits.ts';
-import { createResponseBudget, type NodeConfig, UpstreamNode } from './node.ts';
+import { createResponseBudget, type NodeConfig, type NodesByNetwork, UpstreamNode } from './node.ts';
 import { NodeGroup } from './node-group.ts';
-
-export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
 
 type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 

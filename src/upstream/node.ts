@@ -29,6 +29,8 @@ export type NodeConfig = Readonly<{
   pipelining?: number;
 }>;
 
+export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
+
 /** Keeps invalid escapes, so that a URL that was stored without validation does not prevent startup. */
 function percentDecoded(text: string): string {
   try {

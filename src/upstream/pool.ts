@@ -1,48 +1,20 @@
 import { unlessAborted } from '../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../base/log.ts';
-import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
+import type { Call, Network, PendingCall, ResponseHandler } from '../protocol/call.ts';
 import { Failure, networkNotServed } from '../protocol/errors.ts';
 import { noopPendingCall } from '../protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
-import type { UpstreamNode } from './node.ts';
-import { NodeRegistry, type NodesByNetwork } from './node-registry.ts';
-import { type NodeStatus, statusOf } from './node-status.ts';
+import type { NodesByNetwork } from './node.ts';
+import { NodeRegistry } from './node-registry.ts';
+import { statusOf } from './node-status.ts';
 import { executeWithRetry } from './retry/executor.ts';
-import type { SlotTracker } from './slots/slot-tracker.ts';
+import type { UpstreamPool } from './upstream-pool.ts';
 
 export type UpstreamPoolOptions = Readonly<{
   nodes: NodesByNetwork;
   limits?: Partial<UpstreamLimits>;
   log: Logger;
 }>;
-
-/** All nodes as one dispatcher, with retries and failover. */
-export type UpstreamPool = RpcDispatcher &
-  SlotTracker &
-  Readonly<{
-    /** Starts health monitoring. Calls are served even before that. */
-    start(): void;
-    /** Calls in flight fail, so drain them first. */
-    stop(): Promise<void>;
-    status(): readonly NodeStatus[];
-    networks(): readonly Network[];
-    /** Nodes that may serve calls: on the right chain, not drained, and not cordoned unless all are cordoned. */
-    nodesOf(network: Network): readonly UpstreamNode[];
-    /**
-     * Takes a node out of service as long as another node of its network is in service.
-     * @param reason - shown in the status; may be empty.
-     * @returns false if there is no such node.
-     */
-    cordon(network: Network, node: string, reason: string): boolean;
-    /** @returns false if there is no such node. */
-    uncordon(network: Network, node: string): boolean;
-    /** Sends no calls to these nodes, even if no other node is left. @param drained - in the form `network/name`. */
-    drain(drained: ReadonlySet<string>): void;
-    /** Replaces nodes and limits. Calls in flight keep their nodes. */
-    change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Waits until all nodes have been polled and every network has a responding node. @returns false on timeout. */
-    waitUntilReady(timeoutMs: number): Promise<boolean>;
-  }>;
 
 /** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes. For other errors see `executeWithRetry`. */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {

@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfiguration } from '../../src/config/configuration.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/sources.ts';
+import { temporaryFolder } from '../service/program.ts';
 
-/** This folder is removed when the test process exits. */
-export const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));
+export const folder = temporaryFolder('configuration');
 export const file = join(folder, 'solway.toml');
-
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 type Environment = Record<string, string>;
 

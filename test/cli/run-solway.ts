@@ -3,21 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/program.ts';
+import { ownEnvironment } from '../service/program.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
-
-/** Excludes variables that would change the program's behavior; the gRPC server binds a free port. */
-const own = {
-  ...Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
-    ),
-  ),
-  SOLWAY_GRPC_PORT: '0',
-  SOLWAY_INTERNAL_LIMITS: 'allow',
-};
 
 /** Runs `solway …` as a process in an empty folder and waits for its exit. */
 export async function runSolway(
@@ -28,7 +18,7 @@ export async function runSolway(
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: folder,
-    env: { ...own, ...environment },
+    env: { ...ownEnvironment, ...environment },
     stdio: [input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.end(input);
@@ -49,7 +39,7 @@ export async function runHere(
     const code = await runProgram(args, {
       out: (text) => void out.push(text),
       err: (text) => void err.push(text),
-      environment: { ...own, ...environment },
+      environment: { ...ownEnvironment, ...environment },
     });
     return { code, out: out.join(''), err: err.join('') };
   } finally {

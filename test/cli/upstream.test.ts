@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { Terminal } from '../../src/cli/command.ts';
-import { runProgram } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../service/program.ts';
+import { type CommandResult, runHere } from './run-solway.ts';
 
 const SECRET = 'a-provider-key';
 const folder = temporaryFolder('upstream');
@@ -11,24 +10,10 @@ const config = join(folder, 'solway.toml');
 const where = ['--data-dir', join(folder, 'data'), '--config', config];
 const environment = { NODE_URL: `http://127.0.0.1:1/${SECRET}`, NODE_TOKEN: SECRET };
 
-const run = (...args: string[]) => runIn(environment, ...args);
-
-async function runIn(
-  environment: Terminal['environment'],
-  ...args: string[]
-): Promise<{ code: number; out: string; err: string }> {
-  const written = { out: '', err: '' };
-  const code = await runProgram(args, {
-    out: (text) => {
-      written.out += text;
-    },
-    err: (text) => {
-      written.err += text;
-    },
-    environment,
-  });
-  expect(written.out + written.err).not.toContain(SECRET);
-  return { code, ...written };
+async function run(...args: string[]): Promise<CommandResult> {
+  const done = await runHere(folder, args, environment);
+  expect(done.out + done.err).not.toContain(SECRET);
+  return done;
 }
 
 const upstream = (...args: string[]) => run('upstream', ...args, ...where);

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Client, type Dispatcher } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
+import { runHere } from '../cli/run-solway.ts';
 import { readMetrics } from '../observing/metrics-text.ts';
 import { eventually } from '../service/eventually.ts';
 import { type OperatorApi, operatorApi } from '../service/operator-token.ts';
 import { isRunning } from '../service/program.ts';
 import { rawSocket } from '../service/raw-socket.ts';
-import { runCommand } from '../service/run-command.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
@@ -199,7 +199,7 @@ describe('a service of two workers', () => {
     expect(await api.sendRequest('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
     expect(await timeouts()).toEqual([130_000, 130_000]);
     writeFileSync(service.config, changed.replace('130000', '5'));
-    expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
+    expect(await runHere(service.dataDir, ['reload', '--data-dir', service.dataDir])).toMatchObject({
       code: 1,
       err: expect.stringContaining('rest.timeout_ms'),
     });

@@ -5,7 +5,7 @@ import type { NodeReportJson } from '../../src/control/api/contract/nodes.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { addedNodeHandlers, upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { type AddedNode, NodeSeal } from '../../src/control/nodes/added-nodes.ts';
 import { NodeFeed, type NodeServices, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
 import type { Peppers } from '../../src/control/pepper.ts';

@@ -5,10 +5,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BackupError, restoreBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
-import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
 import { temporaryFolder } from '../service/program.ts';
-import { postgresPrograms, startPostgres } from './postgres-server.ts';
+import { postgresPrograms, sharedPostgres } from './postgres-server.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -85,7 +86,7 @@ describeOnBothStores('a backup', ({ open }) => {
 
 describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where it is not installed)', () => {
   it('loses no row in either direction', async () => {
-    const server = await startPostgres(postgresPrograms!);
+    const server = await sharedPostgres();
     const [from, back] = [join(folder, 'from.db'), join(folder, 'back.db')];
     const stores = [
       await openDatabase({ file: from }),
@@ -100,7 +101,6 @@ describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where 
       expect(await rowsOf(stores[2])).toEqual(await rowsOf(stores[0]));
     } finally {
       for (const store of stores) await store.close();
-      await server.destroy();
     }
   });
 });

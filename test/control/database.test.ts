@@ -16,7 +16,7 @@ const extraTable = (name: string): Migration => ({
   up: async (db) => void (await db.schema.createTable(name).addColumn('id', 'integer').execute()),
 });
 
-describeOnBothStores('the database', ({ kind, fresh, open }) => {
+describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
   it('is migrated exactly once when several programs start together', async () => {
     const database = await fresh();
     const stores = await Promise.all(Array.from({ length: 6 }, () => open(database)));
@@ -28,7 +28,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('keeps the rows of an older schema, and adds default limits', async () => {
-    const database = await fresh();
+    const database = await migrated();
     const store = await open(database);
     await dropAll(store.db);
     await migrate(store, migrations.slice(0, 1));
@@ -54,7 +54,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('is rejected if a newer version has written it', async () => {
-    const database = await fresh();
+    const database = await migrated();
     const store = await open(database);
     await migrate(store, [...migrations, extraTable('later')]);
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
@@ -91,7 +91,7 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   });
 
   it('never runs two write transactions at once', async () => {
-    const database = await fresh();
+    const database = await migrated();
     const [first, second] = [await open(database), await open(database)];
     const order: string[] = [];
     const bump = (store: typeof first, name: string) =>

@@ -6,7 +6,8 @@ import { ApiError } from '../../src/control/api/api-error.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
-import type { OpenOptions, Store } from '../../src/control/database/open.ts';
+import type { OpenOptions } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { SmtpMailer } from '../../src/control/notifications/email.ts';
 import type { Notice } from '../../src/control/notifications/notice.ts';
 import { type NoticeLimits, noticeLimits } from '../../src/control/notifications/notice.ts';
@@ -48,7 +49,7 @@ function isSignedWith(secret: string, { headers, body }: Call): boolean {
   return headers['webhook-signature'] === `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`;
 }
 
-describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
+describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   const calls: Call[] = [];
   let statuses: number[] = [];
   const receiver = createServer((request, response) => {
@@ -69,7 +70,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     ({ port } = receiver.address() as AddressInfo);
     smtpUrl = await smtp.listen();
-    database = await fresh();
+    database = await migrated();
   });
   afterAll(async () => {
     receiver.close();

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { isStoreUnavailable } from '../../src/control/database/store-unavailable.ts';
 import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
@@ -9,20 +10,18 @@ import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-stor
 import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { firstOperator, openAccountsFixture } from './accounts/accounts-fixture.ts';
 import { FreezingProxy } from './freezing-proxy.ts';
-import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
+import { postgresPrograms, sharedPostgres } from './postgres-server.ts';
 import { registerOn, testPeppers } from './register.ts';
 
 describe.skipIf(postgresPrograms === null)(
   'a PostgreSQL server that does not answer (skipped where it is not installed)',
   () => {
-    let server: PostgresServer;
     let proxy: FreezingProxy;
     let store: Store;
     const query = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
 
     beforeAll(async () => {
-      server = await startPostgres(postgresPrograms!);
-      proxy = new FreezingProxy(await server.createDatabase());
+      proxy = new FreezingProxy(await (await sharedPostgres()).createDatabase());
       const proxyUrl = await proxy.listen();
       // Effectively disables the other timeouts.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
@@ -32,7 +31,6 @@ describe.skipIf(postgresPrograms === null)(
       proxy.frozen = false;
       await store.close();
       proxy.close();
-      await server.destroy();
     });
 
     it('is waited for while it answers other queries', async () => {
@@ -63,7 +61,7 @@ describe.skipIf(postgresPrograms === null)(
     });
 
     it('does not delay revocations when a firewall silently drops connections to it', async () => {
-      const url = await server.createDatabase();
+      const url = await (await sharedPostgres()).createDatabase();
       const elsewhere = await openDatabase({ url });
       const cut = new FreezingProxy(url);
       const near = await openDatabase({ url: await cut.listen(), hangsAfterMs: 400 });

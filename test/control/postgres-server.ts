@@ -26,8 +26,9 @@ export const postgresPrograms: string | null = existsSync(VERSIONS)
   : null;
 
 export type PostgresServer = Readonly<{
-  /** Connection string of a new database, empty or copied from a template that is not in use. */
+  /** @param template - URL of a database to copy, which is not in use. @returns the URL of the new database. */
   createDatabase(template?: string): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
   kill(): Promise<void>;
   start(): Promise<void>;
   destroy(): Promise<void>;
@@ -55,6 +56,8 @@ function urlOf(folder: string, database: string): string {
   return `postgres://solway@localhost/${database}?host=${encodeURIComponent(folder)}`;
 }
 
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+
 async function query(folder: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(folder, 'postgres') });
   client.on('error', () => undefined);
@@ -78,12 +81,17 @@ async function untilReady(folder: string): Promise<void> {
   throw new Error('PostgreSQL did not come up');
 }
 
+/** SIGQUIT requests an immediate shutdown, with recovery at the next start. */
+const UNTIL_INPUT_ENDS = '"$@" & cat; kill -QUIT $!; wait';
+
+/** Starts PostgreSQL, which stops when its input ends: at the latest when this process does. */
 function launch(programs: string, folder: string, identity: Identity): ChildProcess {
   const settings = ['listen_addresses=', 'fsync=off', 'max_connections=60', 'log_min_messages=fatal'];
+  const command = [join(programs, 'postgres'), '-D', join(folder, 'data'), '-k', folder];
   return spawn(
-    join(programs, 'postgres'),
-    ['-D', join(folder, 'data'), '-k', folder, ...settings.flatMap((setting) => ['-c', setting])],
-    { ...identity, stdio: 'ignore', cwd: folder },
+    'sh',
+    ['-c', UNTIL_INPUT_ENDS, 'sh', ...command, ...settings.flatMap((setting) => ['-c', setting])],
+    { ...identity, stdio: ['pipe', 'ignore', 'ignore'], cwd: folder },
   );
 }
 
@@ -135,24 +143,29 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     child = launch(programs, folder, identity);
     await untilReady(folder);
   };
-  /** SIGQUIT requests an immediate shutdown, with recovery at the next start. */
   const kill = async () => {
     const gone = ended(child);
-    child?.kill('SIGQUIT');
+    child?.stdin?.end();
     await gone;
   };
   await start();
   return {
     start,
     kill,
-    async createDatabase(template = 'template1') {
+    async createDatabase(template = urlOf(folder, 'template1')) {
       const name = `t${++databases}`;
-      await query(folder, `create database ${name} template ${template}`);
+      await query(folder, `create database ${name} template ${nameOf(template)}`);
       return urlOf(folder, name);
     },
+    dropDatabase: (url) => query(folder, `drop database ${nameOf(url)} with (force)`),
     async destroy() {
       await kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
+
+let shared: Promise<PostgresServer> | null = null;
+
+/** The server shared by all tests of this process. */
+export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPostgres(postgresPrograms!));

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { syncPlans } from '../../src/control/plans.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';

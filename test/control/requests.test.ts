@@ -4,7 +4,7 @@ import type { ApiContext } from '../../src/control/api/handler.ts';
 import { logHandlers } from '../../src/control/api/handlers/logs.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogRetention } from '../../src/control/requests/log-retention.ts';

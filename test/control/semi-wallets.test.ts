@@ -3,7 +3,7 @@ import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import tweetnacl from 'tweetnacl';
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { JsonSeal } from '../../src/control/json-seal.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';

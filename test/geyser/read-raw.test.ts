@@ -7,10 +7,10 @@ import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { readDeshredUpdate } from '../../src/protocol/geyser/read-deshred-update.ts';
 import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
-import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
 import { envelope, key, updates } from './arbitrary.ts';
 import { messageOf, rawOf } from './re-encode.ts';
+import { readShape, typedUpdate } from './shapes.ts';
 
 const { block, ping, pong, transactionStatus, ...otherUpdates } = updates;
 const NOW = 1_700_000_000_123;
@@ -53,10 +53,9 @@ describe('a raw update', () => {
           const raw = readRawUpdate(wire, 0) as RawUpdate;
           const theirs = SubscribeUpdate.decode(wire);
           expect(SubscribeUpdate.decode(messageOf(['x'], raw.tail))).toEqual({ ...theirs, filters: ['x'] });
-          const ours = decodeSubscribeUpdate(wire).update as Update;
-          const written = rawOf(ours, encodeTimestamp(BigInt(createdAt.getTime())));
+          const written = rawOf(typedUpdate(update), encodeTimestamp(BigInt(createdAt.getTime())));
           expect(facts(raw)).toEqual(facts(written));
-          const parts = [raw, written].map((each) => decodeSubscribeUpdate(partOf(each)).update);
+          const parts = [raw, written].map((each) => readShape(kind, SubscribeUpdate.decode(partOf(each))));
           expect(parts[0]).toEqual(parts[1]);
         }),
         { numRuns: 150 },

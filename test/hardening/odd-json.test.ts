@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
-import { openDatabase } from '../../src/control/database/open.ts';
 import { complaint } from '../app/load-configuration.ts';
 import { firstOperator, openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
+import { describeOnSqlite } from '../control/stores.ts';
 import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call } from './raw-calls.ts';
 
@@ -88,40 +85,33 @@ describe.each([{ raw: true }, { raw: false }])('odd JSON, fast path: $raw', ({ r
   });
 });
 
-describe('odd JSON at the control API', () => {
+describeOnSqlite('odd JSON at the control API', ({ open }) => {
   it('makes no one an operator and changes nothing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
-    const store = await openDatabase({ file: join(folder, 'solway.db') });
-    try {
-      const fixture = await openAccountsFixture(store);
-      const operator = await firstOperator(fixture);
-      const names = (Object.keys(contract) as ContractName[]).filter(
-        (name) => routeOf(name).body !== undefined,
-      );
-      expect(names.length).toBeGreaterThan(20);
-      for (const name of names) {
-        const [verb = '', pattern = ''] = name.split(' ');
-        const path = `/api/v1${pattern.replaceAll(/\{\w+\}/g, 'house')}`;
-        for (const json of [
-          `{${POLLUTION}}`,
-          `[${'['.repeat(50_000)}`,
-          '{"name":"\\ud800"}',
-          '9'.repeat(100_000),
-        ]) {
-          const { status } = await operator.send(verb, path, { body: json });
-          expect([name, status >= 400 && status < 500, status]).toEqual([name, true, status]);
-        }
+    const fixture = await openAccountsFixture(await open());
+    const operator = await firstOperator(fixture);
+    const names = (Object.keys(contract) as ContractName[]).filter(
+      (name) => routeOf(name).body !== undefined,
+    );
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) {
+      const [verb = '', pattern = ''] = name.split(' ');
+      const path = `/api/v1${pattern.replaceAll(/\{\w+\}/g, 'house')}`;
+      for (const json of [
+        `{${POLLUTION}}`,
+        `[${'['.repeat(50_000)}`,
+        '{"name":"\\ud800"}',
+        '9'.repeat(100_000),
+      ]) {
+        const { status } = await operator.send(verb, path, { body: json });
+        expect([name, status >= 400 && status < 500, status]).toEqual([name, true, status]);
       }
-      const stranger = fixture.browser();
-      await stranger.send('POST', '/api/auth/sign-up/email', {
-        body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
-      });
-      expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
-      expect(fixture.logged.filter(isFault)).toEqual([]);
-    } finally {
-      await store.close();
-      rmSync(folder, { recursive: true });
     }
+    const stranger = fixture.browser();
+    await stranger.send('POST', '/api/auth/sign-up/email', {
+      body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
+    });
+    expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
+    expect(fixture.logged.filter(isFault)).toEqual([]);
   });
 });
 

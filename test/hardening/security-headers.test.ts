@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONTROL_PREFIX, controlRejectionBody, controlRoutes } from '../../src/app/servers/open-control.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { type ContractName, contract } from '../../src/control/api/contract/contract.ts';
-import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { securityHeaders } from '../../src/protocol/security-headers.ts';
 import { noProxies } from '../../src/servers/client-address.ts';
 import { dashboardRoutes } from '../../src/servers/dashboard/routes.ts';
@@ -15,9 +15,10 @@ import { ipfsRoutes, type ReadableFile } from '../../src/servers/ipfs/server.ts'
 import { healthRoutes, metricsRoutes } from '../../src/servers/operator-routes.ts';
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
 import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
+import { temporaryFolder } from '../service/program.ts';
 
 /** Requests every browser route with every method, and unknown routes. */
-const folder = mkdtempSync(join(tmpdir(), 'security-headers-'));
+const folder = temporaryFolder('security-headers');
 const CID = `b${'a'.repeat(58)}`;
 const METRICS_TOKEN = 'metrics-token';
 let store: Store;
@@ -67,7 +68,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await http.drain(0);
   await store.close();
-  rmSync(folder, { recursive: true });
 });
 
 type Row = keyof typeof securityHeaders;

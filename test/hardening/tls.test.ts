@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkTls } from '../../src/app/doctor/host.ts';
 import { readTls, type TlsFiles } from '../../src/app/servers/tls-files.ts';
 import { watchCertificates } from '../../src/app/servers/tls-reload.ts';
@@ -13,17 +12,17 @@ import { createLogger } from '../../src/base/log.ts';
 import type { HttpTls } from '../../src/servers/http/options.ts';
 import { load } from '../app/load-configuration.ts';
 import { RawClient, rawPost, startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 import { call, statuses } from './raw-calls.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'hardening-tls-'));
+const folder = temporaryFolder('tls');
 let old: TlsFiles;
 let renewed: TlsFiles;
 beforeAll(() => {
   [old, renewed] = [makeCertificate(folder, 'old'), makeCertificate(folder, 'renewed')];
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let server: TestHttpServer;
 const ends: (() => void)[] = [];
@@ -104,7 +103,7 @@ describe('the HTTPS server', () => {
 });
 
 function watched(settleMs: number) {
-  const place = mkdtempSync(join(folder, 'watched-'));
+  const place = temporaryFolder('watched');
   const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
   copyFileSync(old.cert, files.cert);
   copyFileSync(old.key, files.key);

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type OpenLocalNode, openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
 import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
 import {
@@ -20,6 +17,7 @@ import { decodeTransaction } from '../../src/solana/transaction/decode-transacti
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { eventually } from '../service/eventually.ts';
+import { temporaryFolder } from '../service/program.ts';
 import type { CaseLedger } from './method-case.ts';
 
 const SOL = 1_000_000_000n;
@@ -116,7 +114,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
 
 /** A ledger of several short epochs whose first slots are deleted. */
 export async function startCaseLedger(): Promise<RunningLedger> {
-  const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-cases-'));
+  const ledgerDir = temporaryFolder('cases');
   const payer = Keypair.generate();
   const node = await openLocalNode({
     ledgerDir,
@@ -133,7 +131,6 @@ export async function startCaseLedger(): Promise<RunningLedger> {
   const close = async (): Promise<void> => {
     await server.close();
     await node.stop();
-    rmSync(ledgerDir, { recursive: true, force: true });
   };
   return { url: `http://127.0.0.1:${server.port}`, facts: await makeHistory(node, payer), close };
 }

@@ -1,7 +1,6 @@
 import { parseIpAddress } from '../../src/base/ip-address.ts';
 import { type KeyRecord, unrestrictedRules } from '../../src/gateway/auth/key-record.ts';
-import { unknownClient } from '../../src/protocol/client-info.ts';
-import type { ClientInfo } from '../../src/protocol/request-handler.ts';
+import { type ClientInfo, unknownClient } from '../../src/protocol/client-info.ts';
 
 /** Record fields of a key of the default plan without rules. */
 export const internalKey = {

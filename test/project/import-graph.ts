@@ -4,18 +4,19 @@ import { dirname, join, relative } from 'node:path';
 /** Imports of each product file, by path relative to the project root. Read from the text, without running it. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-/** Import and export-from statements, side-effect imports, and dynamic imports of relative files. */
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s+'(?<from>\.[^']+)'|import\s*\(?\s*'(?<lazy>\.[^']+)'/g;
+/** Import and export-from statements, and side-effect imports, of relative files. */
+const STATIC_IMPORT = /(?:^|\n)\s*(?:import|export)\b(?:[^'"`;]*?from)?\s+'(?<path>\.[^']+)'/g;
+const DYNAMIC_IMPORT = /import\s*\(\s*'(?<path>\.[^']+)'/g;
 
-export function importsIn(file: string, text: string): string[] {
-  return [...text.matchAll(IMPORT)].map(({ groups }) =>
-    relative('.', join(dirname(file), groups?.from ?? groups?.lazy ?? '')),
+/** Dynamic imports are last, or left out. */
+export function importsIn(file: string, text: string, { dynamic = true } = {}): string[] {
+  return [...text.matchAll(STATIC_IMPORT), ...(dynamic ? text.matchAll(DYNAMIC_IMPORT) : [])].map(
+    ({ groups }) => relative('.', join(dirname(file), groups?.path ?? '')),
   );
 }
 
 /** The import graph of the product, without tests and benchmarks. */
-export function readImportGraph(root: string): ImportGraph {
+export function readImportGraph(root: string, options?: Readonly<{ dynamic: boolean }>): ImportGraph {
   const files = ['src', 'packages/localnet/src']
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
@@ -24,7 +25,9 @@ export function readImportGraph(root: string): ImportGraph {
     )
     .filter((file) => file.endsWith('.ts') && !/\.(test|bench)\.ts$/.test(file))
     .sort();
-  return new Map(files.map((file) => [file, importsIn(file, readFileSync(join(root, file), 'utf8'))]));
+  return new Map(
+    files.map((file) => [file, importsIn(file, readFileSync(join(root, file), 'utf8'), options)]),
+  );
 }
 
 export function unreachable(graph: ImportGraph, from: readonly string[]): string[] {
@@ -36,6 +39,21 @@ export function unreachable(graph: ImportGraph, from: readonly string[]): string
   };
   from.forEach(visit);
   return [...graph.keys()].filter((file) => !reached.has(file));
+}
+
+/** The longest path along imports. The graph must not have cycles. */
+export function longestChain(graph: ImportGraph): readonly string[] {
+  const longer = (a: readonly string[], b: readonly string[]): readonly string[] =>
+    b.length > a.length ? b : a;
+  const chains = new Map<string, readonly string[]>();
+  const chainFrom = (file: string): readonly string[] => {
+    const known = chains.get(file);
+    if (known !== undefined) return known;
+    const chain = [file, ...(graph.get(file) ?? []).map(chainFrom).reduce(longer, [])];
+    chains.set(file, chain);
+    return chain;
+  };
+  return [...graph.keys()].map(chainFrom).reduce(longer, []);
 }
 
 /** The first import cycle, including type imports; null if there is none. */

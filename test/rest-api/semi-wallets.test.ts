@@ -1,12 +1,11 @@
 import { pbkdf2Sync } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { base58 } from '@scure/base';
 import tweetnacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
-import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { InvalidFields } from '../../src/protocol/rest/invalid-fields.ts';
@@ -19,17 +18,16 @@ import type { Services } from '../../src/rest-api/services.ts';
 import { createSemiWallet } from '../../src/rest-api/wallet/create_semi_wallet.ts';
 import { decryptSemiWallet } from '../../src/rest-api/wallet/decrypt_semi_wallet.ts';
 import { testPeppers } from '../control/register.ts';
+import { temporaryFolder } from '../service/program.ts';
 
 const ELSEWHERE = '2fmz8SuNVyxEP6QwKQs6LNaT2ATszySPEJdhUDesxktc';
 const PASSWORD = 'password of mine';
 
-let folder = '';
 let store: Store;
 let services: Services;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'solway-semi-wallets-'));
-  store = await openDatabase({ file: join(folder, 'x.db') });
+  store = await openDatabase({ file: join(temporaryFolder('semi-wallets'), 'x.db') });
   const semiWallets = await SemiWalletStore.open({
     store,
     peppers: testPeppers,
@@ -40,7 +38,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 type Fields = Record<string, JsonValue>;

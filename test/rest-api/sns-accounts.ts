@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { Account } from '../../src/solana/account/account.ts';
 import { type Address, addressBytes } from '../../src/solana/address.ts';
 import { programs } from '../../src/solana/programs.ts';
-import { lamports, U64_MAX } from '../../src/solana/units.ts';
+import { account as accountWith } from '../streams/ledger-script.ts';
 
 /** SNS accounts derived with web3.js, independent of the code under test. */
 
@@ -21,13 +21,8 @@ const text = (key: PublicKey): Address => key.toBase58() as Address;
 const derived = (seeds: Uint8Array[], program: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(seeds, program)[0];
 
-const account = (owner: PublicKey | Address, data: Uint8Array): Account => ({
-  lamports: lamports(10_000_000),
-  data,
-  owner: (typeof owner === 'string' ? owner : text(owner)) as Address,
-  executable: false,
-  rentEpoch: U64_MAX,
-});
+const account = (owner: PublicKey | Address, data: Uint8Array): Account =>
+  accountWith({ data, owner: typeof owner === 'string' ? (owner as Address) : text(owner) });
 
 function nameKey(name: string, nameClass: PublicKey, parent: PublicKey): PublicKey {
   const hash = createHash('sha256').update(`SPL Name Service${name}`).digest();

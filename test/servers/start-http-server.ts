@@ -7,7 +7,8 @@ import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/ga
 import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
-import { RestGateway, type RestLimits } from '../../src/gateway/rest/rest-gateway.ts';
+import type { RestLimits } from '../../src/gateway/rest/limits.ts';
+import { RestGateway } from '../../src/gateway/rest/rest-gateway.ts';
 import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
@@ -140,8 +141,12 @@ export class TestHttpServer extends ScriptedGateway {
     return this.rawClient();
   }
 
+  /** @throws Error if a key was logged. */
   async stop(): Promise<void> {
     await this.http.drain(0);
+    const logged = this.lines.join('\n');
+    if (this.secrets.some((secret) => logged.includes(secret.slice(-38))))
+      throw new Error('a secret was logged');
   }
 }
 

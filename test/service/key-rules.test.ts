@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { openStore, pepperSources } from '../../src/app/store.ts';
 import { loadConfiguration } from '../../src/config/configuration.ts';
-import type { Store } from '../../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/store.ts';
 import { changeKey } from '../../src/control/keys/change-key.ts';
 import { type CreateKeyOptions, createKey, type NewKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';

@@ -19,7 +19,7 @@ export function temporaryFolder(prefix: string): string {
 }
 
 /** Excludes settings of the machine; the gRPC server binds a free port. */
-const ownEnvironment = {
+export const ownEnvironment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),

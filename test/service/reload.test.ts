@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runHere } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { createRpcClient } from './rpc-client.ts';
-import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const SECRET = 'a-provider-key-that-nobody-reads';
@@ -64,7 +64,10 @@ it('a running service reloads a valid configuration on SIGHUP and by command, an
   await waitForPoll(first);
   configure(nodeTable('first', first));
   // Without a token, through the socket in the data folder.
-  expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({ code: 0, err: '' });
+  expect(await runHere(service.dataDir, ['reload', '--data-dir', service.dataDir])).toMatchObject({
+    code: 0,
+    err: '',
+  });
   expect(service.output()).not.toContain(SECRET);
 });
 

@@ -1,35 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildBlocks, splitIntoLeaves } from '../../src/control/storage/file-blocks.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 import { temporaryFolder } from '../service/program.ts';
+import { runUntilKilled } from '../service/run-until-killed.ts';
 
 const KILLS = 3;
 const maker = join(import.meta.dirname, 'file-maker.ts');
 const folder = temporaryFolder('storage-kill');
-const running = new Set<ChildProcess>();
 
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-async function storeUntilKilled(seed: number, filesBefore: number): Promise<string[]> {
-  const child = spawn(process.execPath, [maker, folder, `${seed}`], { stdio: ['ignore', 'pipe', 'inherit'] });
-  running.add(child);
-  const cids: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (line.length === 59) cids.push(line);
-    if (cids.length === filesBefore) child.kill('SIGKILL');
-  });
-  const [code, signal] = await once(child, 'close');
-  running.delete(child);
-  expect([code, signal]).toEqual([null, 'SIGKILL']);
-  return cids;
-}
+const storeUntilKilled = async (seed: number, filesBefore: number): Promise<string[]> =>
+  (await runUntilKilled(maker, [folder, `${seed}`], filesBefore)).filter((line) => line.length === 59);
 
 async function expectWhole({ fileStore }: EmbeddedStorage, cid: string): Promise<number> {
   const file = await fileStore.open(cid);
@@ -67,7 +52,7 @@ describe('storage shared with another process', () => {
     const child = spawn(process.execPath, [maker, folder, 'shared'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    running.add(child);
+    onTestFinished(() => void child.kill('SIGKILL'));
     const lines = createInterface({ input: child.stdout });
     await once(lines, 'line');
     const incoming = (): string[] => readdirSync(join(folder, 'incoming'));
@@ -80,7 +65,6 @@ describe('storage shared with another process', () => {
     expect(incoming()).toEqual(existing);
     child.kill('SIGKILL');
     await once(child, 'close');
-    running.delete(child);
     const alone = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
     expect(incoming()).not.toEqual(expect.arrayContaining(existing));
     await alone.close();

@@ -1,9 +1,9 @@
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta, rawEntry, rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
-import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
-import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';
+import { type SlotStatus, slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
 import type { GrpcStatus } from '../../src/protocol/grpc/status.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
@@ -58,20 +58,17 @@ export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32
 export const meta = (slot: number, parent = slot - 1): RawUpdate =>
   rawBlockMeta(
     {
-      kind: 'blockMeta',
       slot: slotOf(slot),
       blockhash: blockhashFromBytes(bytes(32, slot % 256)),
       rewards: [],
-      numRewardPartitions: null,
       blockTime: 1_790_000_000n,
       blockHeight: BigInt(slot),
       parentSlot: slotOf(parent),
-      parentBlockhash: blockhashFromBytes(bytes(32, parent % 256)),
-      executedTransactionCount: 0,
-      entriesCount: 1,
+      previousBlockhash: blockhashFromBytes(bytes(32, parent % 256)),
+      transactions: [],
     },
+    1,
     createdAt,
-    null,
   );
 
 export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpdate =>
@@ -93,22 +90,18 @@ export const processedSlot = (slot: number, parent = slot - 1): RawUpdate[] => [
 
 /** A message as a short text: filter names, kind, slot, and an identifier. */
 function summaryOf(message: Buffer): string {
-  const { update, filters } = decodeSubscribeUpdate(message);
+  const { filters, createdAt: _at, ...update } = SubscribeUpdate.decode(message);
   const names = filters.join('+');
-  switch (update?.kind) {
-    case 'account':
-      return `${names} account ${update.slot} v${update.write.writeVersion}`;
-    case 'entry':
-      return `${names} entry ${update.slot}`;
-    case 'slot':
-      return `${names} ${update.status} ${update.slot}`;
-    case 'block':
-      return `${names} block ${update.slot} of ${update.accounts.map(({ writeVersion }) => `v${writeVersion}`)}`;
-    case 'blockMeta':
-      return `${names} meta ${update.slot}`;
-    default:
-      return `${names} ${update?.kind}`;
+  const { account, entry, slot, block, blockMeta } = update;
+  if (account) return `${names} account ${account.slot} v${account.account!.writeVersion}`;
+  if (entry) return `${names} entry ${entry.slot}`;
+  if (slot) return `${names} ${slotStatuses.at(slot.status)} ${slot.slot}`;
+  if (block) {
+    return `${names} block ${block.slot} of ${block.accounts.map(({ writeVersion }) => `v${writeVersion}`)}`;
   }
+  if (blockMeta) return `${names} meta ${blockMeta.slot}`;
+  const [kind] = Object.entries(update).find(([, content]) => content !== undefined) ?? [];
+  return `${names} ${kind}`;
 }
 
 export class RecordingSink implements GeyserSink {

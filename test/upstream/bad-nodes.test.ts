@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { genesisHashes } from '../../src/upstream/genesis.ts';
+import { genesisHashes } from '../../src/upstream/genesis-hash.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import type { NodeStatus } from '../../src/upstream/node-status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { genesisHashes } from '../../src/upstream/genesis.ts';
+import { genesisHashes } from '../../src/upstream/genesis-hash.ts';
 import { probeNode } from '../../src/upstream/probe/probe-node.ts';
 import { deadUrl, htmlBadGateway, silent } from './mock/behaviors.ts';
 import { closeAfterEach } from './mock/pool.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MinSlot } from '../../src/protocol/min-slot.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { slot } from '../../src/solana/units.ts';
-import { genesisHashes } from '../../src/upstream/genesis.ts';
+import { genesisHashes } from '../../src/upstream/genesis-hash.ts';
 import { failing, healthy, onMethod, reporting } from './mock/behaviors.ts';
 import { call, closeAfterEach, failureOf, outcomeOf, type Scene, stageForEach, until } from './mock/pool.ts';
 import { type Behaviour, send, sendError, startMock } from './mock/server.ts';

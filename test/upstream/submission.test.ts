@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
-import type { SubmitLimits } from '../../src/upstream/submit/submission.ts';
+import type { SubmitLimits } from '../../src/upstream/submit/limits.ts';
 import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
 import { dyingAfterRequest, failing, holding } from './mock/behaviors.ts';
 import { call, failureOf, outcomeOf, until } from './mock/pool.ts';

@@ -1,4 +1,4 @@
-import type { UsageStatus } from '../../src/gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../src/gateway/metering/usage-status.ts';
 import type { Series } from './charts/series.ts';
 import type { Tone } from './ui/chip.tsx';
 

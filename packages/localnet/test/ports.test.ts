@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../../src/app/localnet/localnet.ts';
 import { createLogger } from '../../../src/base/log.ts';
+import { temporaryFolder } from '../../../test/service/program.ts';
 
 /** Published clients expect the WebSocket on the port after JSON-RPC. */
 let ledgerDir: string;
@@ -20,12 +19,11 @@ const options = (rpcPort: number): LocalnetOptions => ({
 });
 
 beforeAll(async () => {
-  ledgerDir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
+  ledgerDir = temporaryFolder('ledger');
   localnet = await startLocalnet(options(0));
 });
 afterAll(async () => {
   await localnet?.stop();
-  rmSync(ledgerDir, { recursive: true, force: true });
 });
 
 describe('embedded ledger ports', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
@@ -102,10 +103,10 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
   ) => ResponseOf<Kinds, Kind> | Promise<ResponseOf<Kinds, Kind>>;
 };
 
-export class WorkerStartError extends Error {
+export class WorkerStartError extends OperatorError {
   override name = 'WorkerStartError';
 }
 
-export class IpcError extends Error {
+export class IpcError extends OperatorError {
   override name = 'IpcError';
 }

@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { PreparedStore } from '../access.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { StopFunctions } from '../process/stop-each.ts';
+import type { PreparedStore } from '../store.ts';
 import type { ActiveNodes } from '../upstreams/active-nodes.ts';
 import { openAddedNodes } from '../upstreams/added-nodes.ts';
 import type { Shreds } from '../upstreams/shreds.ts';

@@ -12,7 +12,8 @@ import {
   takeBackup,
 } from '../../control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../control/database/backup/backup-file.ts';
-import { openDatabase, type Store } from '../../control/database/open.ts';
+import { openDatabase } from '../../control/database/open.ts';
+import type { Store } from '../../control/database/store.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { RUNNING_MS, withStore } from '../store.ts';
 

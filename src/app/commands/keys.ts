@@ -1,18 +1,17 @@
-import { existsSync } from 'node:fs';
-import type { Configuration } from '../../config/configuration.ts';
 import { ArgumentsError } from '../../config/errors.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { notFound } from '../../control/api/api-error.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
-import type { Store } from '../../control/database/open.ts';
+import type { KeyOwnerJson } from '../../control/api/contract/keys.ts';
+import type { Store } from '../../control/database/store.ts';
 import { checkOverlap, type KeyChange } from '../../control/keys/change-key.ts';
 import type { CreateKeyOptions } from '../../control/keys/create-key.ts';
-import type { KeyOwnerResult, KeyView } from '../../control/keys/key-register.ts';
+import type { KeyView } from '../../control/keys/key-register.ts';
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
-import { databaseFile } from '../process/data-dir.ts';
+import { checkStoreExists } from '../store.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
 type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'networks'> &
@@ -93,9 +92,9 @@ function commandsOf(api: ApiClient, customer: string) {
 /** Maximum number of keys that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
-async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
+async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerJson> {
   const keys = [...new Set(findApiKeys(text))];
-  let identified: KeyOwnerResult = { wellFormed: false, matches: false, key: null };
+  let identified: KeyOwnerJson = { wellFormed: false, matches: false, key: null };
   for (let from = 0; from < keys.length && !identified.matches; from += KEYS_PER_REQUEST) {
     const batch = keys.slice(from, from + KEYS_PER_REQUEST).join(' ');
     const next = await api.call('POST /keys/whose', { body: { text: batch } });
@@ -105,18 +104,9 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult
 }
 
 /** Result for text without keys, which needs no lookup; null if the text contains keys. */
-export function identifyKeyOffline(text: string): KeyOwnerResult | null {
+export function identifyKeyOffline(text: string): KeyOwnerJson | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
-}
-
-/** Prevents commands from creating an empty database. @throws ApiError 404 */
-export function checkStoreExists({ store, dataDir }: Configuration): void {
-  const file = databaseFile(dataDir);
-  if (store.databaseUrl !== null || existsSync(file)) return;
-  throw notFound(
-    `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
-  );
 }
 
 type KeyCommandsOptions = OfflineOptions &

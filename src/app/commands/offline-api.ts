@@ -5,7 +5,7 @@ import type { ApiClient } from '../../control/api/client.ts';
 import { buildHandlers } from '../../control/api/handlers/handlers.ts';
 import { ControlApi } from '../../control/api/server/control-api.ts';
 import type { ApiServices } from '../../control/api/services.ts';
-import type { Store } from '../../control/database/open.ts';
+import type { Store } from '../../control/database/store.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { apiServicesOf } from '../servers/control-services.ts';

@@ -11,7 +11,7 @@ import {
 import { openSignInLibrary } from '../../control/accounts/sign-in-library.ts';
 import { ApiError } from '../../control/api/api-error.ts';
 import { email as emailSchema } from '../../control/api/contract/values.ts';
-import type { Store } from '../../control/database/open.ts';
+import type { Store } from '../../control/database/store.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';

@@ -2,8 +2,8 @@ import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { Network } from '../../protocol/call.ts';
+import { checkStoreExists } from '../store.ts';
 import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
-import { checkStoreExists } from './keys.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
 export type NodeInput = Readonly<{

@@ -11,6 +11,7 @@ import { openDataDir } from '../process/data-dir.ts';
 import { pepperSources, withStore } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
+import { hasShreds } from '../upstreams/shreds.ts';
 import { bad, type Finding, good, probeFindings, runCheck, warning } from './check.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkSenders, checkShreds } from './feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './host.ts';
@@ -151,7 +152,7 @@ export async function examine(configuration: Configuration, environment: Environ
       nodes.flatMap(({ feeds }) => feeds),
     ),
     ...(await checkSenders(configuration, attemptTimeoutMs)),
-    ...(await checkShreds(configuration, isDevelopment, attemptTimeoutMs)),
+    ...(await checkShreds(configuration, hasShreds(configuration, isDevelopment), attemptTimeoutMs)),
     ...(await checkRest(configuration, reachable, attemptTimeoutMs)),
   ];
 }

@@ -8,7 +8,6 @@ import { hasSubscriptionFeed } from '../../upstream/node.ts';
 import { probeSender } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeGeyser, probeShreds } from '../../upstream/probe/probe-streams.ts';
-import { hasShreds } from '../upstreams/shreds.ts';
 import { bad, type Finding, good, probeFindings, warning } from './check.ts';
 
 async function checkSender(
@@ -58,13 +57,12 @@ export async function checkGeyser(
 }
 
 export async function checkShreds(
-  configuration: Configuration,
-  isDevelopment: boolean,
+  { grpc, shreds }: Configuration,
+  hasSource: boolean,
   timeoutMs: number,
 ): Promise<Finding[]> {
-  const { grpc, shreds } = configuration;
   if (!grpc.enabled) return [];
-  if (!hasShreds(configuration, isDevelopment)) {
+  if (!hasSource) {
     const text =
       'no source is configured, so svc_fs_live_ keys are rejected: add one to [shreds] to use shred streams';
     return [warning('shred stage', text)];

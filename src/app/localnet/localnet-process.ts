@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Logger } from '../../base/log.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ledgerDir } from '../process/data-dir.ts';
 import { RestartBackoff } from '../process/restart-backoff.ts';
@@ -35,7 +36,7 @@ const portsOf = ({ rpcPort, pubsubPort, grpcPort: geyserPort }: LocalnetReady): 
 const isReadyMessage = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
-export class EmbeddedLedgerError extends Error {
+export class EmbeddedLedgerError extends OperatorError {
   constructor(reason: string) {
     super(`the embedded ledger did not start: ${reason}`);
     this.name = 'EmbeddedLedgerError';

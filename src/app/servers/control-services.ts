@@ -8,7 +8,7 @@ import {
   accountLimits,
 } from '../../control/accounts/account-options.ts';
 import type { ApiServices } from '../../control/api/services.ts';
-import type { Store } from '../../control/database/open.ts';
+import type { Store } from '../../control/database/store.ts';
 import { type Mailer, mailRateLimiter } from '../../control/notifications/email.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';

@@ -2,23 +2,24 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { KeyWatch } from '../../gateway/auth/key-watch.ts';
 import { GeyserGateway } from '../../gateway/geyser/geyser-gateway.ts';
+import type { GeyserGatewayParts } from '../../gateway/geyser/metered-call.ts';
 import { MessageRateLimiter } from '../../gateway/limits/message-rate-limiter.ts';
 import type { TrustedProxies } from '../../servers/client-address.ts';
 import type { GrpcServerOptions } from '../../servers/grpc/options.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { ServedService } from '../../servers/grpc/standard-services.ts';
 import type { TlsIdentity } from '../../servers/tls.ts';
-import type { AdmissionServices } from '../admission.ts';
 import type { Limits } from '../limits.ts';
-import type { Streams } from '../upstreams/streams.ts';
 import { grpcTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
+export type GrpcStreams = Pick<GeyserGatewayParts, 'standard' | 'shred'>;
+
 type GrpcListenerOptions = Readonly<{
-  admissionServices: AdmissionServices;
+  admissionServices: Pick<GeyserGatewayParts, 'admission' | 'meter' | 'connections'>;
   limits: Limits;
   proxies: TrustedProxies;
-  streams: Streams;
+  streams: GrpcStreams;
   isReady: () => boolean;
   log: Logger;
 }>;

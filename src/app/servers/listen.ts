@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { createServer, isIPv6 } from 'node:net';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
 /** An address to listen on, and the options that set it. */
@@ -14,7 +15,7 @@ export type ListenAddress = Readonly<{
   kind: string;
 }>;
 
-export class ListenError extends Error {
+export class ListenError extends OperatorError {
   /** Whether another program uses the port. */
   readonly isTaken: boolean;
 

@@ -13,15 +13,15 @@ import type { ApiDocument } from '../../servers/reference/page.ts';
 import { referenceRoutes } from '../../servers/reference/routes.ts';
 import type { UploadLimits } from '../../servers/rest/multipart.ts';
 import { restRoutes } from '../../servers/rest/server.ts';
+import type { Feed } from '../../streams/feed.ts';
 import type { Limits } from '../limits.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
-import type { Upstreams } from '../upstreams/upstreams.ts';
 import type { RestServices } from './rest-services.ts';
 
 function openConfirmations(
   { networks, confirmations, rest }: Configuration,
   { source }: PipelineParts,
-  { feed }: Upstreams,
+  feed: Feed,
 ): Confirmations {
   const limits = { ...confirmations, waitMaxMs: Math.min(confirmations.waitMaxMs, rest.timeoutMs) };
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
@@ -31,14 +31,14 @@ function openConfirmations(
 export function buildRestInterface(
   configuration: Configuration,
   parts: PipelineParts,
-  upstreams: Upstreams,
+  feed: Feed,
   restServices: RestServices,
   proxies: TrustedProxies,
   { restWindows }: Limits,
 ) {
   const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
-  const confirmations = openConfirmations(configuration, parts, upstreams);
+  const confirmations = openConfirmations(configuration, parts, feed);
   const services: Services = { ...restServices, confirmations, settings: { historyDays, domainSuffix } };
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };

@@ -18,9 +18,9 @@ import {
 } from '../../decoding/token/token-list.ts';
 import { DasClient } from '../../upstream/das/das-client.ts';
 import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
-import type { Access } from '../access.ts';
 import { filesDir, offChainDir } from '../process/data-dir.ts';
 import { type StopFunctions, stopEach } from '../process/stop-each.ts';
+import type { PreparedStore } from '../store.ts';
 
 /** @throws TokenListError */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
@@ -67,7 +67,7 @@ async function openStorage(
 /** @throws the error of the service that failed to open, after closing the others */
 export async function openRestServices(
   configuration: Configuration,
-  { store, peppers }: Access,
+  { store, peppers }: PreparedStore,
   workerContext: Readonly<{ worker: number; sharedQuota: SharedStorageQuota }> | undefined,
   log: Logger,
 ) {

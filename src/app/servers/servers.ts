@@ -4,9 +4,10 @@ import { pick } from '../../config/option.ts';
 import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
 import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
 import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
-import { type SubscriptionLimits, WebSocketGateway } from '../../gateway/websocket/session.ts';
+import { WebSocketGateway } from '../../gateway/websocket/session.ts';
+import type { SubscriptionLimits } from '../../gateway/websocket/subscription-limits.ts';
 import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
-import type { Network } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import { TrustedProxies } from '../../servers/client-address.ts';
 import { FastHttpServer } from '../../servers/fast-path/server.ts';
@@ -21,24 +22,32 @@ import { RpcCalls } from '../../servers/rpc/calls.ts';
 import { rpcRoutes } from '../../servers/rpc/server.ts';
 import { type WebSocketOptions, webSocketOptions } from '../../servers/websocket/options.ts';
 import { WebSocketUpgrade } from '../../servers/websocket/server.ts';
+import type { Feed } from '../../streams/feed.ts';
+import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 import type { Access } from '../access.ts';
 import { buildAdmissionServices } from '../admission.ts';
 import { buildDashboardRoutes } from '../dashboard.ts';
 import type { Limits } from '../limits.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Streams } from '../upstreams/streams.ts';
-import type { Upstreams } from '../upstreams/upstreams.ts';
-import { buildGrpcListener, type GrpcListener } from './grpc-listener.ts';
+import { buildGrpcListener, type GrpcListener, type GrpcStreams } from './grpc-listener.ts';
 import { CONTROL_PREFIX, type Control, controlRejectionBody } from './open-control.ts';
 import { buildRestInterface } from './rest-interface.ts';
 import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
+/** Where calls and subscriptions go. */
+type ServedUpstreams = Readonly<{
+  pool: Pick<UpstreamPool, 'networks' | 'status'>;
+  source: RpcDispatcher;
+  feed: Feed;
+  isDevelopment: boolean;
+}>;
+
 function rpcCalls(
   { server, networks, upstreamPool }: Configuration,
   parts: PipelineParts,
-  { pool }: Upstreams,
+  { pool }: ServedUpstreams,
   proxies: TrustedProxies,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
@@ -61,7 +70,7 @@ function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Lo
 function buildWebSocketGateway(
   { websocket }: Configuration,
   parts: PipelineParts,
-  { feed }: Upstreams,
+  { feed }: ServedUpstreams,
   { sockets: connectionLimit, quota }: Limits,
 ): WebSocketGateway {
   const topics: TopicHubOptions = {
@@ -128,8 +137,8 @@ function findTlsListeners(
 export function buildServers(
   configuration: Configuration,
   access: Access,
-  upstreams: Upstreams,
-  streams: Streams | null,
+  upstreams: ServedUpstreams,
+  streams: GrpcStreams | null,
   rest: RestServices,
   control: Control,
   telemetry: Telemetry,
@@ -144,7 +153,14 @@ export function buildServers(
   const calls = rpcCalls(configuration, parts, upstreams, proxies);
   const sockets = buildWebSocketServer(configuration, webSocketGateway, calls, proxies, log);
   const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
-  const restInterface = buildRestInterface(configuration, parts, upstreams, rest, proxies, access.limits);
+  const restInterface = buildRestInterface(
+    configuration,
+    parts,
+    upstreams.feed,
+    rest,
+    proxies,
+    access.limits,
+  );
   const routes = joinRoutes(
     rpcRoutes(calls),
     sockets.routes,
@@ -190,7 +206,7 @@ export type Servers = ReturnType<typeof buildServers>;
 function readiness(
   http: HttpServer,
   access: Access,
-  { pool, isDevelopment }: Upstreams,
+  { pool, isDevelopment }: ServedUpstreams,
   network: Network,
 ): ReadinessFacts {
   const nodes = pool.status().filter((node) => node.network === network);

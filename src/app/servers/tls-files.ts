@@ -1,11 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
 /** The message names the option and never quotes the file, which may contain a private key. */
-export class TlsFileError extends Error {
+export class TlsFileError extends OperatorError {
   override name = 'TlsFileError';
 }
 

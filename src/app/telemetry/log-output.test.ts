@@ -1,11 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { existsSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
 import { openLog } from './log-output.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'solway-log-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function errorOutput(isTTY = false) {
   const written: string[] = [];

@@ -1,8 +1,9 @@
 import { createWriteStream, openSync } from 'node:fs';
 import { createLogger, type Logger } from '../../base/log.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
-export class LogFileError extends Error {
+export class LogFileError extends OperatorError {
   override name = 'LogFileError';
 }
 

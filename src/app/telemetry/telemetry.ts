@@ -18,13 +18,14 @@ import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
+import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 import type { Access } from '../access.ts';
-import type { WorkerContext } from '../cluster/worker-context.ts';
 import { logStateChange } from '../log-state-change.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
-import type { NodeTraits } from '../upstreams/active-nodes.ts';
-import type { Upstreams } from '../upstreams/upstreams.ts';
+import type { ActiveNodes, NodeTraits } from '../upstreams/active-nodes.ts';
+import type { UpstreamMiddleware } from '../upstreams/upstream-middleware.ts';
 import { watchLosses } from './loss-watch.ts';
 import { openMetrics, type ServerFacts } from './metrics.ts';
 
@@ -47,7 +48,18 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-type WorkerTelemetry = Pick<WorkerContext, 'worker' | 'joinMetrics'>;
+/** The part of `WorkerContext` that telemetry needs. */
+type WorkerTelemetry = Readonly<{
+  worker: number;
+  joinMetrics(own: () => string): () => Promise<string>;
+}>;
+
+type MeasuredUpstreams = Readonly<{
+  pool: Pick<UpstreamPool, 'status'>;
+  activeNodes: Pick<ActiveNodes, 'traitsOf' | 'setCordons'>;
+  sending: Pick<TransactionSubmitter, 'pending' | 'shed'>;
+  middleware: Pick<UpstreamMiddleware, 'outcomes' | 'usage' | 'evictions'>;
+}>;
 
 /** Host name shown in the dashboard; a worker adds its number. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
@@ -56,7 +68,7 @@ const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
 function createHeartbeat(
   { gateways }: Configuration,
   { store }: Access,
-  { pool, activeNodes }: Pick<Upstreams, 'pool' | 'activeNodes'>,
+  { pool, activeNodes }: MeasuredUpstreams,
   connections: LiveConnections,
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
@@ -113,7 +125,7 @@ const lossesOf = (dropped: Dropped) =>
 export function openTelemetry(
   configuration: Configuration,
   access: Access,
-  upstreams: Pick<Upstreams, 'pool' | 'activeNodes' | 'sending' | 'middleware'>,
+  upstreams: MeasuredUpstreams,
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ) {

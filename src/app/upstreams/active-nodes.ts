@@ -6,9 +6,8 @@ import type { FixedNode } from '../../control/nodes/node-feed.ts';
 import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { UpstreamLimits } from '../../upstream/limits.ts';
-import type { NodeConfig } from '../../upstream/node.ts';
-import type { NodesByNetwork } from '../../upstream/node-registry.ts';
-import type { UpstreamPool } from '../../upstream/pool.ts';
+import type { NodeConfig, NodesByNetwork } from '../../upstream/node.ts';
+import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 
 export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
 

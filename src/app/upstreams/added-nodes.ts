@@ -5,7 +5,7 @@ import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
 import { invalidFields } from '../../control/api/api-error.ts';
 import type { NodeReportJson } from '../../control/api/contract/nodes.ts';
-import type { Store } from '../../control/database/open.ts';
+import type { Store } from '../../control/database/store.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/added-nodes.ts';
 import {
   NodeFeed,

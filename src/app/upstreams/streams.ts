@@ -5,10 +5,15 @@ import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../streams/geyser/geyser-hub-options.ts';
 import type { FilterSet, GeyserListener } from '../../streams/geyser/geyser-source.ts';
-import { createGeyserSource } from '../../upstream/geyser/create-geyser-source.ts';
+import {
+  type CreateGeyserSourceOptions,
+  createGeyserSource,
+} from '../../upstream/geyser/create-geyser-source.ts';
+import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
+import type { NodeConfig } from '../../upstream/node.ts';
+import type { ActiveNodes } from './active-nodes.ts';
 import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
-import type { Upstreams } from './upstreams.ts';
 
 function hubOptions({ replay }: Configuration): GeyserHubOptions {
   const { slots: replaySlots, maxBytes: replayMaxBytes, ...limits } = replay;
@@ -30,9 +35,19 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
 };
 
+/** Nodes of the default network, and what reads from them. */
+type StreamingNodes = Pick<CreateGeyserSourceOptions, 'yellowstone' | 'reader' | 'feed'> &
+  Readonly<{
+    activeNodes: Pick<ActiveNodes, 'follow'>;
+    /** Adds the Geyser server of the embedded ledger. */
+    streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
+    sourceOptions: GeyserSourceOptions;
+  }>;
+
+/** Opens the sources for gRPC streams on the default network. */
 export function openStreams(
   configuration: Configuration,
-  { activeNodes, streaming, feed, reader, yellowstone, sourceOptions: options }: Upstreams,
+  { activeNodes, streaming, feed, reader, yellowstone, sourceOptions: options }: StreamingNodes,
   shreds: Shreds | null,
   log: Logger,
 ) {
@@ -57,6 +72,3 @@ export function openStreams(
   const standard: StreamOpener = hub;
   return { standard, shred, stop };
 }
-
-/** Sources for gRPC streams on the default network. */
-export type Streams = ReturnType<typeof openStreams>;

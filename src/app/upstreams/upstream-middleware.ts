@@ -22,10 +22,10 @@ import {
 import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
 import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
 import { UpstreamNode } from '../../upstream/node.ts';
-import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 import { logStateChange } from '../log-state-change.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
@@ -138,3 +138,5 @@ export function openUpstreamMiddleware({
     stop: () => store?.stop(),
   };
 }
+
+export type UpstreamMiddleware = ReturnType<typeof openUpstreamMiddleware>;

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { credentialId, digestApiKey, generateCredential } from '../../gateway/auth/api-key.ts';
-import type { Store } from '../database/open.ts';
 import { insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
 

@@ -1,6 +1,7 @@
 import type { Attempt } from '../../gateway/auth/attempt-limiter.ts';
 import { ApiError, invalidField } from '../api/api-error.ts';
 import { email as emailSchema } from '../api/contract/values.ts';
+import type { RequestMetadata } from '../database/audit-entry.ts';
 import { checkSameOrigin } from './same-origin.ts';
 import { FailedSignInLog, SignInAttemptLimiter } from './sign-in-attempts.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type SignInParts,
 } from './sign-in-library.ts';
 import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
-import { currentRequest, type RequestMetadata, tokenDigest } from './sign-in-store.ts';
+import { currentRequest, tokenDigest } from './sign-in-store.ts';
 import { signUp } from './sign-up.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;

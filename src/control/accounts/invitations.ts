@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { ApiError } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { InvitationTable } from '../database/tables/accounts.ts';
 
 const TOKEN_BYTES = 32;

@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { AuditEntry } from '../database/audit-entry.ts';
 import { deleteRows, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
-import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
+import { nextVersions, writeAudits } from '../database/transaction.ts';
 import { activeTokens } from './admin-tokens.ts';
 import { openInvitations } from './invitations.ts';
 import { type MemberRole, roleAllows } from './roles.ts';

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import { conflict, notFound } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
 import { deleteRows, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
 import { addInvitation, openInvitations } from './invitations.ts';
 import { revokeExcessGrants } from './issued-grants.ts';

@@ -4,10 +4,10 @@ import type { Logger } from '../../base/log.ts';
 import { type Attempt, AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { ApiError } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
-import { type AuditEntry, nextVersions, transact, writeAudits } from '../database/transaction.ts';
+import type { AuditEntry, RequestMetadata } from '../database/audit-entry.ts';
+import type { Store } from '../database/store.ts';
+import { nextVersions, transact, writeAudits } from '../database/transaction.ts';
 import type { AccountLimits } from './account-options.ts';
-import type { RequestMetadata } from './sign-in-store.ts';
 
 /** Groups IPv6 addresses by /64, the smallest usual allocation. */
 export const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;

@@ -6,7 +6,7 @@ import { genericOAuth, twoFactor } from 'better-auth/plugins';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
 import { ApiError } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountLimits, AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';

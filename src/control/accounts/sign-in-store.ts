@@ -2,12 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
-import type { Store } from '../database/open.ts';
+import type { AuditEntry, RequestMetadata } from '../database/audit-entry.ts';
 import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
-import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
-
-export type RequestMetadata = Required<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
+import type { Store } from '../database/store.ts';
+import { nextVersion, transact, writeAudit } from '../database/transaction.ts';
 
 /** Metadata of the current request, for the audit log: the sign-in library does not pass it to the store. */
 export const currentRequest = new AsyncLocalStorage<RequestMetadata>();

@@ -1,5 +1,7 @@
+import { OperatorError } from '../../base/operator-error.ts';
+
 /** An error response from the control API. The message is sent to the caller and says what to do. */
-export class ApiError extends Error {
+export class ApiError extends OperatorError {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 503;
   /** Machine-readable, e.g. `NOT_FOUND`. */
   readonly code: string;

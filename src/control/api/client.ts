@@ -1,3 +1,4 @@
+import { OperatorError } from '../../base/operator-error.ts';
 import { linesOf } from '../../base/text/lines-of.ts';
 import { ApiError } from './api-error.ts';
 import {
@@ -13,7 +14,7 @@ export interface ApiClient {
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
-export class ApiUnreachableError extends Error {
+export class ApiUnreachableError extends OperatorError {
   constructor(url: string, reason: string, options?: ErrorOptions) {
     super(
       `${url} ${reason}. Give the address of a running service, such as https://solway.example.com.`,

@@ -1,7 +1,7 @@
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
-import type { Store } from '../database/open.ts';
-import type { AuditEntry } from '../database/transaction.ts';
+import type { AuditEntry } from '../database/audit-entry.ts';
+import type { Store } from '../database/store.ts';
 import type { ScannerKey } from '../keys/leaked-keys.ts';
 import type { NodeServices } from '../nodes/node-feed.ts';
 import type { Mailer, MailRateLimiter } from '../notifications/email.ts';

@@ -1,4 +1,5 @@
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import { OperatorError } from '../../base/operator-error.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
@@ -200,7 +201,7 @@ export const migrations: readonly Migration[] = [
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */
 const ADVISORY_LOCK = 0x736f6c776179;
 
-export class SchemaTooNewError extends Error {
+export class SchemaTooNewError extends OperatorError {
   constructor(found: number, latest: number) {
     super(
       `the database has schema ${found}, but this version supports at most schema ${latest}: ` +

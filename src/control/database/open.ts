@@ -2,27 +2,15 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { makeFolder } from '../../base/make-folder.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { migrate } from './migrations.ts';
 import { openPostgres, type PostgresOptions, PostgresWatch } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
-
-export type Store = Readonly<{
-  dialect: 'sqlite' | 'postgres';
-  db: Kysely<Schema>;
-  /** For logs: the file, or the server without credentials. */
-  location: string;
-  /** Schema number before migration; 0 for an empty database. */
-  schemaFound: number;
-  /** Opens a separate connection that is notified of changes; null for SQLite. */
-  watch: ((onChange: () => void) => PostgresWatch) | null;
-  /** @throws StoreReplacedError if the file was deleted or replaced. */
-  checkNotReplaced(): void;
-  close(): Promise<void>;
-}>;
+import type { Store } from './store.ts';
 
 /** The path no longer leads to the open database file, so changes by other processes would be missed. */
-export class StoreReplacedError extends Error {
+export class StoreReplacedError extends OperatorError {
   constructor(file: string) {
     super(`the database file ${file} was deleted or replaced while in use. Put it back, or restart.`);
     this.name = 'StoreReplacedError';

@@ -11,10 +11,8 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import type { Schema } from './schema.ts';
+import { CHANGE_CHANNEL, type StoreWatch } from './store.ts';
 import { StoreHangsError } from './store-unavailable.ts';
-
-/** Channel that announces committed changes. Notifications have no payload. */
-export const CHANGE_CHANNEL = 'solway_change';
 
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
@@ -96,7 +94,7 @@ type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening:
  * A lazily opened connection for LISTEN and polls, independent of the pool. The regular polls detect a dead
  * connection, such as one dropped by a firewall.
  */
-export class PostgresWatch {
+export class PostgresWatch implements StoreWatch {
   readonly db: Kysely<Schema>;
   readonly #url: string;
   readonly #options: PostgresOptions;
@@ -113,11 +111,6 @@ export class PostgresWatch {
     this.db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   }
 
-  /**
-   * Runs a small query with a deadline. Connects first if needed.
-   * @param patience - multiple of the usual deadline.
-   * @throws StoreHangsError if the deadline passes; the connection is then replaced.
-   */
   async withDeadline<Result>(query: () => Promise<Result>, patience = 1): Promise<Result> {
     this.#connection ??= this.#openConnection();
     const connection = this.#connection;

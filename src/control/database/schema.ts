@@ -1,5 +1,5 @@
 import type { KeyStatus } from '../../gateway/auth/key-record.ts';
-import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { NodeTables } from './tables/nodes.ts';

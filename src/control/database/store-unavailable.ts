@@ -1,5 +1,6 @@
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
+import { OperatorError } from '../../base/operator-error.ts';
 
 const socketCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -17,7 +18,7 @@ const driverTexts = [
 const CAUSES_MAX = 5;
 
 /** The server does not respond in time, even to a small query. */
-export class StoreHangsError extends Error {
+export class StoreHangsError extends OperatorError {
   constructor() {
     super(
       'PostgreSQL does not respond even to a small query. Check whether the server hangs, and the network',

@@ -1,22 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql, type Transaction } from 'kysely';
-import type { Store } from './open.ts';
-import { CHANGE_CHANNEL } from './postgres.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
-
-export type AuditEntry = Readonly<{
-  at: number;
-  actor: string;
-  action: string;
-  keyId?: string | null;
-  customerId?: string | null;
-  address?: string | null;
-  userAgent?: string | null;
-  requestId?: string | null;
-  /** Must not contain secrets. */
-  detail: Readonly<Record<string, string | number | boolean | null>>;
-}>;
+import { CHANGE_CHANNEL, type Store } from './store.ts';
 
 /** Runs `work` in a transaction and notifies other gateways after the commit. */
 export async function transactAndNotify<Result>(

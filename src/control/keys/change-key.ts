@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import { ApiError, conflict } from '../api/api-error.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../api/contract/keys.ts';
 import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import {
@@ -174,9 +175,6 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
     return { expires_at: end };
   });
 }
-
-export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
-export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 function checkRotatable(row: KeyTable, now: number): void {
   const { state } = viewKey(row, now);

@@ -2,10 +2,9 @@ import type { Selectable } from 'kysely';
 import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../gateway/auth/key-record.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
-import type { Store } from '../database/open.ts';
-import type { PostgresWatch } from '../database/postgres.ts';
 import { pagesOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
+import type { Store, StoreWatch } from '../database/store.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
 import { planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
@@ -159,7 +158,7 @@ const TIMEOUT_FACTOR_MAX = 8;
 /** Loads the keys into memory, then polls for changes. If polls fail, the loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
-  readonly #watch: PostgresWatch | null;
+  readonly #watch: StoreWatch | null;
   #version = 0;
   #hasApplied = false;
   #state: 'unknown' | 'available' | 'unavailable' = 'unknown';

@@ -1,8 +1,8 @@
 import { expressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { limitReached } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import { type KeyRegister, keyLimits } from './key-register.ts';
 
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;

@@ -4,12 +4,11 @@ import { digestApiKey, findApiKeys, parseApiKey } from '../../gateway/auth/api-k
 import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { type ApiError, invalidFields, notFound } from '../api/api-error.ts';
-import type { RouteOutput } from '../api/contract/contract.ts';
-import type { KeyJson } from '../api/contract/keys.ts';
-import type { Store } from '../database/open.ts';
+import type { KeyJson, KeyOwnerJson } from '../api/contract/keys.ts';
+import type { AuditEntry } from '../database/audit-entry.ts';
 import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
-import type { AuditEntry } from '../database/transaction.ts';
+import type { Store } from '../database/store.ts';
 import type { Peppers } from '../pepper.ts';
 
 export type KeyView = KeyJson;
@@ -158,8 +157,6 @@ export async function readFamily(
   return { key, family };
 }
 
-export type KeyOwnerResult = RouteOutput<'POST /keys/whose'>;
-
 /** Finds a key in any state by its full text, which is not stored. */
 export async function findByText(
   { store, peppers }: Pick<KeyRegister, 'store' | 'peppers'>,
@@ -174,7 +171,7 @@ export async function findByText(
 }
 
 /** Searches a text for the first key that this service issued, to any customer. */
-export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerResult> {
+export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerJson> {
   const found = findApiKeys(text);
   for (const key of found) {
     const row = await findByText(register, key);

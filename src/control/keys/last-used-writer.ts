@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
 const INTERVAL_MS = 5_000;

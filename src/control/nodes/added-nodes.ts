@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Network } from '../../protocol/call.ts';
-import type { Store } from '../database/open.ts';
 import { deleteRows, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
 import { JsonSeal } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';

@@ -1,7 +1,7 @@
 import type { Network } from '../../protocol/call.ts';
 import type { ParsedRouteInput } from '../api/contract/contract.ts';
 import type { NodeReportJson } from '../api/contract/nodes.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import type { Store } from '../database/open.ts';
 import { fieldsOf, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { Notice } from './notice.ts';

@@ -1,6 +1,6 @@
 import type { QuotaLedger } from '../../gateway/limits/quota.ts';
-import type { Store } from '../database/open.ts';
 import { findRow } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';

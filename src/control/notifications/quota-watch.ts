@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limits/quota.ts';
-import type { Store } from '../database/open.ts';
 import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import { transact } from '../database/transaction.ts';
 import { enqueue } from './delivery-queue.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
-import { firstIdAt } from './read-log.ts';
+import { firstIdAt } from './entry-ids.ts';
 
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDefaults } from '../../base/with-defaults.ts';
 import { ApiError } from '../api/api-error.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
+import { firstIdAt } from './entry-ids.ts';
+import { type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
 export const tailLimits = {
   tailsMax: 50,

@@ -1,8 +1,8 @@
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
-import type { Store } from '../database/open.ts';
 import { fieldsOf, selectRows } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 

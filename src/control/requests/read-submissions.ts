@@ -5,8 +5,8 @@ import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { RouteOutput } from '../api/contract/contract.ts';
-import type { Store } from '../database/open.ts';
 import { selectRows } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;

@@ -4,13 +4,13 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry, RequestLog } from '../../gateway/telemetry/request-log.ts';
 import type { Submission, SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
+import { EntryIds } from './entry-ids.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
-import { EntryIds } from './read-log.ts';
 
 export type RequestSources = Readonly<{
   requests: Pick<RequestLog, 'drain'>;

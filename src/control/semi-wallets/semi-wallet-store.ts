@@ -3,7 +3,7 @@ import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { decodeBase58 } from '../../solana/base58.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';

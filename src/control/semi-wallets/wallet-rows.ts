@@ -1,7 +1,7 @@
 import { Failure } from '../../protocol/errors.ts';
-import type { Store } from '../database/open.ts';
 import { countRows, findRow, insertRow, pagesOf, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
 import type { JsonSeal, Sealed } from '../json-seal.ts';
 import type { Envelope } from './envelope.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { monthOf, type QuotaLedger, type RemoteUsage } from '../../gateway/limits/quota.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 
 const HOUR_MINUTES = 60;

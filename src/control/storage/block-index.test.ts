@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CID } from 'multiformats/cid';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../test/service/program.ts';
 import { BlockIndex } from './block-index.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
 import { FileStore, storageLimits } from './file-store.ts';
@@ -21,10 +21,9 @@ async function openAll(): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'blocks-'));
+  folder = temporaryFolder('blocks');
   await openAll();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function receive(...leaves: readonly number[]): Promise<SpooledFile> {
   async function* bytes(): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../test/service/program.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { StorageLimits } from './file-store.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from './open-storage.ts';
@@ -18,10 +18,9 @@ async function open(limits: Partial<StorageLimits> = {}): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storage-'));
+  folder = temporaryFolder('storage');
   await open();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);

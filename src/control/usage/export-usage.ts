@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Store } from '../database/open.ts';
 import { pagesOf } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 import {
   type Axis,
   partOf,

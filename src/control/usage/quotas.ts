@@ -1,5 +1,5 @@
 import type { QuotaJson } from '../api/contract/usage.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { type Axis, axisOver, monthRange, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
 
 /** Credits per day of the calendar month (UTC), up to and including the current day. */

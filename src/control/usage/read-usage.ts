@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
-import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
-import type { Store } from '../database/open.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import { type MarkKind, type UsageCounters, type UsageStep, usageSteps } from '../database/tables/usage.ts';
 import { retentionStarts, stepOfKind } from './usage-rows.ts';
 import { counterSums } from './usage-sums.ts';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Store } from '../database/open.ts';
 import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type {
   MarkKind,
   UsageCounters,

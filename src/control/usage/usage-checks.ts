@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Store } from '../database/open.ts';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { UsageTables } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import { counterColumns } from './usage-sums.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { usageStatuses } from '../../gateway/metering/usage-meter.ts';
+import { usageStatuses } from '../../gateway/metering/usage-status.ts';
 import { products } from '../../protocol/product.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 

@@ -1,5 +1,5 @@
-import type { Store } from '../database/open.ts';
 import { deleteRows, selectRows } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
 
 /**
  * Acquires or renews a lease, so that only one gateway does a periodic task. Correctness must not depend on the lease:

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import type { Store } from '../database/open.ts';
 import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import { stepOfKind } from './usage-rows.ts';

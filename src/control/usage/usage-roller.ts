@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { isSomethingDue, rollUp } from './roll-up.ts';

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import type { Store } from '../database/open.ts';
 import { selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
 import type { MarkKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { counterColumns, serializeHistogram } from './usage-sums.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chunk } from '../../base/chunk.ts';
 import type { UsageMeter, UsageRow } from '../../gateway/metering/usage-meter.ts';
-import type { Store } from '../database/open.ts';
+import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import {
   type RecoveredJournal,

@@ -1,11 +1,12 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../../solana/address.ts';
-import { readAddress, readBorsh, readList, readOption, readText } from '../borsh.ts';
+import { pubkey, readOption, readOrNull } from '../../solana/codec.ts';
+import { readList, readText } from '../borsh.ts';
 import { appPrograms } from '../program-addresses.ts';
 
 const readRoyalties = (reader: ByteReader) => ({
   basisPoints: reader.u16(),
-  creators: readList(reader, (creator) => ({ address: readAddress(creator), percentage: creator.u8() })),
+  creators: readList(reader, (creator) => ({ address: pubkey.read(creator), percentage: creator.u8() })),
 });
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
@@ -46,16 +47,16 @@ function readRecord(reader: ByteReader): PluginRecord {
 function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
   const read = pluginReaders.get(type);
   if (read === undefined || data[offset] !== type) return {};
-  return readBorsh(data.subarray(offset + 1), read) ?? {};
+  return readOrNull(data.subarray(offset + 1), read) ?? {};
 }
 
 /** External plugins are not read. @param headerOffset - end of the base data, where the plugin header starts. */
 function readCorePlugins(data: Uint8Array, headerOffset: number): CorePlugins {
-  const registryOffset = readBorsh(data.subarray(headerOffset), (reader) =>
+  const registryOffset = readOrNull(data.subarray(headerOffset), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
   );
   if (registryOffset === null) return {};
-  const records = readBorsh(data.subarray(registryOffset), (reader) =>
+  const records = readOrNull(data.subarray(registryOffset), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
   // Read at most one plugin of each type, to bound the work however long the registry is.
@@ -98,12 +99,12 @@ export const CORE_ASSET_KEY_BASE58 = '2';
 function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthority' | 'collection'> | null {
   const tag = reader.u8();
   if (tag === 0) return { updateAuthority: null, collection: null };
-  if (tag === 1) return { updateAuthority: readAddress(reader), collection: null };
-  return tag === 2 ? { updateAuthority: null, collection: readAddress(reader) } : null;
+  if (tag === 1) return { updateAuthority: pubkey.read(reader), collection: null };
+  return tag === 2 ? { updateAuthority: null, collection: pubkey.read(reader) } : null;
 }
 
 function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
-  const updateAuthority = readAddress(reader);
+  const updateAuthority = pubkey.read(reader);
   const texts = { name: readText(reader), uri: readText(reader) };
   const sizes = { numMinted: reader.u32(), currentSize: reader.u32() };
   const plugins = readCorePlugins(data, reader.offset);
@@ -111,10 +112,10 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
 }
 
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
-  return readBorsh(data, (reader) => {
+  return readOrNull(data, (reader) => {
     const key = reader.u8();
     if (key === ASSET_V1) {
-      const owner = readAddress(reader);
+      const owner = pubkey.read(reader);
       const authority = readUpdateAuthority(reader);
       if (authority === null) return null;
       const texts = { name: readText(reader), uri: readText(reader) };

@@ -1,20 +1,22 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
+import { pubkey, readOption, readOrNull } from '../../solana/codec.ts';
 import { parseExtension } from '../../solana/parsed/account/token.ts';
-import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
+import { readBool } from '../../solana/parsed/bincode.ts';
+import { readList, readText, readVariant } from '../borsh.ts';
 import { type Creator, type TokenRecord, tokenStandards } from './nft.ts';
 
 const METADATA_V1 = 4;
 
 const readCreator = (reader: ByteReader): Creator => ({
-  address: readAddress(reader),
+  address: pubkey.read(reader),
   verified: readBool(reader),
   share: reader.u8(),
 });
 
 const readCollection = (reader: ByteReader) => ({
   verified: readBool(reader),
-  address: readAddress(reader),
+  address: pubkey.read(reader),
 });
 
 function skipUses(reader: ByteReader): null {
@@ -29,7 +31,7 @@ function skipUses(reader: ByteReader): null {
  * unreadable, all of them count as absent. Source: `meta_deser_unchecked`.
  */
 function readTail(reader: ByteReader) {
-  const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
+  const tail = readOrNull(reader.bytes(reader.remaining), (rest) => {
     // Skip the edition nonce.
     readOption(rest, (nonce) => nonce.u8());
     const tokenStandard = readOption(rest, (standard) => readVariant(standard, tokenStandards));
@@ -43,9 +45,9 @@ function readTail(reader: ByteReader) {
 /** Decodes a metadata account of 679, 607 or fewer bytes. Source: mpl-token-metadata, `state/metadata.rs`. */
 export function decodeMetaplexMetadata(data: Uint8Array) {
   if (data[0] !== METADATA_V1) return null;
-  return readBorsh(data.subarray(1), (reader) => ({
-    updateAuthority: readAddress(reader),
-    mint: readAddress(reader),
+  return readOrNull(data.subarray(1), (reader) => ({
+    updateAuthority: pubkey.read(reader),
+    mint: pubkey.read(reader),
     name: readText(reader),
     symbol: readText(reader),
     uri: readText(reader),
@@ -69,9 +71,9 @@ const MASTER_EDITION_V1 = 2;
 const MASTER_EDITION_V2 = 6;
 
 export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null {
-  return readBorsh(data, (reader) => {
+  return readOrNull(data, (reader) => {
     const key = reader.u8();
-    if (key === EDITION_V1) return { type: 'print', parent: readAddress(reader), edition: reader.u64() };
+    if (key === EDITION_V1) return { type: 'print', parent: pubkey.read(reader), edition: reader.u64() };
     if (key !== MASTER_EDITION_V1 && key !== MASTER_EDITION_V2) return null;
     return { type: 'master', supply: reader.u64(), maxSupply: readOption(reader, (max) => max.u64()) };
   });
@@ -91,17 +93,17 @@ const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: M
 /** Source: mpl-token-metadata, `state/programmable.rs`. */
 export function decodeTokenRecord(address: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
-  return readBorsh(data.subarray(1), (reader) => {
+  return readOrNull(data.subarray(1), (reader) => {
     reader.skipBytes(1); // Bump.
     return {
       address,
       key: 'TokenRecord',
       state: readVariant(reader, tokenStates),
       rule_set_revision: readOption(reader, (revision) => revision.u64()),
-      delegate: readOption(reader, readAddress),
+      delegate: readOption(reader, pubkey.read),
       token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
       // Accounts created before this field was added end here.
-      locked_transfer: reader.remaining === 0 ? null : readOption(reader, readAddress),
+      locked_transfer: reader.remaining === 0 ? null : readOption(reader, pubkey.read),
     };
   });
 }

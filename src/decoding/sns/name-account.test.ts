@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { account } from '../../../test/streams/ledger-script.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
-import { lamports } from '../../solana/units.ts';
 import {
   decodeFavorite,
   decodeNameAccount,
@@ -12,33 +12,27 @@ import {
   snsPrograms,
 } from './name-account.ts';
 
-const account = (data: Uint8Array, owner: Address = snsPrograms.names): Account => ({
-  lamports: lamports(1),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: 0n,
-});
+const accountOf = (data: Uint8Array, owner: Address = snsPrograms.names): Account => account({ data, owner });
 
 const header = Buffer.concat([addressBytes(rootDomain), addressBytes(programs.token), Buffer.alloc(32)]);
 
 function reverse(text: Buffer | string, length = Buffer.byteLength(text)): Account {
   const count = Buffer.alloc(4);
   count.writeUInt32LE(length);
-  return account(Buffer.concat([header, count, Buffer.from(text)]));
+  return accountOf(Buffer.concat([header, count, Buffer.from(text)]));
 }
 
 describe('name account', () => {
   it('decodes parent, owner and class', () => {
-    expect(decodeNameAccount(account(header))).toEqual({
+    expect(decodeNameAccount(accountOf(header))).toEqual({
       ...{ parent: rootDomain, owner: programs.token, class: programs.system },
       data: Buffer.alloc(0),
     });
   });
 
   it('requires the name program as owner and a whole header', () => {
-    expect(decodeNameAccount(account(header, programs.system))).toBeNull();
-    expect(decodeNameAccount(account(header.subarray(1)))).toBeNull();
+    expect(decodeNameAccount(accountOf(header, programs.system))).toBeNull();
+    expect(decodeNameAccount(accountOf(header.subarray(1)))).toBeNull();
     expect(decodeNameAccount(undefined)).toBeNull();
   });
 });
@@ -67,7 +61,7 @@ describe('reverse lookup account', () => {
 
 it('favorite domain account decodes the name account', () => {
   const data = Buffer.concat([Buffer.from([7]), addressBytes(rootDomain)]);
-  expect(decodeFavorite(account(data, snsPrograms.offers))).toBe(rootDomain);
-  expect(decodeFavorite(account(data))).toBeNull();
-  expect(decodeFavorite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
+  expect(decodeFavorite(accountOf(data, snsPrograms.offers))).toBe(rootDomain);
+  expect(decodeFavorite(accountOf(data))).toBeNull();
+  expect(decodeFavorite(accountOf(data.subarray(1), snsPrograms.offers))).toBeNull();
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, address, addressBytes } from '../../solana/address.ts';
+import { pubkey, readOrNull } from '../../solana/codec.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
-import { readAddress, readBorsh, readString } from '../borsh.ts';
+import { readString } from '../borsh.ts';
 
 /**
  * Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
@@ -61,10 +62,10 @@ export const favoriteAccount = (wallet: Address): Address =>
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;
-  return readBorsh(account.data, (reader) => ({
-    parent: readAddress(reader),
-    owner: readAddress(reader),
-    class: readAddress(reader),
+  return readOrNull(account.data, (reader) => ({
+    parent: pubkey.read(reader),
+    owner: pubkey.read(reader),
+    class: pubkey.read(reader),
     data: account.data.subarray(HEADER_BYTES),
   }));
 }
@@ -72,7 +73,7 @@ export function decodeNameAccount(account: Account | undefined): NameAccount | n
 export function decodeReverseName(account: Account | undefined): string | null {
   const name = decodeNameAccount(account);
   if (name === null) return null;
-  const text = readBorsh(name.data, readString);
+  const text = readOrNull(name.data, readString);
   const label = text?.startsWith(SUBDOMAIN_MARK) ? text.slice(1) : text;
   return label === '' ? null : (label ?? null);
 }
@@ -80,5 +81,5 @@ export function decodeReverseName(account: Account | undefined): string | null {
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
   // Skip the type tag: the address already determines the type.
-  return readBorsh(account.data.subarray(1), readAddress);
+  return readOrNull(account.data.subarray(1), pubkey.read);
 }

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { addressOf } from '../lenient-json.ts';
@@ -23,7 +24,7 @@ export const tokenListLimits = {
 };
 
 /** Invalid token list. The message gives the position but no content. */
-export class TokenListError extends Error {
+export class TokenListError extends OperatorError {
   override readonly name = 'TokenListError';
 }
 

@@ -1,16 +1,9 @@
-import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
+import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
+import { isMembers, type Members } from '../../solana/parsed/wire-order.ts';
 import { addressOf } from '../lenient-json.ts';
 import type { TokenName } from '../token/find-names.ts';
 import type { Action } from './action.ts';
-
-type Members = { readonly [name: string]: WritableJson };
-
-const isMembers = (value: WritableJson): value is Members =>
-  value !== null &&
-  typeof value === 'object' &&
-  !Array.isArray(value) &&
-  !(value instanceof Float64 || value instanceof RawJson);
 
 const awaitsNames = (members: Members): boolean =>
   members.symbol === '' && members.image_uri === '' && addressOf(members.token_address) !== null;

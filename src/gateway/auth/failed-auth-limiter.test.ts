@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clientInfoFor } from '../../../test/project/callers.ts';
-import { unknownClient } from '../../protocol/client-info.ts';
+import { type ClientInfo, unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import { FailedAuthLimiter, type FailedAuthOptions, failedAuthOptions } from './failed-auth-limiter.ts';
 
 const client = clientInfoFor('192.0.2.1');

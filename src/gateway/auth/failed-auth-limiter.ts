@@ -1,7 +1,7 @@
 import { Lru } from '../../base/cache/lru.ts';
 import { CidrSet } from '../../base/ip-address.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export const failedAuthOptions = {
   /** Number of invalid keys in one minute that causes an address to be blocked. */

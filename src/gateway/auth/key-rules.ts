@@ -1,7 +1,7 @@
 import { CidrSet } from '../../base/ip-address.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { KeyRecord, KeyRules } from './key-record.ts';
 
 /** Client and network of a request. `network`: null if the network is named later or not at all. */

@@ -1,8 +1,8 @@
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-faults.ts';
 import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import {
   blocksCount,
   cuckooBytes,

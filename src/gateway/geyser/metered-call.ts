@@ -18,7 +18,7 @@ import {
   statusOfFailure,
   toFailure,
 } from '../metering/call-meter.ts';
-import type { UsageStatus } from '../metering/usage-meter.ts';
+import type { UsageStatus } from '../metering/usage-status.ts';
 import type { LiveConnections } from '../telemetry/live-connections.ts';
 
 export type GeyserGatewayParts = Readonly<{

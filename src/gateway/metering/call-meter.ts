@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { RequestTrace } from '../../protocol/request-trace.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { creditsOf, type QuotaLedger } from '../limits/quota.ts';
@@ -8,7 +8,8 @@ import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
 import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
-import type { SentMessages, UsageMeter, UsageStatus } from './usage-meter.ts';
+import type { SentMessages, UsageMeter } from './usage-meter.ts';
+import type { UsageStatus } from './usage-status.ts';
 
 /** State of one request. Times are milliseconds on the `performance.now()` clock. */
 export class RequestContext {

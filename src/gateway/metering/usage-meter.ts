@@ -5,18 +5,7 @@ import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId } from '../auth/key-record.ts';
-
-/** In this order: a result, a JSON-RPC error from the node, a rejection by a limit, and failures by their cause. */
-export const usageStatuses = [
-  'ok',
-  'rpcError',
-  'limited',
-  'client',
-  'gateway',
-  'capacity',
-  'upstream',
-] as const;
-export type UsageStatus = (typeof usageStatuses)[number];
+import { type UsageStatus, usageStatuses } from './usage-status.ts';
 
 /** Method name for calls that are not in the method table. */
 export const OTHER_METHOD = 'other';

@@ -1,6 +1,6 @@
 import type { Product } from '../../protocol/product.ts';
 import type { KeyId } from '../auth/key-record.ts';
-import { type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
+import { type UsageStatus, usageStatuses } from '../metering/usage-status.ts';
 
 export const requestCounterOptions = {
   /** Maximum number of keys with their own counters; all other keys are counted together. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import { type RequestStep, RequestTrace, type TraceLink } from '../../protocol/request-trace.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
-import type { UsageStatus } from '../metering/usage-meter.ts';
+import type { UsageStatus } from '../metering/usage-status.ts';
 import { redactBody, redactText } from './redact-body.ts';
 
 export const requestLogOptions = {

@@ -1,10 +1,11 @@
 import { parseJson } from '../../base/json.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
-import { type Caller, type ClientInfo, type Outcome, outcomeOf } from '../../protocol/request-handler.ts';
+import { type Caller, type Outcome, outcomeOf } from '../../protocol/request-handler.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { type Subscription, subscriptionByMethod, subscriptions } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
@@ -30,19 +31,12 @@ import {
   statusOfFailure,
   toFailure,
 } from '../metering/call-meter.ts';
-import { NOTIFICATIONS, type UsageStatus } from '../metering/usage-meter.ts';
+import { NOTIFICATIONS } from '../metering/usage-meter.ts';
+import type { UsageStatus } from '../metering/usage-status.ts';
 import { CallPipeline, type PipelineParts } from '../pipeline.ts';
 import { LiveSession } from './live-session.ts';
+import { type SubscriptionLimits, subscriptionLimits } from './subscription-limits.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
-
-/** Limits of a key family across all its connections, in addition to its plan's limits. */
-export const subscriptionLimits = {
-  keySubscriptionsMax: 5_000,
-  /** Total number of addresses in open subscriptions. */
-  keyAddressesMax: 200_000,
-};
-
-export type SubscriptionLimits = Readonly<typeof subscriptionLimits>;
 
 export type WebSocketGatewayParts = PipelineParts &
   Readonly<{

@@ -43,9 +43,16 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   return value;
 }
 
-/** Unix seconds. */
-export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
+/** Reads a `google.protobuf.Timestamp`. @returns Unix milliseconds. */
+export function readTimestamp(reader: ProtobufReader): bigint {
+  let [seconds, nanos] = [0n, 0];
+  while (reader.next()) {
+    if (reader.field === 1) seconds = reader.int64();
+    else if (reader.field === 2) nanos = reader.int32();
+    else reader.skipField();
+  }
+  return seconds * 1000n + BigInt(Math.trunc(nanos / 1_000_000));
+}
 
 /** Reads `BlockHeight` or `NumPartitions`. */
 export const readWrappedUint64 = (reader: ProtobufReader): bigint =>

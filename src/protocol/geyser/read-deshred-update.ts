@@ -1,11 +1,10 @@
 import { ADDRESS_BYTES } from '../../solana/address.ts';
 import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import type { Slot } from '../../solana/units.ts';
-import { readSlot, required } from './fields.ts';
+import { readSlot, readTimestamp, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawKeys } from './raw-update.ts';
 import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
-import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
 /** The byte fields are views into the message. */

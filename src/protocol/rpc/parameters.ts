@@ -1,8 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
-import { type AccountEncoding, accountEncodings } from '../../solana/encoding/encodings.ts';
-import type { DataSlice } from '../../solana/encoding/ui-account.ts';
+import { type AccountEncoding, accountEncodings, type DataSlice } from '../../solana/encoding/encodings.ts';
 import { parseSignature, type Signature } from '../../solana/signature.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';

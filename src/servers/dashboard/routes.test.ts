@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../test/service/program.ts';
 import { createLogger } from '../../base/log.ts';
 import { joinRoutes } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
@@ -11,7 +11,7 @@ import { dashboardPaths, dashboardRoutes } from './routes.ts';
 const PAGE = '<!doctype html><title>Solway</title>';
 const SCRIPT = `console.log(${JSON.stringify('a'.repeat(500))});`;
 
-const folder = mkdtempSync(join(tmpdir(), 'solway-dashboard-'));
+const folder = temporaryFolder('dashboard');
 const http = new HttpServer(
   joinRoutes(dashboardRoutes(folder), new Map([['/v1/rpc', new Map([['POST', () => {}]])]])),
   createLogger('silent', () => {}),
@@ -24,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await http.drain(1_000);
-  rmSync(folder, { recursive: true });
 });
 
 function build(): void {

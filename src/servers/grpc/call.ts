@@ -1,9 +1,9 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import type { Logger } from '../../base/log.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 import { ReadPause } from '../connection-lifecycle.ts';
 import type { Compressors } from './batches.ts';

@@ -9,3 +9,13 @@ export type TransactionEncoding = (typeof transactionEncodings)[number];
 /** In the order of Agave's `TransactionDetails`. */
 export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
 export type TransactionDetails = (typeof transactionDetails)[number];
+
+export type BlockView = Readonly<{
+  encoding: TransactionEncoding;
+  details: TransactionDetails;
+  rewards: boolean;
+  /** undefined: only legacy transactions, and no `version` member. */
+  maxVersion: number | undefined;
+}>;
+
+export type DataSlice = Readonly<{ offset: number; length: number }>;

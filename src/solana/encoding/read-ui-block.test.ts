@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { executed, hash, key } from '../../../test/streams/ledger-script.ts';
 import { writeJson } from '../../base/json.ts';
-import { addressFromBytes } from '../address.ts';
 import type { Block, ExecutedTransaction } from '../block.ts';
-import { blockhashFromBytes } from '../blockhash.ts';
 import { encodeMessage } from '../message/message.ts';
 import { compileMessage } from '../transaction/compile-message.ts';
 import { decodeTransaction } from '../transaction/decode-transaction.ts';
@@ -12,33 +11,15 @@ import { MalformedJson } from './read-json.ts';
 import { readBlock } from './read-ui-block.ts';
 import { encodeBlock } from './ui-block.ts';
 
-const key = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
-const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
-
-function executed(n: number): ExecutedTransaction {
+function executedIn(n: number): ExecutedTransaction {
   const message = encodeMessage(
     compileMessage({ feePayer: key(n), instructions: [], recentBlockhash: hash(9) }),
   );
   const decoded = decodeTransaction(encodeTransaction([new Uint8Array(64).fill(n)], message));
   if ('fault' in decoded) throw new Error(decoded.fault);
-  return {
-    transaction: decoded.transaction,
-    meta: {
-      err: null,
-      fee: lamports(5000),
-      preBalances: [lamports(2n ** 63n + 1n)],
-      postBalances: [lamports(1)],
-      innerInstructions: [],
-      logMessages: ['a line with "quotes" and ☀'],
-      preTokenBalances: [],
-      postTokenBalances: [],
-      rewards: [],
-      loadedAddresses: { writable: [], readonly: [] },
-      returnData: null,
-      computeUnitsConsumed: 150n,
-      costUnits: 1000n,
-    },
-  };
+  const balances = { preBalances: [lamports(2n ** 63n + 1n)], postBalances: [lamports(1)] };
+  const meta = { ...balances, logMessages: ['a line with "quotes" and ☀'], costUnits: 1000n };
+  return { ...executed({ meta }), transaction: decoded.transaction };
 }
 
 const block: Block = {
@@ -48,7 +29,7 @@ const block: Block = {
   previousBlockhash: hash(1),
   blockHeight: 18_446_744_073_709_551_615n,
   blockTime: -1n,
-  transactions: [executed(3), executed(4)],
+  transactions: [executedIn(3), executedIn(4)],
   rewards: [
     { pubkey: key(5), lamports: -3n, postBalance: lamports(10), rewardType: 'Voting', commission: 7 },
   ],

@@ -1,5 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { account } from '../../../test/streams/ledger-script.ts';
 import { writeJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import { address } from '../address.ts';
@@ -8,13 +9,8 @@ import { lamports, U64_MAX } from '../units.ts';
 import { Base58TooLong, encodeAccount } from './ui-account.ts';
 
 const at = address('SysvarC1ock11111111111111111111111111111111');
-const holding = (data: Uint8Array): Account => ({
-  lamports: lamports(U64_MAX),
-  data,
-  owner: programs.memoV3,
-  executable: false,
-  rentEpoch: U64_MAX,
-});
+const holding = (data: Uint8Array): Account =>
+  account({ lamports: lamports(U64_MAX), data, owner: programs.memoV3 });
 const five = holding(Uint8Array.of(1, 2, 3, 4, 5));
 const rest =
   '"executable":false,"lamports":18446744073709551615,"owner":"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr","rentEpoch":18446744073709551615,"space":5}';

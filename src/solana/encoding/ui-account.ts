@@ -7,11 +7,9 @@ import type { AccountLookup } from '../parsed/account/parsed-account.ts';
 import { parseAccountData } from '../parsed/parse-account.ts';
 import { isTokenProgram } from '../programs.ts';
 import { lamports } from '../units.ts';
-import type { AccountEncoding } from './encodings.ts';
+import type { AccountEncoding, DataSlice } from './encodings.ts';
 import { listOf, MalformedJson, objectOf, stringOf, u64Of } from './read-json.ts';
 import { readAddress } from './read-ui-meta.ts';
-
-export type DataSlice = Readonly<{ offset: number; length: number }>;
 
 export const BASE58_DATA_MAX_BYTES = 128;
 

@@ -1,16 +1,8 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Block } from '../block.ts';
-import type { TransactionDetails, TransactionEncoding } from './encodings.ts';
+import type { BlockView } from './encodings.ts';
 import { encodeRewards } from './ui-meta.ts';
 import { encodeTransactionWithMeta } from './ui-transaction.ts';
-
-export type BlockView = Readonly<{
-  encoding: TransactionEncoding;
-  details: TransactionDetails;
-  rewards: boolean;
-  /** undefined: only legacy transactions, and no `version` member. */
-  maxVersion: number | undefined;
-}>;
 
 type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>

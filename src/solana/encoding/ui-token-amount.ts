@@ -1,6 +1,5 @@
 import { Float64, type WritableJson } from '../../base/json.ts';
-import type { MintScale } from '../token/extensions.ts';
-import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
+import { interestBearingAmount, type MintScale, scaledUiAmount } from '../token/ui-amount.ts';
 
 /** With more decimals, 10^decimals overflows a u64 and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;

@@ -1,9 +1,9 @@
-import { ByteReader } from '../../base/bytes.ts';
+import type { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
 import { decodeAddressLookupTable } from '../address-lookup-table.ts';
-import { decodedOrNull, pubkey, readOption } from '../codec.ts';
+import { pubkey, readOption, readOrNull } from '../codec.ts';
 import { decodeNonce, NONCE_BYTES } from '../nonce.ts';
 import { programs, sysvarOwner } from '../programs.ts';
 import { decodeStakeState, type Stake, type StakeMeta } from '../stake-state.ts';
@@ -82,7 +82,7 @@ function readLoaderState(data: ByteReader): AccountParts | null {
  * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
-  return decodedOrNull(() => readLoaderState(new ByteReader(data)));
+  return readOrNull(data, readLoaderState);
 }
 
 /** Source: account-decoder/src/parse_address_lookup_table.rs */

@@ -1,5 +1,7 @@
-import { ByteReader, readOrNull } from '../../base/bytes.ts';
+import { ByteReader } from '../../base/bytes.ts';
+import { readOrNull } from '../codec.ts';
 import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.ts';
+import type { InterestBearingConfig, MintScale, ScaledUiAmountConfig } from './ui-amount.ts';
 
 export type Extension = readonly [type: number, value: Uint8Array];
 
@@ -42,27 +44,6 @@ export function findExtension(data: Uint8Array, wanted: number): Uint8Array | nu
   }
   return null;
 }
-
-/** Rates are in basis points per year, timestamps in Unix seconds. Source: spl-token-2022-interface. */
-export type InterestBearingConfig = Readonly<{
-  initializationTimestamp: bigint;
-  preUpdateAverageRate: number;
-  lastUpdateTimestamp: bigint;
-  currentRate: number;
-}>;
-
-/** `newMultiplier` applies from its effective time (Unix seconds) on. Source: spl-token-2022-interface. */
-export type ScaledUiAmountConfig = Readonly<{
-  multiplier: number;
-  newMultiplierEffectiveTimestamp: bigint;
-  newMultiplier: number;
-}>;
-
-export type MintScale = Readonly<{
-  decimals: number;
-  interestBearing?: InterestBearingConfig;
-  scaledUiAmount?: ScaledUiAmountConfig;
-}>;
 
 const INTEREST_BEARING = 10;
 const SCALED_UI_AMOUNT = 25;

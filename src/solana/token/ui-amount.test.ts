@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './extensions.ts';
-import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
+import { decodeMintScale } from './extensions.ts';
+import {
+  type InterestBearingConfig,
+  interestBearingAmount,
+  type ScaledUiAmountConfig,
+  scaledUiAmount,
+} from './ui-amount.ts';
 
 /** 365.24 days, as in the token program. */
 const YEAR = 31_556_736n;

@@ -1,6 +1,26 @@
 import { exp } from '../../base/exp.ts';
 import { fixedText } from '../../base/text/float-decimal.ts';
-import type { InterestBearingConfig, ScaledUiAmountConfig } from './extensions.ts';
+
+/** Rates are in basis points per year, timestamps in Unix seconds. Source: spl-token-2022-interface. */
+export type InterestBearingConfig = Readonly<{
+  initializationTimestamp: bigint;
+  preUpdateAverageRate: number;
+  lastUpdateTimestamp: bigint;
+  currentRate: number;
+}>;
+
+/** `newMultiplier` applies from its effective time (Unix seconds) on. Source: spl-token-2022-interface. */
+export type ScaledUiAmountConfig = Readonly<{
+  multiplier: number;
+  newMultiplierEffectiveTimestamp: bigint;
+  newMultiplier: number;
+}>;
+
+export type MintScale = Readonly<{
+  decimals: number;
+  interestBearing?: InterestBearingConfig;
+  scaledUiAmount?: ScaledUiAmountConfig;
+}>;
 
 /** f64 operations run in the same order as in the token program's library, so that the last digits match. */
 

@@ -1,4 +1,5 @@
-import { type ByteReader, ByteWriter, readOrNull } from '../../base/bytes.ts';
+import { type ByteReader, ByteWriter } from '../../base/bytes.ts';
+import { readOrNull } from '../codec.ts';
 
 /** Unit variants are strings. Sources: solana-transaction-error, solana-instruction-error. */
 export type InstructionError = string | Readonly<{ Custom: number }>;

@@ -2,7 +2,7 @@ import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta, rawEntry, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
-import type { RawBlockMeta, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Block } from '../../solana/block.ts';
 import type { Slot } from '../../solana/units.ts';
@@ -26,16 +26,6 @@ export class CreatedAt {
 
 /** Maximum slots tracked above the root; above this number, the oldest slot is evicted. */
 const SLOTS_MAX = 1_024;
-
-/** `entriesCount` is passed separately, because a block does not contain it. */
-export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
-  const { slot, blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
-  const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
-  const parentBlockhash = block.previousBlockhash;
-  const executedTransactionCount = block.transactions.length;
-  const meta = { ...header, parentBlockhash, executedTransactionCount, entriesCount };
-  return rawBlockMeta({ kind: 'blockMeta', ...meta }, createdAt, null);
-}
 
 type SlotState = { parent: Slot | null; entries: number };
 
@@ -106,7 +96,7 @@ export class LedgerUpdates {
   #blockMeta(block: Block): RawUpdate {
     const state = this.#slotState(block.slot);
     state.parent ??= block.parentSlot;
-    return blockMetaOf(block, state.entries, this.#now());
+    return rawBlockMeta(block, state.entries, this.#now());
   }
 
   #slotState(slot: Slot): SlotState {

@@ -1,15 +1,23 @@
 import type { Failure } from '../../protocol/errors.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
 import { AccountWatchers } from './account-watchers.ts';
-import { BlockWatchers } from './block-watchers.ts';
+import { type BlockNotification, BlockWatchers } from './block-watchers.ts';
 import { LogsWatchers } from './logs-watchers.ts';
-import type { PendingSlot } from './pending-slots.ts';
 import { ProgramWatchers } from './program-watchers.ts';
 import { SignatureWatchers } from './signature-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 import { TransactionWatchers } from './transaction-watchers.ts';
+
+/** Notifications of a slot that are not yet emitted at every commitment. */
+type PendingNotifications = Readonly<{
+  expectsBlock: boolean;
+  block: BlockNotification | null;
+  accounts: ReadonlyMap<Address, AccountNotification>;
+  transactions: readonly TransactionNotification[];
+}>;
 
 type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
 
@@ -38,7 +46,7 @@ export class CommitmentWatchers {
     };
   }
 
-  hasPending(pending: PendingSlot): boolean {
+  hasPending(pending: PendingNotifications): boolean {
     if (!this.block.isEmpty && (pending.block !== null || pending.expectsBlock)) return true;
     for (const notification of pending.accounts.values()) if (this.matchesAccount(notification)) return true;
     return pending.transactions.some((notification) => this.matchesTransaction(notification));

@@ -2,7 +2,13 @@ import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
 import type { FeedListener } from '../feed.ts';
 import { WatchIndex } from './account-watchers.ts';
-import type { TransactionNotification } from './transaction-notification.ts';
+
+/** The part of `TransactionNotification` that logs subscriptions need. */
+type LoggedTransaction = Readonly<{
+  isVote: boolean;
+  keys(mode: 'none'): ReadonlySet<Address>;
+  logsResult(): Buffer | null;
+}>;
 
 type Watcher = Readonly<{ listener: FeedListener }>;
 
@@ -26,14 +32,14 @@ export class LogsWatchers {
     return () => watchers.delete(watcher);
   }
 
-  matches(notification: TransactionNotification): boolean {
+  matches(notification: LoggedTransaction): boolean {
     if (this.#allWithVotes.size > 0 || (this.#all.size > 0 && !notification.isVote)) return true;
     if (this.#byMention.isEmpty) return false;
     for (const key of notification.keys('none')) if (this.#byMention.has(key)) return true;
     return false;
   }
 
-  notify(notification: TransactionNotification): void {
+  notify(notification: LoggedTransaction): void {
     if (!this.matches(notification)) return;
     const result = notification.logsResult();
     if (result === null) return;

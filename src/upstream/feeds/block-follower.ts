@@ -4,13 +4,9 @@ import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import {
-  BlockStream,
-  type BlockStreamOptions,
-  type BlockSubscription,
-  type EmittedTransactions,
-} from './block-stream.ts';
+import { BlockStream, type BlockStreamOptions, type BlockSubscription } from './block-stream.ts';
 import { historyOf } from './chain-reader.ts';
+import type { EmittedTransactions } from './preferred-feed.ts';
 import { readSlotInfo } from './pubsub-message.ts';
 
 type SlotFeed = Readonly<{

@@ -1,29 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Block } from '../../solana/block.ts';
-import type { Signature } from '../../solana/signature.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
-import type { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import type { LedgerEvent } from '../../streams/ledger-event.ts';
 import { TransactionNotification } from '../../streams/notifier/transaction-notification.ts';
 import { TransactionWatchers } from '../../streams/notifier/transaction-watchers.ts';
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
 import type { FeedLimits } from './limits.ts';
-
-/** Shows which transactions a feed has emitted, so that another feed can continue without gaps or duplicates. */
-export interface EmittedTransactions {
-  readonly newest: Slot | null;
-  /** Every slot up to the returned slot either was emitted completely at `commitment` or precedes the feed. */
-  upTo(commitment: Commitment): Slot | null;
-  has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
-}
+import type { EmittedTransactions } from './preferred-feed.ts';
 
 export type BlockSubscription = SubscriptionOf<'block'> | SubscriptionOf<'transaction'>;
+
+/** The part of `LedgerNotifier` that block subscriptions need. */
+interface BlockNotifier {
+  add(subscription: BlockSubscription, listener: FeedListener): () => void;
+  emit(event: LedgerEvent): void;
+}
 
 export type BlockStreamOptions = Readonly<{
   network: Network;
@@ -31,7 +28,7 @@ export type BlockStreamOptions = Readonly<{
   reader: ChainReader;
   limits: FeedLimits;
   log: Logger;
-  createNotifier: () => LedgerNotifier;
+  createNotifier: () => BlockNotifier;
 }>;
 
 type Watcher = { readonly listener: FeedListener; end: () => void };
@@ -56,7 +53,7 @@ const START_REACH = 64n;
 /** Emits each block exactly once and after its parent, even when nodes fail. */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
-  readonly #notifier: LedgerNotifier;
+  readonly #notifier: BlockNotifier;
   readonly #watchers = new Set<Watcher>();
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();

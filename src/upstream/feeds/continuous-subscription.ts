@@ -9,12 +9,11 @@ import { upstreamParams } from '../../protocol/pubsub/topic-key.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
-import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
 import { type Gap, type GapRecovery, GapTooLong } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
 import type { PubsubConnection } from './pubsub-connection.ts';
-import type { SlotInfo } from './pubsub-message.ts';
+import type { PubsubSubscription, SlotInfo } from './pubsub-message.ts';
 import type { NodeSubscribeResult, PubsubNodes } from './pubsub-nodes.ts';
 
 export type SubscriptionContext = Readonly<{

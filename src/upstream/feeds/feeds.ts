@@ -1,33 +1,20 @@
 import type { Logger } from '../../base/log.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
-import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import type { Subscription, SubscriptionKind, SubscriptionOf } from '../../protocol/subscriptions.ts';
-import type { Slot } from '../../solana/units.ts';
+import type { Subscription, SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Feed, FeedError, FeedListener } from '../../streams/feed.ts';
 import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
-import type { EmittedTransactions } from './block-stream.ts';
 import { ChainReader } from './chain-reader.ts';
-import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
+import { createGapRecovery } from './gap/create-gap-recovery.ts';
 import type { GapRecovery } from './gap/gap-recovery.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
+import type { PreferredFeed } from './preferred-feed.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
-import type { SlotInfo } from './pubsub-message.ts';
-
-/** A feed that takes precedence over PubSub for the kinds it serves. */
-export interface PreferredFeed extends Feed {
-  serves(kind: SubscriptionKind): boolean;
-  close(): void;
-  /** The newest completed slot; null if there is none. Remains available while subscriptions fail. */
-  position(): SlotInfo | null;
-  emittedUpTo(commitment: Commitment): Slot | null;
-  /** Snapshot of the emitted transactions. Remains available while a subscription fails. */
-  emittedTransactions(): EmittedTransactions;
-}
+import type { PubsubSubscription } from './pubsub-message.ts';
 
 type FailoverOptions<Opened, Position> = Readonly<{
   opened: () => Opened;

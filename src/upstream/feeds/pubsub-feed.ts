@@ -5,9 +5,9 @@ import type { FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
-import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
+import { createGapRecovery } from './gap/create-gap-recovery.ts';
 import type { GapRecovery } from './gap/gap-recovery.ts';
-import type { SlotInfo } from './pubsub-message.ts';
+import type { PubsubSubscription, SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**

@@ -1,9 +1,13 @@
 import { parseJson } from '../../base/json.ts';
 import { MALFORMED, MemberFinder, skipSpace, skipString } from '../../base/json-scan.ts';
+import type { Subscription } from '../../protocol/subscriptions.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
 /** Results are not parsed but forwarded as received. Source: solana-json-rpc.md §3.1. */
+
+/** The subscriptions that PubSub serves. Other kinds are served from blocks. */
+export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
 /** A number, or the raw JSON text if it is not an integer of at most 15 digits. */
 export type NodeSubscriptionId = number | string;

@@ -111,7 +111,7 @@ class PubsubFallback implements GeyserSource {
   }
 }
 
-type CreateGeyserSourceOptions = Readonly<{
+export type CreateGeyserSourceOptions = Readonly<{
   yellowstone: YellowstoneSource;
   reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
   feed: Feed;

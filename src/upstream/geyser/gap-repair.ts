@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { bytesKey } from '../../base/text/bytes-key.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
-import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -12,7 +12,6 @@ import type { Block } from '../../solana/block.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
-import { blockMetaOf } from '../../streams/geyser/ledger-updates.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { type EndpointConnection, UpdateStream } from './endpoint-connection.ts';
@@ -123,7 +122,7 @@ export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | R
     const isVote = isSimpleVote(executed.transaction);
     yield rawTransaction({ slot, createdAt, info: { signature, isVote, executed, index } });
   }
-  yield blockMetaOf(block, 0, createdAt);
+  yield rawBlockMeta(block, 0, createdAt);
   yield statusIs('processed');
   yield statusIs('confirmed');
 }

@@ -11,10 +11,10 @@ import type {
 import { Failure } from '../../protocol/errors.ts';
 import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
-import { genesisCall, parseGenesisHash } from '../genesis.ts';
+import type { Slot } from '../../solana/units.ts';
+import { genesisCall, parseGenesisHash } from '../genesis-hash.ts';
 import { type CacheTtls, defaultCacheTtls, policiesByRow, type TtlClass, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
-import type { FinalizedRoots } from './response-cache.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
 /** Response store shared by several gateways. */
@@ -39,7 +39,8 @@ export type RedisCacheOptions = Readonly<{
   store: ResponseStore;
   keys: CallKeys;
   counts: ResponseCounts;
-  roots: FinalizedRoots;
+  /** Finalized root; null: unknown. */
+  roots: Readonly<{ rootOf(network: Network): Slot | null }>;
   limits?: Partial<RedisCacheLimits>;
   ttls?: Partial<CacheTtls>;
 }>;

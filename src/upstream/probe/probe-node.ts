@@ -1,6 +1,6 @@
 import { type Network, networks } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { genesisHashes } from '../genesis.ts';
+import { genesisHashes } from '../genesis-hash.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, slotIn } from '../outcome.ts';

@@ -1,9 +1,9 @@
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
 import {
   encodeSubscribeDeshredRequest,
   encodeSubscribeRequest,
 } from '../../protocol/geyser/subscribe-request.ts';
-import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import { type GeyserNode, SUBSCRIBE } from '../geyser/geyser-node.ts';
@@ -87,7 +87,7 @@ const geyserFaults = {
 
 function slotIn(bytes: Buffer): Slot | null {
   try {
-    const update = decodeSubscribeUpdate(bytes)?.update ?? null;
+    const update = readRawUpdate(bytes, 0);
     return update?.kind === 'slot' ? update.slot : null;
   } catch (fault) {
     if (fault instanceof InvalidProtobuf) return null;

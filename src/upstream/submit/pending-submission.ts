@@ -5,13 +5,8 @@ import { verifyTransaction } from '../../solana/ed25519.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import {
-  type SubmissionParts,
-  type SubmitLimits,
-  type SubmitListener,
-  submitTransaction,
-  toCallAttempt,
-} from './submission.ts';
+import type { SubmitLimits } from './limits.ts';
+import { type SubmissionParts, type SubmitListener, submitTransaction, toCallAttempt } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
 /** Maximum number of senders per transaction that are notified of its result. */

@@ -4,13 +4,14 @@ import { StatusPoller } from '../confirmations/status-poller.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
 import type { UpstreamNode } from '../node.ts';
 import { attempt } from '../retry/attempt.ts';
+import type { SubmitLimits } from './limits.ts';
 import {
   PendingSubmission,
   rebroadcast,
   type SubmissionEnd,
   type SubmitterInfo,
 } from './pending-submission.ts';
-import type { SubmissionParts, SubmitLimits } from './submission.ts';
+import type { SubmissionParts } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
 /** Number of checks for due rebroadcasts per rebroadcast interval. */

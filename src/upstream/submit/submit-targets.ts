@@ -1,17 +1,15 @@
 import type { Network } from '../../protocol/call.ts';
 import { PowerOfTwoSelector, selectAvailable } from '../balancing/load-balancer.ts';
 import type { UpstreamNode } from '../node.ts';
-import type { UpstreamPool } from '../pool.ts';
+
+type NodeSource = Readonly<{ nodesOf(network: Network): readonly UpstreamNode[] }>;
 
 export class SubmitTargets {
-  readonly #pool: Pick<UpstreamPool, 'nodesOf'>;
+  readonly #pool: NodeSource;
   readonly #selector = new PowerOfTwoSelector();
   readonly #sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]>;
 
-  constructor(
-    pool: Pick<UpstreamPool, 'nodesOf'>,
-    sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]> = new Map(),
-  ) {
+  constructor(pool: NodeSource, sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]> = new Map()) {
     this.#pool = pool;
     this.#sendOnly = sendOnly;
   }

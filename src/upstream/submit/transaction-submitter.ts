@@ -10,9 +10,10 @@ import type {
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
 import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
+import type { SubmitLimits } from './limits.ts';
 import type { SubmitterInfo } from './pending-submission.ts';
 import { Rebroadcaster, type RebroadcasterParts } from './rebroadcaster.ts';
-import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
+import { Submission, type SubmissionListener } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
 export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Readonly<{ log: Logger }>;

@@ -3,7 +3,7 @@ import { ApiError } from '../../../src/control/api/api-error.ts';
 import { type ContractName, contract } from '../../../src/control/api/contract/contract.ts';
 import type { ApiCaller } from '../../../src/control/api/handler.ts';
 import { authorize } from '../../../src/control/api/server/authorize.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { describeOnSqlite } from '../stores.ts';
 
 /**

@@ -7,7 +7,7 @@ import { buildHandlers } from '../../../src/control/api/handlers/handlers.ts';
 import { ControlApi } from '../../../src/control/api/server/control-api.ts';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import type { Mailer } from '../../../src/control/notifications/email.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { withValidatedOutput } from '../validate-output.ts';

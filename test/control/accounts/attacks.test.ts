@@ -42,14 +42,14 @@ const bodies = [
   ['100,000 open lists', '['.repeat(100_000), 422],
 ] as const;
 
-describeOnSqlite('an attack', ({ open, fresh }) => {
+describeOnSqlite('an attack', ({ open, migrated }) => {
   let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
-    database ??= fresh();
+    database ??= migrated();
     fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     viewer = await joinByInvitation(fixture, operator, 'house', `viewer-${fixture.email}`, 'viewer');

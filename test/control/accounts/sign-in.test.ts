@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { backupTables } from '../../../src/control/database/backup/backup.ts';
-import type { OpenOptions, Store } from '../../../src/control/database/open.ts';
+import type { OpenOptions } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { describeOnBothStores, describeOnSqlite, type Stores } from '../stores.ts';
 import {
   type AccountsFixture,
@@ -64,10 +65,10 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 
 type OpenFixture = (options?: Parameters<typeof openAccountsFixture>[1]) => Promise<AccountsFixture>;
 
-function fixtureIn({ open, fresh }: Stores): OpenFixture {
-  let database: ReturnType<Stores['fresh']> | null = null;
+function fixtureIn({ open, migrated }: Stores): OpenFixture {
+  let database: ReturnType<Stores['migrated']> | null = null;
   return async (options) => {
-    database ??= fresh();
+    database ??= migrated();
     return openAccountsFixture(await open(await database), options);
   };
 }
@@ -410,7 +411,7 @@ const elsewhere = [
   '/keys\r\nlocation: https://evil.example',
 ];
 
-describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
+describeOnSqlite('OpenID Connect sign-in', ({ open, migrated, defer }) => {
   let database: Promise<OpenOptions> | null = null;
 
   async function start(
@@ -422,7 +423,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const oidc = [
       { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
     ];
-    database ??= fresh();
+    database ??= migrated();
     return { fixture: await openAccountsFixture(await open(await database), { oidc, signUp }), provider };
   }
 
@@ -536,7 +537,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
       clientId: 'a',
       clientSecret: 'b',
     };
-    database ??= fresh();
+    database ??= migrated();
     const fixture = await openAccountsFixture(await open(await database), { oidc: [away] });
     defer(async () => fixture.signIn.stop());
     const operator = await firstOperator(fixture);

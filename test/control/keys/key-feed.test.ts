@@ -1,12 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -55,7 +56,7 @@ function breakable(store: Store): { store: Store; away: boolean } {
   return state;
 }
 
-describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
+describeOnBothStores('the key feed', ({ kind, open, defer }) => {
   async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
     const followed = await startFeed(store, options);
     defer(() => followed.feed.stop());
@@ -138,10 +139,11 @@ describeOnBothStores('the key feed', ({ kind, open, defer, server }) => {
         expect(directory.size).toBe(count);
       }
       const away = next('unavailable');
-      await server()!.kill();
+      const server = await sharedPostgres();
+      await server.kill();
       await away;
       expect(directory.storeReachable).toBe(false);
-      await server()!.start();
+      await server.start();
     },
   );
 });

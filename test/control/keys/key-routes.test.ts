@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ApiContext } from '../../../src/control/api/handler.ts';
 import { keyHandlers } from '../../../src/control/api/handlers/keys.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { reportLeaks } from '../../../src/control/keys/leaked-keys.ts';
 import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/control/api/api-error.ts';
-import type { Store } from '../../../src/control/database/open.ts';
 import { updateRows } from '../../../src/control/database/rows.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
 import {
   changeKey,

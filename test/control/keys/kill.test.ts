@@ -1,35 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { temporaryFolder } from '../../service/program.ts';
+import { runUntilKilled } from '../../service/run-until-killed.ts';
 
 const KILLS = 5;
 const maker = join(import.meta.dirname, 'key-maker.ts');
 const folder = temporaryFolder('kill');
-const running = new Set<ChildProcess>();
 
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** Runs the program and kills it; returns the ids that it reported as committed. */
-async function makeUntilKilled(file: string, keysBefore: number): Promise<string[]> {
-  const child = spawn(process.execPath, [maker, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-  running.add(child);
-  const ids: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (line.length === 8) ids.push(line);
-    if (ids.length === keysBefore) child.kill('SIGKILL');
-  });
-  const [code, signal] = await once(child, 'close');
-  running.delete(child);
-  expect([code, signal]).toEqual([null, 'SIGKILL']);
-  return ids;
-}
+/** The ids of the keys that the program reported as committed before it was killed. */
+const makeUntilKilled = async (file: string, keysBefore: number): Promise<string[]> =>
+  (await runUntilKilled(maker, [file], keysBefore)).filter((line) => line.length === 8);
 
 async function idsOf(store: Store): Promise<string[]> {
   const rows = await store.db.selectFrom('api_key').select('id').orderBy('version').execute();

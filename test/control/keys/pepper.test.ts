@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { addMissingPlans, type Plan, planLimitsOf, syncPlans } from '../../../src/control/plans.ts';
 import type { PlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import { describeOnBothStores } from '../stores.ts';

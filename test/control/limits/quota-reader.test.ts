@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
 import { creditsOfMonth, QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { temporaryFolder } from '../../service/program.ts';
 
 /** Path of an installed Redis or Valkey server, or null. */
 export const redisProgram: string | null =
@@ -60,7 +60,7 @@ function ended(child: ChildProcess | null): Promise<void> {
 
 export async function startRedis(program: string | null = redisProgram): Promise<RedisServer> {
   if (program === null) throw new Error('neither redis-server nor valkey-server is installed');
-  const folder = mkdtempSync(join(tmpdir(), 'solway-redis-'));
+  const folder = temporaryFolder('redis');
   const port = await freePort();
   let child: ChildProcess | null = null;
   const start = async () => {
@@ -82,7 +82,6 @@ export async function startRedis(program: string | null = redisProgram): Promise
     goOn: () => void child?.kill('SIGCONT'),
     async destroy() {
       await kill();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

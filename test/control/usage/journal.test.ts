@@ -10,7 +10,7 @@ import {
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
 import { journalLine, readJournalLine, UsageJournal } from '../../../src/control/usage/usage-journal.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';

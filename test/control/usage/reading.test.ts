@@ -4,7 +4,7 @@ import type { ApiContext } from '../../../src/control/api/handler.ts';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import { csvLine } from '../../../src/control/api/handlers/usage-series.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import type { RequestEntry } from '../../../src/gateway/telemetry/request-log.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
-import type { Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';
@@ -34,7 +34,7 @@ async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<n
   return requests;
 }
 
-describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
+describeOnBothStores('the roll-up of usage', ({ kind, open, migrated }) => {
   it('computes hours, days and totals from minutes, in UTC', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
@@ -73,7 +73,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
   });
 
   it('writes nothing if its sources changed after it read them', async () => {
-    const database = await fresh();
+    const database = await migrated();
     const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await write(store, [usageRow({ requests: 1 })]);
@@ -181,7 +181,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
   });
 
   it('runs in one of several gateways, and in another if that one stops or stalls', async () => {
-    const database = await fresh();
+    const database = await migrated();
     const [store, other] = [await open(database), await open(database)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const clock = { now: LATER };

@@ -1,9 +1,9 @@
-import type { Store } from '../../../src/control/database/open.ts';
 import type { KeyTable } from '../../../src/control/database/schema.ts';
+import type { Store } from '../../../src/control/database/store.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
-import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../../src/gateway/metering/usage-status.ts';
 import { registerOn } from '../register.ts';
 
 /** Twenty minutes before November 2026 (UTC), so that an hour, a day and a month end within the test data. */

@@ -65,6 +65,7 @@ const reasons = [
       'gateway/websocket/session.ts',
       'servers/ipfs/server.ts',
       'upstream/das/das-client.ts',
+      'upstream/feeds/geyser/geyser-feed.ts',
       'upstream/geyser/account-subscriptions.ts',
       'localnet/http/server.ts',
       'upstream/geyser/stream-reader.ts',

@@ -16,7 +16,6 @@ import {
   encodeSubscribeDeshredRequest,
   encodeSubscribeRequest,
 } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { decodeSubscribeUpdate } from '../../../src/protocol/geyser/subscribe-update.ts';
 import {
   decodeCommitmentRequest,
   decodeIsBlockhashValidRequest,
@@ -31,12 +30,13 @@ import { addressFromBytes } from '../../../src/solana/address.ts';
 import { TokenOwners } from '../../../src/streams/geyser/filters/token-owners.ts';
 import { updates } from '../../geyser/arbitrary.ts';
 import { deshredRequest, request } from '../../geyser/arbitrary-request.ts';
+import { decodedUpdate } from '../../geyser/re-encode.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
 import { accepted, inPieces, type Target } from '../engine/target.ts';
 
 /** Valid values with any of their fields. */
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>): Value[] =>
-  fc.sample(arbitrary, { seed: 7, numRuns: 2 });
+  fc.sample(arbitrary, { seed: 7, numRuns: 6 });
 const key = addressFromBytes(new Uint8Array(32).fill(7));
 
 const owners = new TokenOwners();
@@ -65,7 +65,7 @@ export const subscribeUpdateTarget: Target = {
     .map((update) => SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()),
   /** Every input is decoded or refused; keys lie inside it, and it can be forwarded. */
   fuzz(input: Uint8Array): boolean {
-    const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
+    const update = accepted(() => decodedUpdate(input), InvalidProtobuf);
     const raw = accepted(() => {
       const read = readRawUpdate(input, 0);
       if (read !== null) forward(read);

@@ -1,18 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { TlsIdentity } from '../../../src/servers/tls.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { NONE, RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'grpc-tls-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('grpc-tls');
 
 let stage: TestGrpcServer;
 const ends: (() => void)[] = [];

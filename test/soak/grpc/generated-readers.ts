@@ -1,7 +1,8 @@
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
+import type { Update } from '../../../src/protocol/geyser/update/decode-update.ts';
 import { signatureBytes } from '../../../src/solana/signature.ts';
+import { decodedUpdate } from '../../geyser/re-encode.ts';
 import { type GeneratedLedger, numbersIn, ownerOf } from './generated-ledger.ts';
 import { openStream, type StreamOptions } from './stream.ts';
 
@@ -72,7 +73,7 @@ export class GeneratedReaders {
       ...{ slots: new Map([[name, {}]]), commitment },
     });
     const onMessage = (bytes: Buffer): void => {
-      const { update } = decodeSubscribeUpdate(bytes);
+      const update = decodedUpdate(bytes);
       if (update?.kind === 'account' || update?.kind === 'transaction') this.#receive(reader, update);
       else if (update?.kind === 'slot') this.#recordStatus(reader, Number(update.slot), update.status);
     };

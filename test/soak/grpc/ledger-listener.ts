@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SubscribeUpdate, type SubscribeUpdateAccountInfo } from '@triton-one/yellowstone-grpc';
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
-import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
-import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
+import { type SlotStatus, slotStatuses } from '../../../src/protocol/geyser/update/slot.ts';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
 import type { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import type { SendRequest } from '../ledger-truth.ts';
 import { openStream, type StreamOptions } from './stream.ts';
@@ -30,9 +30,10 @@ const whole = new Map([
   ['whole', { includeAccounts: true, includeTransactions: true, includeEntries: true }],
 ]);
 
-function describe({ address, account, writeVersion }: AccountWrite): string {
+function describe({ pubkey, ...account }: SubscribeUpdateAccountInfo): string {
   const data = createHash('sha256').update(account.data).digest('hex').slice(0, 16);
-  return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
+  const [address, owner] = [encodeBase58(pubkey), encodeBase58(account.owner)];
+  return `${address} v${account.writeVersion} ${account.lamports} of ${owner} ${data}`;
 }
 
 export class LedgerListener {
@@ -56,7 +57,7 @@ export class LedgerListener {
     this.#stream = openStream(
       stream,
       encodeSubscribeRequest({ slots: all, ...content, commitment }),
-      (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),
+      (bytes) => this.#take(SubscribeUpdate.decode(bytes)),
       (why) => {
         this.ended = why;
       },
@@ -67,44 +68,34 @@ export class LedgerListener {
     this.#stream.close();
   }
 
-  #take(update: Update | null): void {
-    if (update === null || !('slot' in update)) return;
+  #take(update: SubscribeUpdate): void {
+    const { account, slot: status, transaction, block, blockMeta, entry } = update;
+    const content = { account, transaction, block, blockMeta, entry };
+    const [kind, received] =
+      Object.entries({ status, ...content }).find(([, one]) => one !== undefined) ?? [];
+    if (kind === undefined || received === undefined) return;
     this.received++;
-    const slot = Number(update.slot);
+    const slot = Number(received.slot);
     const known = this.slots.get(slot) ?? emptySlot();
     this.slots.set(slot, known);
-    if (update.kind === 'slot') {
-      if (!commitments.some((level) => level === update.status)) return;
-      if (update.status === this.commitment) this.order.push(slot);
-      known.statuses.push(update.status);
+    if (status !== undefined) {
+      const name = slotStatuses.at(status.status) as SlotStatus;
+      if (!commitments.some((level) => level === name)) return;
+      if (name === this.commitment) this.order.push(slot);
+      known.statuses.push(name);
       return;
     }
-    if (known.statuses.includes(this.commitment)) known.late.push(update.kind);
-    this.#note(known, update);
-  }
-
-  #note(known: ReceivedSlot, update: Update): void {
-    const addWrite = (write: AccountWrite): unknown =>
-      known.writes.push({ address: write.address, words: describe(write) });
-    switch (update.kind) {
-      case 'account':
-        addWrite(update.write);
-        break;
-      case 'transaction':
-        known.transactions.push(update.info.signature);
-        break;
-      case 'entry':
-        known.entries.push(`${update.index} ${update.hash}`);
-        break;
-      case 'block':
-        for (const write of update.accounts) addWrite(write);
-        known.transactions.push(...update.transactions.map(({ signature }) => signature));
-        known.entries.push(...update.entries.map(({ index, hash }) => `${index} ${hash}`));
-        known.metas.push(update.blockhash);
-        break;
-      case 'blockMeta':
-        known.metas.push(update.blockhash);
+    if (known.statuses.includes(this.commitment)) known.late.push(kind);
+    const accounts = account ? [account.account!] : (block?.accounts ?? []);
+    for (const write of accounts) {
+      known.writes.push({ address: encodeBase58(write.pubkey), words: describe(write) });
     }
+    const transactions = transaction ? [transaction.transaction!] : (block?.transactions ?? []);
+    known.transactions.push(...transactions.map(({ signature }) => encodeBase58(signature)));
+    const entries = entry ? [entry] : (block?.entries ?? []);
+    known.entries.push(...entries.map(({ index, hash }) => `${index} ${encodeBase58(hash)}`));
+    const meta = block ?? blockMeta;
+    if (meta) known.metas.push(meta.blockhash);
   }
 }
 

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import {
   constants,
   createSecureServer,
@@ -9,8 +8,6 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -19,6 +16,7 @@ import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
+import { temporaryFolder } from '../../service/program.ts';
 
 /** How a plain HTTP/2 server handles a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
@@ -221,12 +219,9 @@ describe('GrpcStream', () => {
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 it.skipIf(!hasOpenssl)('GrpcStream connects over TLS only with a trusted certificate', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  const folder = temporaryFolder('tls');
   const trusted = getCACertificates('default');
-  ends.push(
-    () => setDefaultCACertificates(trusted),
-    () => rmSync(folder, { recursive: true }),
-  );
+  ends.push(() => setDefaultCACertificates(trusted));
   const own = contentOf(makeCertificate(folder, 'a-node'));
   const url = await listen((stream) => {
     accept(stream);

@@ -11,6 +11,7 @@ import { encodeTransaction } from '../../../src/solana/transaction/encode-transa
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../../src/solana/units.ts';
 import { oracleAccount, oracleTransaction } from '../../geyser/oracle.ts';
+import { account as accountWith } from '../../streams/ledger-script.ts';
 import type { UpdateMessage } from './geyser-server.ts';
 
 /** Updates of a Geyser server, in the types of the published codec. */
@@ -40,13 +41,7 @@ export const account = (
   balance: number,
   data: Uint8Array = new Uint8Array(),
   owner = programs.system,
-): Account => ({
-  lamports: lamports(balance),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: 18_446_744_073_709_551_615n,
-});
+): Account => accountWith({ lamports: lamports(balance), data, owner });
 
 /** @param signature - of the transaction that wrote it; null for writes outside transactions, such as rewards. */
 export const accountIs = (

@@ -7,8 +7,9 @@ import { openStreams } from '../../../src/app/upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from '../../../src/app/upstreams/upstreams.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { loadConfiguration } from '../../../src/config/configuration.ts';
-import { decodeSubscribeUpdate } from '../../../src/protocol/geyser/subscribe-update.ts';
+import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
+import { signatureFromBytes } from '../../../src/solana/signature.ts';
 import type { GeyserSink } from '../../../src/streams/geyser/geyser-sink.ts';
 import { Recorder } from '../feeds/listener.ts';
 import { subscriptionOf, until } from '../feeds/stage.ts';
@@ -71,9 +72,9 @@ class RecordingSink implements GeyserSink {
   status: GrpcStatus | null = null;
 
   push(_names: Uint8Array, tail: Uint8Array): void {
-    const update = decodeSubscribeUpdate(tail).update;
-    if (update?.kind === 'transaction') this.received.push(update.info.signature);
-    if (update?.kind === 'account') this.received.push(String(update.write.account.lamports));
+    const update = readRawUpdate(tail, 0);
+    if (update?.kind === 'transaction') this.received.push(signatureFromBytes(update.signature));
+    if (update?.kind === 'account') this.received.push(String(update.lamports));
     if (update?.kind === 'slot') this.received.push(`${update.slot} ${update.status}`);
   }
 

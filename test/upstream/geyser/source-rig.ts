@@ -2,32 +2,17 @@ import { onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { Block } from '../../../src/solana/block.ts';
-import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
 import { signatureBytes } from '../../../src/solana/signature.ts';
-import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
-import { lamports, type Slot, slot as slotOf } from '../../../src/solana/units.ts';
+import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
+import { executed, hash as hashOf } from '../../streams/ledger-script.ts';
 import { GeyserServer, type GeyserStream, type UpdateMessage } from '../feeds/geyser-server.ts';
 
 import { signatureOf, transfer } from '../feeds/geyser-updates.ts';
 
-const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
-const meta: TransactionMeta = {
-  err: null,
-  fee: lamports(5000),
-  preBalances: [],
-  postBalances: [],
-  innerInstructions: [],
-  logMessages: [],
-  preTokenBalances: [],
-  postTokenBalances: [],
-  rewards: [],
-  loadedAddresses: { writable: [], readonly: [] },
-  returnData: null,
-  computeUnitsConsumed: null,
-  costUnits: null,
-};
+const hash = hashOf(5);
+const { meta } = executed({ meta: { logMessages: [], computeUnitsConsumed: null } });
 
 /** A block as returned by getBlock, with the numbered transfers. */
 export const blockOf = (slot: number, ...numbers: number[]): Block => ({

@@ -1,21 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { nodeAt, outcomeText } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
 const trusted = getCACertificates('default');
-let folder: string;
 let own: ReturnType<typeof contentOf>;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tls-'));
-  own = contentOf(makeCertificate(folder, 'a-node'));
+  own = contentOf(makeCertificate(temporaryFolder('tls'), 'a-node'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let raw: RawNode;
 let node: UpstreamNode;

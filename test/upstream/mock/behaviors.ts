@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { genesisHashes } from '../../../src/upstream/genesis.ts';
+import { genesisHashes } from '../../../src/upstream/genesis-hash.ts';
 import { type Behaviour, send, sendError } from './server.ts';
 
 /** How mock nodes respond. */

@@ -6,7 +6,8 @@ import { methodRow } from '../../../src/protocol/methods.ts';
 import { request } from '../../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
-import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
+import { createUpstreamPool } from '../../../src/upstream/pool.ts';
+import type { UpstreamPool } from '../../../src/upstream/upstream-pool.ts';
 import { type Behaviour, type MockNode, startMock } from './server.ts';
 
 /** Short timeouts that are still long enough for slow machines. */

@@ -5,7 +5,7 @@ import type { SubmissionResult } from '../../../src/protocol/submission-result.t
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../../src/upstream/node.ts';
-import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/submission.ts';
+import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/limits.ts';
 import { SubmitTargets } from '../../../src/upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../../src/upstream/submit/transaction-submitter.ts';
 import { call, closeAfterEach, outcomeOf, type Scene, stage } from './pool.ts';

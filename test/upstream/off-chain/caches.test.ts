@@ -1,19 +1,11 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DiskCache } from '../../../src/upstream/off-chain/disk-cache.ts';
 import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document.ts';
 import { type OffChainLimits, offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { bytes, type Host, json, neverAborted, openClient, startHost } from './hosts.ts';
 
 let host: Host;
@@ -22,7 +14,7 @@ const clock = { now: 1_800_000_000_000 };
 const open: OffChainClient[] = [];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'solway-off-chain-'));
+  folder = temporaryFolder('off-chain');
   host = await startHost({
     '*': (request, reply) => json({ at: request.url })(request, reply, request.socket),
   });
@@ -32,7 +24,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const client of open.splice(0)) await client.close();
   await host.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const at = (path: string): string => `http://a.example:${host.port}${path}`;

@@ -1,18 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { neverAborted, openClient } from './hosts.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 it.skipIf(!hasOpenssl)('off-chain hosts need a trusted certificate for their name', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'solway-off-chain-tls-'));
+  const folder = temporaryFolder('off-chain-tls');
   const trusted = getCACertificates('default');
   const own = contentOf(makeCertificate(folder, 'a-host'));
   const server = createServer(own, (_, reply) => void reply.end('{"name":"n"}'));
@@ -21,7 +19,6 @@ it.skipIf(!hasOpenssl)('off-chain hosts need a trusted certificate for their nam
     setDefaultCACertificates(trusted);
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true });
   });
   const { port } = server.address() as AddressInfo;
   const read = async (host: string): Promise<unknown> => {

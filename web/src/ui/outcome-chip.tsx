@@ -1,4 +1,4 @@
-import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../../src/gateway/metering/usage-status.ts';
 import { Swatch } from '../charts/swatch.tsx';
 import { outcomes } from '../outcomes.ts';
 

@@ -4,6 +4,7 @@ import type { Account } from '../../../../src/solana/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
 import { programs } from '../../../../src/solana/programs.ts';
 import { lamports } from '../../../../src/solana/units.ts';
+import { account } from '../../../../test/streams/ledger-script.ts';
 import { AccountsStore } from './accounts-store.ts';
 
 const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n + 1));
@@ -17,13 +18,8 @@ function tokenAccount(mint: Address, wallet: Address, delegate: Address | null):
   return data;
 }
 
-const anAccount = (owner: Address, balance: bigint, data: Uint8Array = new Uint8Array()): Account => ({
-  lamports: lamports(balance),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: 0n,
-});
+const anAccount = (owner: Address, balance: bigint, data: Uint8Array = new Uint8Array()): Account =>
+  account({ lamports: lamports(balance), data, owner });
 
 const anyKey = fc.nat(3).map(key);
 const anyAccount: fc.Arbitrary<Account | null> = fc.oneof(

@@ -6,19 +6,7 @@ import { decodeBlock } from '../history/record-codec.ts';
 import type { SegmentLog } from '../history/segment-log.ts';
 import { removeOldSnapshots, snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
 import type { AccountsStore } from './accounts-store.ts';
-
-export type UpkeepLimits = Readonly<{
-  segmentMaxBytes: number;
-  segmentSlotsMax: number;
-  /** Minimum history. More may remain, because only complete segments are deleted. */
-  historySlotsMax: number;
-}>;
-
-export const defaultUpkeepLimits: UpkeepLimits = {
-  segmentMaxBytes: 64 * 1024 * 1024,
-  segmentSlotsMax: 20_000,
-  historySlotsMax: 1_000_000,
-};
+import type { UpkeepLimits } from './upkeep-limits.ts';
 
 /** Records removed from the index per transaction. */
 const REMOVE_BATCH = 64;

@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Account } from '../../../../src/solana/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { type Address, addressBytes } from '../../../../src/solana/address.ts';
 import { programs } from '../../../../src/solana/programs.ts';
-import { lamports } from '../../../../src/solana/units.ts';
+import { account, key } from '../../../../test/streams/ledger-script.ts';
 import { tokenBalancesOf } from './token-balances.ts';
 
-const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
 const [MINT, HOLDER, WALLET] = [key(1), key(2), key(3)];
-
-const account = (owner: Address, data: Uint8Array): Account => ({
-  lamports: lamports(1),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: 0n,
-});
 
 function mintData(): Uint8Array {
   const data = new Uint8Array(82);
@@ -35,8 +25,8 @@ function tokenData(): Uint8Array {
 /** Token account of one program whose mint belongs to another. */
 function balances(program: Address, mintOwner: Address) {
   const accounts = new Map([
-    [HOLDER, account(program, tokenData())],
-    [MINT, account(mintOwner, mintData())],
+    [HOLDER, account({ owner: program, data: tokenData() })],
+    [MINT, account({ owner: mintOwner, data: mintData() })],
   ]);
   return tokenBalancesOf([HOLDER, MINT, program], (address) => accounts.get(address) ?? null);
 }

@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Account } from '../../../../src/solana/account/account.ts';
-import { programs } from '../../../../src/solana/programs.ts';
 import { lamports } from '../../../../src/solana/units.ts';
+import { account } from '../../../../test/streams/ledger-script.ts';
 import { feePayerError } from './transaction-checks.ts';
 
 const RENT = 890_880n;
 const FEE = lamports(5000);
-const wallet = (balance: bigint): Account => ({
-  lamports: lamports(balance),
-  data: new Uint8Array(),
-  owner: programs.system,
-  executable: false,
-  rentEpoch: 0n,
-});
-const faultOf = (balance: bigint) => feePayerError(wallet(balance), FEE);
+const faultOf = (balance: bigint) => feePayerError(account({ lamports: lamports(balance) }), FEE);
 
 describe('fee payer', () => {
   it('may be drained or left rent-exempt, but not in between', () => {

@@ -1,18 +1,17 @@
 import { expect, it } from 'vitest';
-import type { Account } from '../../../../src/solana/account/account.ts';
 import { addressFromBytes } from '../../../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
 import { programs } from '../../../../src/solana/programs.ts';
-import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
+import { lamports } from '../../../../src/solana/units.ts';
 import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../../../src/solana/vote-state.ts';
+import { account } from '../../../../test/streams/ledger-script.ts';
 import { RecentBlocks } from '../history/recent-blocks.ts';
 import { VoteHistory } from './vote-history.ts';
 
 const voteAccount = addressFromBytes(new Uint8Array(32).fill(5));
 const other = addressFromBytes(new Uint8Array(32).fill(6));
 
-const stored: Account = {
-  lamports: lamports(1),
+const stored = account({
   data: encodeVoteState({
     version: 'V3',
     node: other,
@@ -26,9 +25,7 @@ const stored: Account = {
     lastTimestamp: { slot: 0n, timestamp: 0n },
   }),
   owner: programs.vote,
-  executable: false,
-  rentEpoch: U64_MAX,
-};
+});
 
 function votesAt(slot: number, slotsPerEpoch = 100): VoteHistory {
   const recentBlocks = new RecentBlocks();

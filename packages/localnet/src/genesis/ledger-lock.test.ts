@@ -1,20 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../test/service/program.ts';
 import { LedgerInUseError, lockLedger } from './ledger-lock.ts';
 
 let dir: string;
 let child: ChildProcess | null = null;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'solway-lock-'));
+  dir = temporaryFolder('lock');
 });
 afterEach(() => {
   child?.kill('SIGKILL');
-  rmSync(dir, { recursive: true, force: true });
 });
 
 function statOf(pid: number): { state: string; started: string } {

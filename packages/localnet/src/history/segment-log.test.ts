@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../test/service/program.ts';
 import { CorruptLog, SegmentLog } from './segment-log.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'solway-log-'));
+  dir = temporaryFolder('log');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const open = () =>
   new SegmentLog(dir, (error) => {

@@ -1,8 +1,10 @@
 import { topicKey } from '../../../../src/protocol/pubsub/topic-key.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import { type Subscription, subscriptions } from '../../../../src/protocol/subscriptions.ts';
-import type { LedgerNotifier } from '../../../../src/streams/ledger-notifier.ts';
+import type { FeedListener } from '../../../../src/streams/feed.ts';
 import { Notification, type NotificationFrame } from '../../../../src/streams/notification.ts';
+
+type Notifier = Readonly<{ add(subscription: Subscription, listener: FeedListener): () => void }>;
 
 /** Receives the notifications of its subscriptions: a connection. */
 export interface Subscriber {
@@ -26,7 +28,7 @@ type Topic = {
  * rpc/src/rpc_subscription_tracker.rs, `SubscriptionControl`.
  */
 export class SubscriptionRegistry {
-  readonly #notifier: LedgerNotifier;
+  readonly #notifier: Notifier;
   readonly #subscriptionsMax: number;
   readonly #byKey = new Map<string, Topic>();
   readonly #byId = new Map<number, Topic>();
@@ -35,7 +37,7 @@ export class SubscriptionRegistry {
   #activeCount = 0;
 
   /** @param subscriptionsMax - Agave's `--rpc-pubsub-max-active-subscriptions`. */
-  constructor(notifier: LedgerNotifier, subscriptionsMax: number) {
+  constructor(notifier: Notifier, subscriptionsMax: number) {
     this.#notifier = notifier;
     this.#subscriptionsMax = subscriptionsMax;
   }

@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, open, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, open, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../test/service/program.ts';
 import { SegmentLog } from '../../src/history/segment-log.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'solway-sync-'));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('sync');
 
 /**
  * Blocks every thread that could run `fdatasync` on a pipe.

@@ -1,37 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { signatureBytes, signatureFromBytes } from '../../../../src/solana/signature.ts';
+import { temporaryFolder } from '../../../../test/service/program.ts';
+import { runUntilKilled } from '../../../../test/service/run-until-killed.ts';
 import { type OpenLocalNode, openLocalNode } from '../../src/genesis/open.ts';
 
 const KILLS = 3;
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'solway-kill-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('kill');
 
 type Notification = Map<number, readonly string[]>;
 
-async function runAndKill(received: Notification, linesWanted: number): Promise<number> {
-  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'kill-child.ts'), dir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  let resumedAt = -1;
-  let lines = 0;
-  for await (const line of createInterface({ input: child.stdout! })) {
+/** Runs the ledger until it wrote this many lines. @returns the slot at which it resumed. */
+async function runAndKill(received: Notification, lineCount: number): Promise<number> {
+  const lines = await runUntilKilled(join(import.meta.dirname, 'kill-child.ts'), [dir], lineCount);
+  for (const line of lines.slice(1)) {
     const [slot, ...rest] = line.split(' ');
-    if (slot === 'ready') resumedAt = Number(rest[0]);
-    else received.set(Number(slot), rest);
-    if (++lines === linesWanted) child.kill('SIGKILL');
+    received.set(Number(slot), rest);
   }
-  await exited;
-  return resumedAt;
+  return Number(lines[0]?.slice('ready '.length));
 }
 
 function expectAllThere(node: OpenLocalNode, received: Notification): void {

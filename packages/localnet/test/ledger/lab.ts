@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import {
   type AddressLookupTableAccount,
   Keypair,
@@ -17,6 +15,7 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import { lamports } from '../../../../src/solana/units.ts';
 import { eventually } from '../../../../test/service/eventually.ts';
+import { temporaryFolder } from '../../../../test/service/program.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../src/genesis/open.ts';
 
 export const SOL = 1_000_000_000;
@@ -40,7 +39,7 @@ export class Lab {
   }
 
   static async open(options: Partial<LocalNodeOptions> = {}): Promise<Lab> {
-    const dir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
+    const dir = temporaryFolder('ledger');
     return new Lab(dir, await openLocalNode({ ledgerDir: dir, manual: true, ...options }));
   }
 

@@ -1,20 +1,16 @@
 import { ByteWriter } from '../../../../src/base/bytes.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { type Address, addressBytes } from '../../../../src/solana/address.ts';
 import { programs } from '../../../../src/solana/programs.ts';
 import { encodeStakeState, type StakeState } from '../../../../src/solana/stake-state.ts';
 import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from '../../../../src/solana/token/token-state.ts';
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
+import { account as accountWith, key } from '../../../../test/streams/ledger-script.ts';
 
-export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
+export { key };
 
-export const account = (owner: Address, data: Uint8Array): Account => ({
-  lamports: lamports(10_000_000),
-  data,
-  owner,
-  executable: false,
-  rentEpoch: U64_MAX,
-});
+export const account = (owner: Address, data: Uint8Array): Account =>
+  accountWith({ lamports: lamports(10_000_000), data, owner });
 
 function option(writer: ByteWriter, address: Address | null): ByteWriter {
   return writer

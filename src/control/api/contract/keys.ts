@@ -5,8 +5,10 @@ import { count, done, expiry, name, network, pageOf, pageQuery, product, time } 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
 /** A coarse check. keys/rule-columns.ts normalizes and fully validates origins. */
 const ORIGIN = /^[hH][tT][tT][pP][sS]?:\/\/(\*\.)?[^*/?#@\\\s]{1,260}\/?$/;
-const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 const METHOD = /^[A-Za-z0-9_./-]{1,64}\*?$/;
+
+export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
+export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 /** null: unrestricted. */
 const networks = z.array(network).min(1).nullable();
@@ -56,6 +58,15 @@ const keyView = z.object({
   leakedAt: time.nullable(),
 });
 export type KeyJson = z.infer<typeof keyView>;
+
+const keyOwner = z.object({
+  /** The text contains a key with a valid pattern and checksum. */
+  wellFormed: z.boolean(),
+  /** The text contains a key of this service, including its secret. */
+  matches: z.boolean(),
+  key: keyView.nullable(),
+});
+export type KeyOwnerJson = z.infer<typeof keyOwner>;
 
 const keyRow = keyView.extend({
   creditsUsed: count,
@@ -148,13 +159,7 @@ export const keyRoutes = {
     access: 'operator',
     summary: 'Find a key of this service in a text, and its owner; the text is not stored',
     body: z.object({ text: z.string().max(512) }),
-    result: z.object({
-      /** The text contains a key with a valid pattern and checksum. */
-      wellFormed: z.boolean(),
-      /** The text contains a key of this service, including its secret. */
-      matches: z.boolean(),
-      key: keyView.nullable(),
-    }),
+    result: keyOwner,
   },
   'POST /secret-scanning': {
     access: 'anybody',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_TIME_MS } from '../../../base/max-time.ts';
-import { usageStatuses } from '../../../gateway/metering/usage-meter.ts';
+import { usageStatuses } from '../../../gateway/metering/usage-status.ts';
 import { networks } from '../../../protocol/call.ts';
 import { products } from '../../../protocol/product.ts';
 import { memberRoles } from '../../accounts/roles.ts';

@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely';
+import type { AuditEntry } from '../../database/audit-entry.ts';
 import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
-import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
+import { makeChange, writeAudit } from '../../database/transaction.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';

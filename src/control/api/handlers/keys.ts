@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Store } from '../../database/open.ts';
 import { findRow } from '../../database/rows.ts';
+import type { Store } from '../../database/store.ts';
 import {
   changeKey,
   cutOverlap,

@@ -1,15 +1,9 @@
 import { fieldsOf, findRow } from '../../database/rows.ts';
+import { isEntryId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
-import {
-  countLog,
-  isEntryId,
-  type LogFilter,
-  readEntry,
-  readLog,
-  toLogEntryJson,
-} from '../../requests/read-log.ts';
+import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { type ApiError, invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';

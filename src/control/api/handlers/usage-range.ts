@@ -1,6 +1,6 @@
-import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-meter.ts';
-import type { Store } from '../../database/open.ts';
+import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-status.ts';
 import { findRow } from '../../database/rows.ts';
+import type { Store } from '../../database/store.ts';
 import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
   type Axis,

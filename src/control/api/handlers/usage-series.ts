@@ -1,4 +1,4 @@
-import type { Store } from '../../database/open.ts';
+import type { Store } from '../../database/store.ts';
 import { exportUsage } from '../../usage/export-usage.ts';
 import {
   type Axis,

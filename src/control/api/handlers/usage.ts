@@ -4,8 +4,8 @@ import { type FailureCode, failures } from '../../../protocol/errors.ts';
 import { grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { subscriptions } from '../../../protocol/subscriptions.ts';
-import type { Store } from '../../database/open.ts';
-import { firstIdAt } from '../../requests/read-log.ts';
+import type { Store } from '../../database/store.ts';
+import { firstIdAt } from '../../requests/entry-ids.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,

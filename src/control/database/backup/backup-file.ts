@@ -7,7 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { syncFolder } from '../../../base/files.ts';
 import { linesOf } from '../../../base/text/lines-of.ts';
-import type { Store } from '../open.ts';
+import type { Store } from '../store.ts';
 import { BackupError, type BackupPart, backupTables, type TableCount, takeBackup } from './backup.ts';
 
 /** A backup file consists of gzipped JSON lines. The first line identifies the format. */

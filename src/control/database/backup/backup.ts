@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { migrations } from '../migrations.ts';
-import type { Store } from '../open.ts';
 import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
+import type { Store } from '../store.ts';
 
 type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
 
@@ -116,7 +117,7 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-export class BackupError extends Error {
+export class BackupError extends OperatorError {
   override name = 'BackupError';
 }
 

@@ -1,4 +1,4 @@
-import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../../gateway/metering/usage-status.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';

@@ -1,4 +1,4 @@
-import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../../gateway/metering/usage-status.ts';
 import type { Product } from '../../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 

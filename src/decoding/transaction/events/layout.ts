@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { readAddress, readBool, readBorsh, readList, readString } from '../../borsh.ts';
+import { pubkey, readOrNull, u128 } from '../../../solana/codec.ts';
+import { readBool } from '../../../solana/parsed/bincode.ts';
+import { readList, readString } from '../../borsh.ts';
 
 export type FieldType =
   | ('u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'i64' | 'u128' | 'i128' | 'bool' | 'pubkey' | 'string')
@@ -14,11 +16,6 @@ export type Fields = readonly (readonly [name: string, type: FieldType])[];
 /** `later` lists members added in newer program versions; an event may end before any of them. */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
-function readU128(reader: ByteReader): bigint {
-  const low = reader.u64();
-  return (reader.u64() << 64n) | low;
-}
-
 const plainReaders: Readonly<Record<Extract<FieldType, string>, (reader: ByteReader) => WritableJson>> = {
   u8: (reader) => reader.u8(),
   u16: (reader) => reader.u16(),
@@ -26,10 +23,10 @@ const plainReaders: Readonly<Record<Extract<FieldType, string>, (reader: ByteRea
   i32: (reader) => reader.u32() | 0,
   u64: (reader) => reader.u64(),
   i64: (reader) => reader.i64(),
-  u128: readU128,
-  i128: (reader) => BigInt.asIntN(128, readU128(reader)),
+  u128: u128.read,
+  i128: (reader) => BigInt.asIntN(128, u128.read(reader)),
   bool: readBool,
-  pubkey: readAddress,
+  pubkey: pubkey.read,
   string: readString,
 };
 
@@ -92,7 +89,7 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
  * @param bytes - event data without the discriminator.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
-  return readBorsh(bytes, (reader) => {
+  return readOrNull(bytes, (reader) => {
     const data = readMembers(reader, layout.fields);
     for (const [name, type] of layout.later) {
       if (reader.remaining === 0) break;

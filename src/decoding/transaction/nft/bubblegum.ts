@@ -1,9 +1,10 @@
-import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import { ADDRESS_BYTES, type Address, address, addressBytes } from '../../../solana/address.ts';
+import { InvalidEncoding, pubkey, readOrNull } from '../../../solana/codec.ts';
 import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
 import { rawAmount } from '../../amounts.ts';
-import { NotBorsh, readAddress, readVariant } from '../../borsh.ts';
+import { readVariant } from '../../borsh.ts';
 import type { ParsedAction, ProgramParser } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { anchorReader, type Call, layout, optional, optionalAccount } from './instruction-layout.ts';
@@ -29,7 +30,7 @@ function readLeafEvent(data: Uint8Array): LeafEvent | null {
     if (reader.u32() !== reader.remaining) return null;
     if (reader.u8() !== LEAF_SCHEMA_EVENT) return null;
     if (reader.u8() > VERSION_MAX || reader.u8() > VERSION_MAX) return null;
-    const [id, owner] = [readAddress(reader), readAddress(reader)];
+    const [id, owner] = [pubkey.read(reader), pubkey.read(reader)];
     reader.skipBytes(ADDRESS_BYTES); // Delegate.
     return { id, owner, nonce: reader.u64() };
   });
@@ -81,7 +82,7 @@ const useMethods = ['burn', 'multiple', 'single'];
 
 function text(args: ByteReader): string {
   const length = args.u32();
-  if (length > TEXT_MAX) throw new NotBorsh('a text longer than a transaction');
+  if (length > TEXT_MAX) throw new InvalidEncoding('a text longer than a transaction');
   return Buffer.from(args.bytes(length)).toString('utf8');
 }
 
@@ -93,9 +94,9 @@ const uses = (args: ByteReader) => ({
 
 function creators(args: ByteReader) {
   const count = args.u32();
-  if (count > CREATORS_MAX) throw new NotBorsh('too many creators');
+  if (count > CREATORS_MAX) throw new InvalidEncoding('too many creators');
   return Array.from({ length: count }, () => ({
-    ...{ address: readAddress(args), verified: args.bool(), share: args.u8() },
+    ...{ address: pubkey.read(args), verified: args.bool(), share: args.u8() },
   }));
 }
 
@@ -111,7 +112,7 @@ function readMetadata(args: ByteReader, isCollectionVerified: boolean): Compress
     tokenStandard: optional(args, variant(tokenStandards)),
     collection: optional(args, (some) => ({
       verified: some.bool() || isCollectionVerified,
-      key: readAddress(some),
+      key: pubkey.read(some),
     })),
     uses: optional(args, uses),
     tokenProgramVersion: variant(programVersions)(args),
@@ -124,7 +125,7 @@ function readMetadataV2(args: ByteReader): CompressedMetadata {
   const head = readHead(args);
   const tokenStandard = optional(args, variant(tokenStandards));
   const made = creators(args);
-  const collection = optional(args, (some) => ({ verified: true, key: readAddress(some) }));
+  const collection = optional(args, (some) => ({ verified: true, key: pubkey.read(some) }));
   return {
     ...{ ...head, editionNonce: null, tokenStandard, collection, uses: null, tokenProgramVersion: null },
     creators: made,

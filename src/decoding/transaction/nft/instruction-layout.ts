@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
-import { readBorsh } from '../../borsh.ts';
+import { readOrNull } from '../../../solana/codec.ts';
 import type { ParsedAction, ReadInstruction } from '../action.ts';
 import { byEachName } from '../by-each-name.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
@@ -65,7 +65,7 @@ function readWith(
   transaction: ExecutedTransaction,
 ): readonly ParsedAction[] | null {
   if (found === undefined || instruction.data.length < markBytes) return null;
-  return readBorsh(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
+  return readOrNull(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
 /** Maps space-separated instruction names to their layout. */

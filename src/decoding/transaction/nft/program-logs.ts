@@ -1,4 +1,5 @@
-import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
+import { readOrNull } from '../../../solana/codec.ts';
 import {
   DISCRIMINATOR_BYTES,
   eventDiscriminator,

@@ -1,7 +1,7 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import { type Address, address } from '../../../solana/address.ts';
+import { pubkey } from '../../../solana/codec.ts';
 import { rawAmount } from '../../amounts.ts';
-import { readAddress } from '../../borsh.ts';
 import type { ProgramParser } from '../action.ts';
 import type { ExecutedInstruction } from '../executed-transaction.ts';
 import { assetIdOf } from './bubblegum.ts';
@@ -40,19 +40,19 @@ function readEvent(event: ByteReader): TensorEvent | null {
   const variant = event.u8();
   if (variant !== MAKER && variant !== TAKER) return null;
   event.skipBytes(32); // Maker or taker.
-  optional(event, readAddress); // Bid.
+  optional(event, pubkey.read); // Bid.
   event.skipBytes(1 + 32); // Target, target ID.
   optional(event, (some) => some.u8()); // Field.
-  optional(event, readAddress); // Field ID.
+  optional(event, pubkey.read); // Field ID.
   const amount = event.u64();
   event.skipBytes(4); // Quantity.
   if (variant === TAKER) event.skipBytes(4 * 8); // Fees: protocol, two brokers, creators.
-  const currency = currencyOf(optional(event, readAddress));
+  const currency = currencyOf(optional(event, pubkey.read));
   if (variant === MAKER) {
     event.skipBytes(8); // Expiry.
-    optional(event, readAddress); // Private taker.
+    optional(event, pubkey.read); // Private taker.
   }
-  return { amount, currency, asset: optional(event, readAddress) };
+  return { amount, currency, asset: optional(event, pubkey.read) };
 }
 
 const tensorEventOf = (call: LoggingCall): TensorEvent | null => selfCall(call, 'tcomp_noop', readEvent);
@@ -78,8 +78,8 @@ function paid(call: LoggingCall, named: Currency) {
 function listingTerms({ args, transaction }: Pick<Call<never>, 'args' | 'transaction'>) {
   const raw = args.u64();
   const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
-  const currency = currencyOf(optional(args, readAddress));
-  const private_taker = optional(args, readAddress);
+  const currency = currencyOf(optional(args, pubkey.read));
+  const private_taker = optional(args, pubkey.read);
   return { ...priced(currency, raw, transaction), expire_in_second, private_taker };
 }
 
@@ -169,14 +169,14 @@ const edit = layout({ list_state: 0, seller: 1 }, (call) => {
 const placeBid = layout({ bid_state: 2, bidder: 3 }, ({ at, args, transaction }) => {
   args.skipBytes(32); // Bid ID.
   const target = targets[args.u8()];
-  const target_id = readAddress(args);
+  const target_id = pubkey.read(args);
   optional(args, (some) => some.u8());
-  optional(args, readAddress);
+  optional(args, pubkey.read);
   const raw = args.u64();
   const quantity = args.u32();
   const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
-  const currency = currencyOf(optional(args, readAddress));
-  const private_taker = optional(args, readAddress);
+  const currency = currencyOf(optional(args, pubkey.read));
+  const private_taker = optional(args, pubkey.read);
   if (target === undefined) return null;
   const offer = { ...at, marketplace, ...priced(currency, raw, transaction) };
   if (target === 'assetId' && !mayBeCompressed(target_id)) {

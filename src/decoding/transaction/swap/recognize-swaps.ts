@@ -1,5 +1,5 @@
-import { readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
+import { readOrNull } from '../../../solana/codec.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, ProgramEvent, Swap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES } from '../events/layout.ts';

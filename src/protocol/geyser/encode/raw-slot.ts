@@ -1,8 +1,8 @@
+import type { Block } from '../../../solana/block.ts';
 import { blockhashBytes } from '../../../solana/blockhash.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawBlockMeta, RawEntry, RawSlot } from '../raw-update.ts';
 import { writeRewards, writeWrappedUint64 } from '../storage/encode-meta.ts';
-import type { BlockMetaUpdate } from '../update/block.ts';
 import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
 
@@ -50,26 +50,27 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   };
 }
 
-export function rawBlockMeta(
-  meta: BlockMetaUpdate,
-  createdAt: Uint8Array,
-  updatedAccountCount: number | null,
-): RawBlockMeta {
+/** The parts of a block that its meta contains. */
+export type BlockHeader = Omit<Block, 'transactions'> & Readonly<{ transactions: ArrayLike<unknown> }>;
+
+/** @param entriesCount - passed separately, because a block does not contain it. */
+export function rawBlockMeta(block: BlockHeader, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
+  const { slot, blockhash, blockHeight, parentSlot } = block;
+  const executedTransactionCount = block.transactions.length;
   const writer = new ProtobufWriter(512);
   const opened = writer.open(7, 256);
-  writer.nonzeroUint64(1, meta.slot);
-  writer.string(2, meta.blockhash);
-  writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
-  writeWrappedUint64(writer, 4, meta.blockTime);
-  writeWrappedUint64(writer, 5, meta.blockHeight);
-  writer.nonzeroUint64(6, meta.parentSlot);
-  writer.string(7, meta.parentBlockhash);
-  writer.nonzeroUint32(8, meta.executedTransactionCount);
-  writer.nonzeroUint32(9, meta.entriesCount);
+  writer.nonzeroUint64(1, slot);
+  writer.string(2, blockhash);
+  writeRewards(writer, 3, block.rewards, block.numRewardPartitions ?? null);
+  writeWrappedUint64(writer, 4, block.blockTime);
+  writeWrappedUint64(writer, 5, blockHeight);
+  writer.nonzeroUint64(6, parentSlot);
+  writer.string(7, block.previousBlockhash);
+  writer.nonzeroUint32(8, executedTransactionCount);
+  writer.nonzeroUint32(9, entriesCount);
   const length = writer.length - opened;
   const start = writer.close(opened);
   const tail = writer.bytes(11, createdAt).take();
-  const { slot, blockhash, blockHeight, parentSlot, executedTransactionCount, entriesCount } = meta;
   return {
     kind: 'blockMeta',
     slot,
@@ -81,6 +82,6 @@ export function rawBlockMeta(
     parentSlot,
     executedTransactionCount,
     entriesCount,
-    updatedAccountCount,
+    updatedAccountCount: null,
   };
 }

@@ -20,13 +20,12 @@ import {
   readAddressTextOrNull,
   readLamports,
   readOnlyField,
-  readWrappedUint64,
   required,
 } from '../fields.ts';
 import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
 /** The message contains a bincode-encoded error. */
-export function readTransactionError(reader: ProtobufReader): TransactionError {
+function readTransactionError(reader: ProtobufReader): TransactionError {
   const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
   const error = decodeTransactionError(bytes);
   if (error === null) throw new InvalidProtobuf('unknown transaction error');
@@ -147,7 +146,7 @@ function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'deci
   return { amount, decimals };
 }
 
-export function readTokenBalance(reader: ProtobufReader): TokenBalance {
+function readTokenBalance(reader: ProtobufReader): TokenBalance {
   let accountIndex = 0;
   let mint: Address | null = null;
   let amount: Pick<TokenBalance, 'amount' | 'decimals'> = { amount: 0n, decimals: 0 };
@@ -191,17 +190,4 @@ export function readReward(reader: ProtobufReader): BlockReward {
     rewardType,
     commission,
   };
-}
-
-export type Rewards = Readonly<{ rewards: readonly BlockReward[]; numPartitions: bigint | null }>;
-
-export function readRewards(reader: ProtobufReader): Rewards {
-  const rewards: BlockReward[] = [];
-  let numPartitions: bigint | null = null;
-  while (reader.next()) {
-    if (reader.field === 1) rewards.push(readReward(reader.message()));
-    else if (reader.field === 2) numPartitions = readWrappedUint64(reader);
-    else reader.skipField();
-  }
-  return { rewards, numPartitions };
 }

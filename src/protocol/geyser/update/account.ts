@@ -1,8 +1,8 @@
 import type { Account } from '../../../solana/account/account.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Signature } from '../../../solana/signature.ts';
-import { lamports, type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
+import { lamports, type Slot } from '../../../solana/units.ts';
+import { readAddress, readLamports, readSignature, required } from '../fields.ts';
 import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
 /** State of an account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
@@ -52,17 +52,4 @@ export function readAccountWrite(reader: ProtobufReader): AccountWrite {
     writeVersion,
     signature,
   };
-}
-
-export function readAccountUpdate(reader: ProtobufReader): AccountUpdate {
-  let write: AccountWrite | null = null;
-  let slot = slotOf(0);
-  let isStartup = false;
-  while (reader.next()) {
-    if (reader.field === 1) write = readAccountWrite(reader.message());
-    else if (reader.field === 2) slot = readSlot(reader);
-    else if (reader.field === 3) isStartup = reader.bool();
-    else reader.skipField();
-  }
-  return { kind: 'account', slot, isStartup, write: required(write, 'an account') };
 }

@@ -1,8 +1,7 @@
-import { ByteReader } from '../../../base/bytes.ts';
 import { RawJson } from '../../../base/json.ts';
 import { floatText } from '../../../base/text/float-decimal.ts';
 import { type Address, address } from '../../address.ts';
-import { decodedOrNull, InvalidEncoding, pubkey } from '../../codec.ts';
+import { InvalidEncoding, pubkey, readOrNull } from '../../codec.ts';
 import { readShortVec } from '../../short-vec.ts';
 import { U64_MAX } from '../../units.ts';
 import { readBool, readText } from '../bincode.ts';
@@ -86,8 +85,7 @@ const VALIDATOR_INFO: Address = address('Va1idator1nfo11111111111111111111111111
 
 /** Agave 4.1 and later do not parse the stake configuration. Source: account-decoder/src/parse_config.rs. */
 export function parseConfig(data: Uint8Array): AccountParts | null {
-  return decodedOrNull(() => {
-    const reader = new ByteReader(data);
+  return readOrNull(data, (reader) => {
     const keys = Array.from({ length: readShortVec(reader) }, () => ({
       pubkey: pubkey.read(reader),
       signer: readBool(reader),

@@ -1,5 +1,5 @@
 import type { Address } from '../../address.ts';
-import type { MintScale } from '../../token/extensions.ts';
+import type { MintScale } from '../../token/ui-amount.ts';
 import type { Members } from '../wire-order.ts';
 
 export type AccountParts = Readonly<{ type: string; info?: Members | readonly Members[] }>;

@@ -1,9 +1,9 @@
-import { ByteReader } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { decodedOrNull } from '../../codec.ts';
+import { readOrNull } from '../../codec.ts';
 import { mintTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { nativeMint } from '../../programs.ts';
-import { findExtension, type MintScale, readExtensions } from '../../token/extensions.ts';
+import { findExtension, readExtensions } from '../../token/extensions.ts';
 import {
   decodeMint,
   decodeMultisig,
@@ -11,6 +11,7 @@ import {
   type Mint,
   type TokenAccount,
 } from '../../token/token-state.ts';
+import type { MintScale } from '../../token/ui-amount.ts';
 import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import type { AccountLookup, AccountParts } from './parsed-account.ts';
@@ -88,8 +89,7 @@ const extensionKinds: readonly ExtensionKind[] = `
   });
 
 function readExtensionState({ name, read }: ExtensionKind, value: Uint8Array): Members | null {
-  return decodedOrNull(() => {
-    const data = new ByteReader(value);
+  return readOrNull(value, (data) => {
     const state = read?.(data) ?? null;
     return data.remaining > 0 && name !== 'tokenMetadata' ? null : state;
   });

@@ -1,4 +1,4 @@
-import type { Subscription } from '../../../protocol/subscriptions.ts';
+import type { PubsubSubscription } from '../pubsub-message.ts';
 import { AccountGap, ProgramGap } from './account-gap.ts';
 import type { GapRecovery } from './gap-recovery.ts';
 import { LogsGap, SignatureGap } from './logs-gap.ts';
@@ -6,9 +6,6 @@ import { RootGap, SlotGap } from './slot-gap.ts';
 
 /** `slotsUpdates` and `vote` cannot be recovered: see the `gap` column in protocol/subscriptions.ts. */
 const noRecovery: GapRecovery = { decide: () => 'pass', fill: () => Promise.resolve() };
-
-/** The subscriptions that PubSub serves. Other kinds are served from blocks. */
-export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
 export function createGapRecovery(subscription: PubsubSubscription, seenMax: number): GapRecovery {
   switch (subscription.kind) {

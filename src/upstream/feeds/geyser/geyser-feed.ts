@@ -1,9 +1,10 @@
 import type { Logger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
-import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
-import type { RawUpdate } from '../../../protocol/geyser/raw-update.ts';
-import { decodeSubscribeUpdate } from '../../../protocol/geyser/subscribe-update.ts';
+import { readTimestamp } from '../../../protocol/geyser/fields.ts';
+import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
+import type { RawSlot, RawUpdate } from '../../../protocol/geyser/raw-update.ts';
+import { type DecodableUpdate, decodeUpdate } from '../../../protocol/geyser/update/decode-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
@@ -11,15 +12,14 @@ import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
 import type { YellowstoneListener, YellowstoneSource } from '../../geyser/yellowstone-source.ts';
-import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
-import type { PreferredFeed } from '../feeds.ts';
+import type { EmittedTransactions, PreferredFeed } from '../preferred-feed.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
@@ -188,7 +188,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  onEarlierStatus(update: RawUpdate): void {
+  onEarlierStatus(update: RawSlot): void {
     if (this.#subscriptions.size > 0) this.#handleUpdate(update);
   }
 
@@ -209,10 +209,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#failAll(({ slotsSeen }) => slotsSeen < ACCEPTED_AFTER_SLOTS);
   }
 
-  #handleUpdate({ tail }: RawUpdate): void {
+  #handleUpdate(raw: DecodableUpdate): void {
     try {
-      const { update, createdAt } = decodeSubscribeUpdate(tail);
-      this.#gapQueue.push({ update: update as FeedUpdate, at: createdAt ?? BigInt(Date.now()) });
+      const at = readTimestamp(new ProtobufReader(raw.createdAt));
+      this.#gapQueue.push({ update: decodeUpdate(raw), at });
     } catch (error) {
       if (!(error instanceof InvalidProtobuf)) throw error;
       if (this.#hasWarnedMalformed) return;

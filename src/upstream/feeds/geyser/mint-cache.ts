@@ -5,9 +5,9 @@ import type { Account } from '../../../solana/account/account.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { AccountLookup } from '../../../solana/parsed/account/parsed-account.ts';
 import { isTokenProgram, programs } from '../../../solana/programs.ts';
-import type { MintScale } from '../../../solana/token/extensions.ts';
 import { decodeMintScale } from '../../../solana/token/extensions.ts';
 import { decodeTokenAccount } from '../../../solana/token/token-state.ts';
+import type { MintScale } from '../../../solana/token/ui-amount.ts';
 import type { RequestFn } from '../chain-reader.ts';
 import type { GeyserLimits } from './limits.ts';
 

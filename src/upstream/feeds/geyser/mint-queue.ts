@@ -1,11 +1,7 @@
-import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
-import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
-import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
-
-export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 
 /** `at`: when the server created the update or, if unknown, when it arrived, in Unix milliseconds. */
-export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
+export type QueuedUpdate = Readonly<{ update: Update; at: bigint }>;
 
 type MintQueueOptions = Readonly<{
   /** If more updates than this are queued, all are emitted without waiting. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import { slot as slotOf } from '../../../solana/units.ts';
-import type { FeedUpdate } from './mint-queue.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-const statusOf = (slot: number, status: SlotStatus, parent: number | null = slot - 1): FeedUpdate => ({
+const statusOf = (slot: number, status: SlotStatus, parent: number | null = slot - 1): Update => ({
   ...{ kind: 'slot', slot: slotOf(slot), status, deadError: null },
   parent: parent === null ? null : slotOf(parent),
 });
@@ -16,7 +16,7 @@ function start(completeUpTo: number | null = null) {
     slotsMax: 3,
     onEvicted: (slot) => evicted.push(slot),
   });
-  const kindsOf = (...updates: readonly FeedUpdate[]): string[] =>
+  const kindsOf = (...updates: readonly Update[]): string[] =>
     updates.flatMap((update) => sequence.eventsOf(update, 0n).map(({ kind }) => kind));
   return { sequence, kindsOf, evicted };
 }

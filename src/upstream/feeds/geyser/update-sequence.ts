@@ -1,14 +1,14 @@
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
+import type { Update } from '../../../protocol/geyser/update/decode-update.ts';
 import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { newer, newestOf } from '../../slots/newest-slot.ts';
-import type { EmittedTransactions } from '../block-stream.ts';
+import type { EmittedTransactions } from '../preferred-feed.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import type { FeedUpdate } from './mint-queue.ts';
 
 /** At `processed`, transactions are emitted as they arrive; at other commitments, only with their complete slot. */
 class EmittedSlots implements EmittedTransactions {
@@ -124,7 +124,7 @@ export class UpdateSequence {
   }
 
   /** @param at - Unix milliseconds. */
-  eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
+  eventsOf(update: Update, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
     if (this.root !== null && slot <= this.root) return [];
     if (update.kind === 'slot' && update.status === 'confirmed') {

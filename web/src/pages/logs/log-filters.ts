@@ -1,5 +1,5 @@
 import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
-import type { UsageStatus } from '../../../../src/gateway/metering/usage-meter.ts';
+import type { UsageStatus } from '../../../../src/gateway/metering/usage-status.ts';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
 
 export const logFields = [

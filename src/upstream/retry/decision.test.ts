@@ -7,7 +7,7 @@ import {
   isConnectionRefused,
   type RetryDecision,
   rejectionCodeOf,
-} from './policy.ts';
+} from './decision.ts';
 
 const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
   kind: 'response',
