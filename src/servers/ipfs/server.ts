@@ -51,11 +51,28 @@ export function ipfsRoutes(
   options: Partial<IpfsServerOptions> = {},
   blocks: FileReader | null = null,
 ): HttpRoutes {
-  const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
-  const get: HttpHandler = (_request, response, query, path) => {
+  const allOptions = { ...ipfsServerOptions, ...options };
+  const openFiles = new PerKeySemaphore({
+    permitsMax: allOptions.openMax,
+    keyPermitsMax: allOptions.openPerAddressMax,
+    ...{ waitingMax: 0, keyWaitingMax: 0, waitMs: null },
+  });
+  const get: HttpHandler = async (request, response, query, path) => {
+    const text = path.slice(IPFS_PREFIX.length);
+    const cid = CANONICAL.test(text) ? text : canonicalCid(text);
+    if (cid !== null && cid !== text) {
+      redirect(response, cid);
+      return;
+    }
+    const address = request.socket.remoteAddress ?? '';
+    if (!(await openFiles.acquire(address))) {
+      fail(response, new Failure('OVERLOADED'));
+      return;
+    }
     const isRaw = new URLSearchParams(query).get('format') === 'raw';
-    const view = isRaw ? asBlocks(blocks) : asFiles(files);
-    return gateway.handle(response, path.slice(IPFS_PREFIX.length), view);
+    await sendFile(response, cid, isRaw ? asBlocks(blocks) : asFiles(files), allOptions).finally(() =>
+      openFiles.release(address),
+    );
   };
   const verbs = new Map([
     ['GET', get],
@@ -83,85 +100,59 @@ const asBlocks = (blocks: FileReader | null): FileView => ({
 
 type FileIdentity = Readonly<{ cid: string; tag: string }>;
 
-class IpfsGateway {
-  readonly #options: IpfsServerOptions;
-  readonly #openFiles: PerKeySemaphore;
-
-  constructor(options: IpfsServerOptions) {
-    this.#options = options;
-    this.#openFiles = new PerKeySemaphore({
-      permitsMax: options.openMax,
-      keyPermitsMax: options.openPerAddressMax,
-      ...{ waitingMax: 0, keyWaitingMax: 0, waitMs: null },
-    });
+async function sendFile(
+  response: ServerResponse,
+  cid: string | null,
+  view: FileView,
+  options: IpfsServerOptions,
+): Promise<void> {
+  let file: ReadableFile | null;
+  try {
+    file = cid === null ? null : await view.open(cid);
+  } catch (cause) {
+    fail(response, new Failure('STORAGE_UNAVAILABLE', { cause }));
+    return;
   }
-
-  async handle(response: ServerResponse, text: string, view: FileView): Promise<void> {
-    const cid = CANONICAL.test(text) ? text : canonicalCid(text);
-    if (cid !== null && cid !== text) {
-      redirect(response, cid);
-      return;
-    }
-    const address = response.req.socket.remoteAddress ?? '';
-    if (!(await this.#openFiles.acquire(address))) {
-      fail(response, new Failure('OVERLOADED'));
-      return;
-    }
-    try {
-      await this.#handleFile(response, cid, view);
-    } finally {
-      this.#openFiles.release(address);
-    }
+  if (file === null || cid === null) {
+    fail(response, new Failure('FILE_NOT_FOUND'));
+    return;
   }
-
-  async #handleFile(response: ServerResponse, cid: string | null, view: FileView): Promise<void> {
-    let file: ReadableFile | null;
-    try {
-      file = cid === null ? null : await view.open(cid);
-    } catch (cause) {
-      fail(response, new Failure('STORAGE_UNAVAILABLE', { cause }));
-      return;
-    }
-    if (file === null || cid === null) {
-      fail(response, new Failure('FILE_NOT_FOUND'));
-      return;
-    }
-    try {
-      await this.#send(response, file, { cid, tag: view.tagOf(cid) });
-    } finally {
-      await file.close();
-    }
+  try {
+    await sendOpenFile(response, file, { cid, tag: view.tagOf(cid) }, options);
+  } finally {
+    await file.close();
   }
+}
 
-  async #send(response: ServerResponse, file: ReadableFile, identity: FileIdentity): Promise<void> {
-    const { method, headers } = response.req;
-    const { tag } = identity;
-    if (hasTag(headers['if-none-match'], tag)) {
-      response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': IMMUTABLE_CACHE });
-      response.end();
-      return;
-    }
-    const isRanged = method === 'GET' && (headers['if-range'] ?? tag) === tag;
-    const range = isRanged ? rangeOf(headers.range, file.bytes) : null;
-    if (range === 'unsatisfiable') {
-      const contentRange = `bytes */${file.bytes}`;
-      response.writeHead(416, { ...commonHeaders, 'content-range': contentRange, 'content-length': 0 });
-      response.end();
-      return;
-    }
-    response.writeHead(range === null ? 200 : 206, fileHeaders(file, identity, range));
-    if (method === 'HEAD') response.end();
-    else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
+/** Closes the connection if the client is too slow or disconnects, or if a read fails. */
+async function sendOpenFile(
+  response: ServerResponse,
+  file: ReadableFile,
+  identity: FileIdentity,
+  options: IpfsServerOptions,
+): Promise<void> {
+  const { method, headers } = response.req;
+  const { tag } = identity;
+  if (hasTag(headers['if-none-match'], tag)) {
+    response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': IMMUTABLE_CACHE });
+    response.end();
+    return;
   }
-
-  /** Closes the connection if the client is too slow or disconnects, or if a read fails. */
-  async #stream(response: ServerResponse, file: ReadableFile, { start, end }: Range): Promise<void> {
-    try {
-      await sendPaced(file.read(start, end), response, this.#options);
-    } catch {
-      response.destroy();
-    }
+  const isRanged = method === 'GET' && (headers['if-range'] ?? tag) === tag;
+  const range = isRanged ? rangeOf(headers.range, file.bytes) : null;
+  if (range === 'unsatisfiable') {
+    const contentRange = `bytes */${file.bytes}`;
+    response.writeHead(416, { ...commonHeaders, 'content-range': contentRange, 'content-length': 0 });
+    response.end();
+    return;
   }
+  response.writeHead(range === null ? 200 : 206, fileHeaders(file, identity, range));
+  if (method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const { start, end } = range ?? { start: 0, end: file.bytes };
+  await sendPaced(file.read(start, end), response, options).catch(() => response.destroy());
 }
 
 function fileHeaders(

@@ -29,13 +29,13 @@ export function restRoutes(
   routes: readonly RestRoute[],
   options: Partial<RestServerOptions> = {},
 ): HttpRoutes {
-  const dialect = new RestRequestHandler(restHandler, { ...restServerOptions, ...options });
+  const handle = exchangeHandler(restHandler, { ...restServerOptions, ...options });
   const paths = new Map<string, Map<string, HttpHandler>>();
   for (const route of routes) {
     for (const path of route.paths) {
       const groupedRoute = { ...route, group: groupOfPath(path) ?? route.group };
       const handler: HttpHandler = (_request, response, query) =>
-        dialect.handle({ route: groupedRoute, response, query, bodyBytes: 0 });
+        handle({ route: groupedRoute, response, query, bodyBytes: 0 });
       const verbs = paths.get(path) ?? new Map([['OPTIONS', preflight]]);
       if (verbs.has(route.verb)) throw new Error(`Duplicate route: ${route.verb} ${path}`);
       verbs.set(route.verb, handler);
@@ -63,27 +63,37 @@ function countBody(exchange: RestExchange): void {
   });
 }
 
-class RestRequestHandler {
-  readonly #handler: RestHandler;
-  readonly #options: RestServerOptions;
-  readonly #budget: ByteBudget;
+function exchangeHandler(restHandler: RestHandler, options: RestServerOptions) {
+  const budget = new ByteBudget(() => options.bodiesMaxBytes);
 
-  constructor(handler: RestHandler, options: RestServerOptions) {
-    this.#handler = handler;
-    this.#options = options;
-    this.#budget = new ByteBudget(() => options.bodiesMaxBytes);
+  async function read(exchange: RestExchange): Promise<RestInput> {
+    const { route, response } = exchange;
+    const { req: request } = response;
+    const query = readQuery(exchange.query);
+    if (route.bodyType === 'upload') {
+      const file = readUpload(request, response, options.upload);
+      countBody(exchange);
+      return { query, body: undefined, file: await file };
+    }
+    if (!hasBody(request)) return { query, body: undefined, file: null };
+    if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
+    const reading = readBody(response, options.bodyMaxBytes, budget);
+    countBody(exchange);
+    const body = await reading;
+    if (body === null) throw new Failure('CLIENT_GONE');
+    return { query, body: readJsonBody(body), file: null };
   }
 
-  async handle(exchange: RestExchange): Promise<void> {
+  return async (exchange: RestExchange): Promise<void> => {
     const { route, response, query } = exchange;
     const { req: request } = response;
-    const outcome = await this.#handler.serve(
+    const outcome = await restHandler.serve(
       {
         credential: restCredentialOf(request, query),
-        client: this.#options.proxies.clientOf(request.socket, request.headers),
+        client: options.proxies.clientOf(request.socket, request.headers),
         traceparent: traceparentOf(request.headers),
         route,
-        execute: async (caller) => envelope(await route.handle(await this.#read(exchange), caller)),
+        execute: async (caller) => envelope(await route.handle(await read(exchange), caller)),
         bytesIn: () => exchange.bodyBytes,
       },
       disconnectSignal(request.socket),
@@ -91,23 +101,5 @@ class RestRequestHandler {
     if (response.destroyed) return;
     if (outcome.failure === null || request.complete) send(response, outcome, route);
     else rejectRequest(response, outcome.failure, responseHeaders(outcome, route), errorBody);
-  }
-
-  async #read(exchange: RestExchange): Promise<RestInput> {
-    const { route, response, query } = exchange;
-    const { req: request } = response;
-    const parameters = readQuery(query);
-    if (route.bodyType === 'upload') {
-      const file = readUpload(request, response, this.#options.upload);
-      countBody(exchange);
-      return { query: parameters, body: undefined, file: await file };
-    }
-    if (!hasBody(request)) return { query: parameters, body: undefined, file: null };
-    if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-    const reading = readBody(response, this.#options.bodyMaxBytes, this.#budget);
-    countBody(exchange);
-    const body = await reading;
-    if (body === null) throw new Failure('CLIENT_GONE');
-    return { query: parameters, body: readJsonBody(body), file: null };
-  }
+  };
 }
