@@ -59,11 +59,14 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   roller.start();
   const losses = [
     { message: 'Calls not counted: too many usage rows wait for the database', read: () => meter.uncounted },
-    { message: 'Usage dropped: the database was unavailable for too long', read: () => writer.lostRows },
-    { message: 'Usage dropped: its minutes are past the retention', read: () => writer.lateRows },
+    {
+      message: 'Usage dropped: the database was unavailable for too long',
+      read: () => writer.losses.lostRows,
+    },
+    { message: 'Usage dropped: its minutes are past the retention', read: () => writer.losses.lateRows },
     {
       message: 'Usage is in memory only: raise keys.usage_journal_max_bytes',
-      read: () => writer.journalOverflowRows,
+      read: () => writer.losses.journalOverflowRows,
     },
   ];
   return {

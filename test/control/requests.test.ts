@@ -163,7 +163,7 @@ describeOnBothStores('the request log', (stores) => {
     });
     log.push(...Array.from({ length: 5 }, () => entry()));
     await writer.flush();
-    expect(writer.dropped).toBe(2);
+    expect(writer.losses.dropped).toBe(2);
   });
 });
 
@@ -443,12 +443,12 @@ describeOnBothStores('the request writer', (stores) => {
     sent.push(submission());
     await writer.flush();
     expect((await rows(store)).map(({ micros }) => micros)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(writer.rejected).toBe(2);
+    expect(writer.losses.rejected).toBe(2);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
     log.push(entry({ micros: 7 }));
     await writer.flush();
     expect(await rows(store)).toHaveLength(7);
-    expect([states, writer.dropped]).toEqual([[], 0]);
+    expect([states, writer.losses.dropped]).toEqual([[], 0]);
   });
 
   it('writes rows once even if the reply to a commit was lost', async () => {
@@ -467,7 +467,7 @@ describeOnBothStores('the request writer', (stores) => {
     await writer.flush();
     expect((await rows(store)).map(({ method }) => method)).toEqual(['getBalance', 'getSlot']);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
-    expect(writer.rejected).toBe(0);
+    expect(writer.losses.rejected).toBe(0);
   });
 
   // The remaining tests do not depend on the SQL dialect.
@@ -489,7 +489,7 @@ describeOnBothStores('the request writer', (stores) => {
     isAway = false;
     await writer.flush();
     const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
-    expect([retained, writer.rejected]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
+    expect([retained, writer.losses.rejected]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
   });
 });
 

@@ -140,8 +140,8 @@ export function openTelemetry(
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
   const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
   const dropped = {
-    log_entries: () => requests.dropped + writer.dropped,
-    refused_entries: () => writer.rejected,
+    log_entries: () => requests.dropped + writer.losses.dropped,
+    refused_entries: () => writer.losses.rejected,
     submissions: () => submissions.dropped,
     transactions: () => sending.shed,
     spans: () => exporter?.dropped ?? 0,

@@ -46,8 +46,7 @@ export class RequestWriter {
   readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;
-  #dropped = 0;
-  #rejected = 0;
+  readonly #losses = { dropped: 0, rejected: 0 };
   #prunedAt = performance.now();
   readonly #task: PeriodicTask;
 
@@ -66,12 +65,9 @@ export class RequestWriter {
     this.#task = new PeriodicTask(() => this.#flush(), this.#options.flushIntervalMs);
   }
 
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  get rejected(): number {
-    return this.#rejected;
+  /** Numbers of entries dropped because too many were pending, and of entries that the store rejected. */
+  get losses(): Readonly<{ dropped: number; rejected: number }> {
+    return this.#losses;
   }
 
   start(): void {
@@ -139,7 +135,7 @@ export class RequestWriter {
       const over = rows.length - this.#options.pendingMax;
       if (over <= 0) continue;
       rows.splice(0, over);
-      this.#dropped += over;
+      this.#losses.dropped += over;
     }
   }
 
@@ -165,7 +161,7 @@ export class RequestWriter {
         if (!isPermanentError(error)) throw error;
         single ||= batch.length;
         if (batch.length > 1) continue;
-        this.#rejected++;
+        this.#losses.rejected++;
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);

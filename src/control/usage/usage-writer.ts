@@ -47,12 +47,14 @@ export class UsageWriter {
   readonly #pending = new Map<string, StoredUsage>();
   /** Pending rows that are not in the journal either. */
   readonly #unjournaled = new Map<string, StoredUsage>();
-  /** Rows dropped because too many were pending. */
-  #lostRows = 0;
-  /** Rows rejected because their minutes are past retention. */
-  #lateRows = 0;
-  /** Rows that did not fit into the journal. */
-  #journalOverflowRows = 0;
+  readonly #losses = {
+    /** Rows dropped because too many were pending. */
+    lostRows: 0,
+    /** Rows rejected because their minutes are past retention. */
+    lateRows: 0,
+    /** Rows that did not fit into the journal. */
+    journalOverflowRows: 0,
+  };
   #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
@@ -68,16 +70,9 @@ export class UsageWriter {
     this.#journalState = new FailureState(onJournalState);
   }
 
-  get lostRows(): number {
-    return this.#lostRows;
-  }
-
-  get lateRows(): number {
-    return this.#lateRows;
-  }
-
-  get journalOverflowRows(): number {
-    return this.#journalOverflowRows;
+  /** Counters since the start. */
+  get losses(): Readonly<Record<'lostRows' | 'lateRows' | 'journalOverflowRows', number>> {
+    return this.#losses;
   }
 
   get pendingRows(): number {
@@ -123,7 +118,7 @@ export class UsageWriter {
       if (this.#pending.size <= this.#options.pendingRowsMax) break;
       this.#pending.delete(rowKey);
       this.#unjournaled.delete(rowKey);
-      this.#lostRows++;
+      this.#losses.lostRows++;
     }
   }
 
@@ -138,7 +133,7 @@ export class UsageWriter {
     const rows = [...this.#unjournaled.values()];
     this.#unjournaled.clear();
     try {
-      this.#journalOverflowRows += await this.#journal.append(rows, this.#pending.values());
+      this.#losses.journalOverflowRows += await this.#journal.append(rows, this.#pending.values());
       this.#journalState.report(null);
     } catch (error) {
       // The next save retries the rows, except those that have a newer total by then.
@@ -162,7 +157,7 @@ export class UsageWriter {
 
   async #writePending(): Promise<void> {
     for (const batch of chunk([...this.#pending], this.#batchRows)) {
-      this.#lateRows += await storeUsage(
+      this.#losses.lateRows += await storeUsage(
         this.#options.store,
         this.epoch,
         batch.map(([, row]) => row),

@@ -249,7 +249,7 @@ describeOnSqlite('a usage journal file', ({ open }) => {
     for (let minute = 1; minute < 8; minute++) use(1, RECENT + minute * 60_000);
     await writer.flush();
     expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(400);
-    expect(writer.journalOverflowRows).toBeGreaterThan(0);
+    expect(writer.losses.journalOverflowRows).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual([name]);
     outage.now = false;
     await writer.stop();
@@ -326,6 +326,6 @@ describeOnBothStores('the usage writer', ({ open }) => {
     }
     outage.now = false;
     await writer.flush();
-    expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
+    expect([writer.losses.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
   });
 });
