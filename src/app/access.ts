@@ -20,7 +20,7 @@ const ACTOR = 'first start';
 
 /**
  * Opens and upgrades the store, checks its peppers, and stores the plans.
- * @throws PepperError, SchemaTooNewError, or the driver's error
+ * @throws OperatorError, or the driver's error
  */
 export async function prepareStore(
   configuration: Configuration,

@@ -8,10 +8,6 @@ import { reloadSocketFile } from './process/data-dir.ts';
 
 export type { ReloadResult };
 
-export class ReloadError extends OperatorError {
-  override name = 'ReloadError';
-}
-
 const TIMEOUT_MS = 60_000;
 
 const reloadResponse = z.union([
@@ -30,19 +26,19 @@ function post(socketPath: string, actor: string): Promise<string> {
   return promise;
 }
 
-function failureOf(error: unknown, path: string): ReloadError | null {
+function failureOf(error: unknown, path: string): OperatorError | null {
   const { code, name } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR') return null;
   if (code === 'EACCES' || code === 'EPERM')
-    return new ReloadError(`no permission for ${path}: run the command as the user that runs the service`);
+    return new OperatorError(`no permission for ${path}: run the command as the user that runs the service`);
   if (name === 'AbortError')
-    return new ReloadError(`the service did not respond within ${TIMEOUT_MS / 1_000} s: see its log`);
-  return new ReloadError(
+    return new OperatorError(`the service did not respond within ${TIMEOUT_MS / 1_000} s: see its log`);
+  return new OperatorError(
     `the connection to ${path} failed (${code ?? 'no code'}): see the log of the service`,
   );
 }
 
-/** @returns null if no service listens on the socket. @throws ReloadError */
+/** @returns null if no service listens on the socket. @throws OperatorError */
 export async function reloadLocally(dataDir: string, actor: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
@@ -54,10 +50,10 @@ export async function reloadLocally(dataDir: string, actor: string): Promise<Rel
     throw failure;
   }
   const response = reloadResponse.parse(JSON.parse(body));
-  if ('error' in response) throw new ReloadError(response.error);
+  if ('error' in response) throw new OperatorError(response.error);
   return response;
 }
 
-/** @throws ApiError with the configuration problems, or ApiUnreachableError */
+/** @throws ApiError with the configuration problems, or OperatorError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

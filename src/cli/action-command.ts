@@ -1,11 +1,12 @@
 import { type Configuration, loadConfiguration } from '../config/configuration.ts';
+import { ArgumentsError } from '../config/errors.ts';
 import {
   configurationArguments,
   type Environment,
   type ParsedArguments,
   parseArguments,
 } from '../config/sources.ts';
-import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from './command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal } from './command.ts';
 
 /** Types of command-line options. */
 export const text = { type: 'string' } as const;
@@ -42,15 +43,15 @@ function chooseAction<Job>(
   if (action === undefined) {
     const problem = name === undefined ? 'missing action' : `unknown action "${name.slice(0, 40)}"`;
     const names = Object.keys(actions).join(', ');
-    throw new UsageError(`${problem}: use one of ${names} (see solway ${command} --help)`);
+    throw new ArgumentsError(`${problem}: use one of ${names} (see solway ${command} --help)`);
   }
   if (action.argument !== undefined && argument === undefined)
-    throw new UsageError(`missing argument: solway ${command} ${name} ${action.argument}`);
+    throw new ArgumentsError(`missing argument: solway ${command} ${name} ${action.argument}`);
   rejectArgument(command, action.argument === undefined ? argument : more[0]);
   const ofActions = Object.values(actions).flatMap(({ options = [] }) => options);
   const stray = ofActions.find((one) => values[one] !== undefined && !action.options?.includes(one));
   if (stray !== undefined)
-    throw new UsageError(
+    throw new ArgumentsError(
       `solway ${command} ${name} does not accept --${stray}: see solway ${command} --help`,
     );
   return action;

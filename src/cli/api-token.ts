@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
-import { type Terminal, UsageError } from './command.ts';
+import { ArgumentsError } from '../config/errors.ts';
+import type { Terminal } from './command.ts';
 
 /** Name of the operating system user, or else the uid, for the audit log. */
 export function getAuditActor(): string {
@@ -19,12 +20,12 @@ const tokenSources = {
 
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** Reads the token for a remote service from SOLWAY_TOKEN. @throws UsageError */
+/** Reads the token for a remote service from SOLWAY_TOKEN. @throws ArgumentsError */
 export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
   const token = environment.SOLWAY_TOKEN?.trim() ?? '';
-  if (token === '') throw new UsageError(`SOLWAY_TOKEN is not set. Set it to ${tokenSources[kind]}`);
+  if (token === '') throw new ArgumentsError(`SOLWAY_TOKEN is not set. Set it to ${tokenSources[kind]}`);
   if (!PRINTABLE.test(token))
-    throw new UsageError(
+    throw new ArgumentsError(
       'SOLWAY_TOKEN contains characters that tokens do not have. Copy the whole token and nothing else',
     );
   return token;

@@ -1,3 +1,4 @@
+import { ArgumentsError } from '../config/errors.ts';
 /** Exit codes of all commands. They are stable. */
 export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
 
@@ -15,13 +16,8 @@ export type Command = Readonly<{
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }>;
 
-/** Invalid command line; the message says how to correct it. Exit code 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
-
-/** @throws UsageError for a positional argument that the command does not accept. */
+/** @throws ArgumentsError for a positional argument that the command does not accept. */
 export function rejectArgument(command: string, argument: string | undefined): void {
   if (argument !== undefined)
-    throw new UsageError(`unexpected argument "${argument.slice(0, 40)}": see solway ${command} --help`);
+    throw new ArgumentsError(`unexpected argument "${argument.slice(0, 40)}": see solway ${command} --help`);
 }

@@ -1,7 +1,7 @@
 import type { NodeChange, NodeInput, NodeOptions } from '../app/commands/upstreams.ts';
+import { ArgumentsError } from '../config/errors.ts';
 import type { OptionValues } from '../config/sources.ts';
 import { list, text } from './action-command.ts';
-import { UsageError } from './command.ts';
 
 export const nodeOptions = {
   ...{ url: text, network: text, ws: text, grpc: text, header: list },
@@ -26,7 +26,7 @@ function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf('=');
-      if (at < 1) throw new UsageError('--header must be NAME=VALUE such as x-token=env:TOKEN');
+      if (at < 1) throw new ArgumentsError('--header must be NAME=VALUE such as x-token=env:TOKEN');
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );
@@ -35,7 +35,7 @@ function headersOf(given: readonly string[]): Record<string, string> {
 function numberOf(option: keyof typeof numbers, text: string): number | null {
   if (text === NONE && option !== 'pipelining') return null;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(
+  throw new ArgumentsError(
     `--${option} must be a whole number such as 10${option === 'pipelining' ? '' : ', or none'}`,
   );
 }
@@ -50,22 +50,22 @@ function optionsOf(values: NodeValues): NodeOptions {
   );
 }
 
-/** @throws UsageError */
+/** @throws ArgumentsError */
 export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   const { url, network, ws, grpc, header = [] } = values;
   const missing = url === undefined ? '--url' : '--network';
   if (url === undefined || network === undefined)
-    throw new UsageError(`${missing} is required: see solway upstream --help`);
+    throw new ArgumentsError(`${missing} is required: see solway upstream --help`);
   return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
 }
 
-/** @throws UsageError */
+/** @throws ArgumentsError */
 export function parseNodeChange(values: NodeValues): NodeChange {
   const { url, ws, grpc, header } = values;
   const options = optionsOf(values);
   const isAnyGiven = [url, ws, grpc, header].some((value) => value !== undefined);
   if (!isAnyGiven && Object.keys(options).length === 0)
-    throw new UsageError(
+    throw new ArgumentsError(
       'nothing to change: add an option, such as solway upstream change NODE --requests-per-second 50',
     );
   return {

@@ -1,8 +1,9 @@
 import { withOptionNames } from '../app/commands/option-names.ts';
 import { errorText, isArgumentsError } from '../app/error-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
+import { ArgumentsError } from '../config/errors.ts';
 import { nearestName } from '../config/value-types.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
+import { type Command, exitCodes, type Terminal } from './command.ts';
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
 
@@ -60,7 +61,7 @@ function unknownCommand(name: string): string {
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): number {
-  const usage = error instanceof UsageError || isArgumentsError(error);
+  const usage = isArgumentsError(error);
   const text = usage ? error.message : errorText(error);
   if (json) terminal.out(`${JSON.stringify({ error: text })}\n`);
   else terminal.err(`solway: ${text}\n`);
@@ -69,7 +70,7 @@ function fail(error: unknown, json: boolean, terminal: Terminal): number {
 
 async function runCommand(name: string, args: readonly string[], terminal: Terminal): Promise<number> {
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (row === undefined) throw new UsageError(unknownCommand(name));
+  if (row === undefined) throw new ArgumentsError(unknownCommand(name));
   const { command } = await row.load();
   if (args.includes('--help') || args.includes('-h')) {
     terminal.out(command.help);

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Store } from './database/store.ts';
 import { transact } from './database/transaction.ts';
 import { notExpired } from './keys/key-quota.ts';
-import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
+import { createPepper, findPeppers, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 
 const proofOf = (secret: Buffer): string =>
@@ -24,7 +25,7 @@ function checkProofs(peppers: Peppers, proofs: Proofs): void {
   for (const [version, proof] of proofs) {
     const secret = peppers.secrets.get(version);
     if (secret !== undefined && proofOf(secret) !== proof) {
-      throw new PepperError(
+      throw new OperatorError(
         `The keys of this database were made with another pepper of version ${version}. ${REMEDY}`,
       );
     }
@@ -40,14 +41,16 @@ async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
     .limit(1)
     .executeTakeFirst();
   if (missing === undefined) return;
-  throw new PepperError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
+  throw new OperatorError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
 }
 
 /** Throws if the pepper of any wallet is missing, because the wallet could be neither decrypted nor recreated. */
 async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
-  throw new PepperError(`Semi-custodial wallets of this database need pepper version ${version}. ${REMEDY}`);
+  throw new OperatorError(
+    `Semi-custodial wallets of this database need pepper version ${version}. ${REMEDY}`,
+  );
 }
 
 async function addProofs(store: Store, peppers: Peppers): Promise<void> {
@@ -61,13 +64,13 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
   );
 }
 
-/** Opens or creates the peppers and checks them against the store. @throws PepperError */
+/** Opens or creates the peppers and checks them against the store. @throws OperatorError */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
   // Reads proofs before peppers: a pepper is created before its proof, so every proof read already has a pepper.
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {
-    throw new PepperError(
+    throw new OperatorError(
       `The keys of this database were made with a pepper that is missing here. ${REMEDY}`,
     );
   }

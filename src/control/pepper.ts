@@ -11,10 +11,6 @@ export type Peppers = Readonly<{
   secrets: ReadonlyMap<number, Buffer>;
 }>;
 
-export class PepperError extends OperatorError {
-  override name = 'PepperError';
-}
-
 const SECRET_BYTES = 32;
 const TEXT_MIN = 32;
 const TEXT_MAX = 1_024;
@@ -26,7 +22,7 @@ function parseEntry(entry: string, from: string): [number, Buffer] {
   const version = match ? Number(match[1]) : 1;
   const text = match?.[2] ?? entry;
   if (text.length < TEXT_MIN || text.length > TEXT_MAX || /\s/.test(text) || version < 1) {
-    throw new PepperError(
+    throw new OperatorError(
       `${from}: a pepper has ${TEXT_MIN} to ${TEXT_MAX} characters without spaces, ` +
         'written as "secret" or "version:secret". Generate one with: openssl rand -hex 32',
     );
@@ -37,10 +33,10 @@ function parseEntry(entry: string, from: string): [number, Buffer] {
 /** Parses `version:secret` entries, separated by commas or line breaks; a bare secret is version 1. */
 export function parsePeppers(text: string, from: string): Peppers {
   const entries = text.split(/[,\r\n]+/).filter((entry) => entry !== '' && !entry.startsWith('#'));
-  if (entries.length === 0) throw new PepperError(`${from} is empty. Put a pepper there or remove it.`);
-  if (entries.length > VERSIONS_MAX) throw new PepperError(`${from} has more than ${VERSIONS_MAX} peppers`);
+  if (entries.length === 0) throw new OperatorError(`${from} is empty. Put a pepper there or remove it.`);
+  if (entries.length > VERSIONS_MAX) throw new OperatorError(`${from} has more than ${VERSIONS_MAX} peppers`);
   const secrets = new Map(entries.map((entry) => parseEntry(entry, from)));
-  if (secrets.size < entries.length) throw new PepperError(`${from} has two peppers with the same version`);
+  if (secrets.size < entries.length) throw new OperatorError(`${from} has two peppers with the same version`);
   return { current: Math.max(...secrets.keys()), secrets };
 }
 
@@ -49,7 +45,7 @@ function readIfPresent(file: string): string | null {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new PepperError(`The pepper file ${file} cannot be read. Make it readable for this user.`, {
+    throw new OperatorError(`The pepper file ${file} cannot be read. Make it readable for this user.`, {
       cause: error,
     });
   }
@@ -91,14 +87,14 @@ export type PepperSources = Readonly<{
 
 export const pepperFile = (dataDir: string): string => join(dataDir, 'pepper');
 
-/** Returns null if no pepper exists yet. @throws PepperError */
+/** Returns null if no pepper exists yet. @throws OperatorError */
 export function findPeppers(sources: PepperSources): Peppers | null {
   if (sources.text !== undefined) return parsePeppers(sources.text, 'SOLWAY_PEPPER');
   const file = sources.file ?? pepperFile(sources.dataDir);
   const text = readIfPresent(file);
   if (text !== null) return parsePeppers(text, file);
   if (sources.file === undefined) return null;
-  throw new PepperError(`SOLWAY_PEPPER_FILE names ${file}, which does not exist`);
+  throw new OperatorError(`SOLWAY_PEPPER_FILE names ${file}, which does not exist`);
 }
 
 /** Creates a pepper file that only its owner can read. Concurrent processes all use the pepper created first. */

@@ -103,10 +103,6 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
   ) => ResponseOf<Kinds, Kind> | Promise<ResponseOf<Kinds, Kind>>;
 };
 
-export class WorkerStartError extends OperatorError {
-  override name = 'WorkerStartError';
-}
-
 export class IpcError extends OperatorError {
   override name = 'IpcError';
 }

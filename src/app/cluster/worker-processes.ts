@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { RestartBackoff } from '../process/restart-backoff.ts';
 import type { ReloadFollowers } from '../reload.ts';
@@ -10,7 +11,6 @@ import {
   type RequestOf,
   type ResponseOf,
   type WorkerAddress,
-  WorkerStartError,
   workerMethods,
 } from './ipc-messages.ts';
 import { closePendingConnections } from './pending-connections.ts';
@@ -98,7 +98,7 @@ export class WorkerProcesses {
   /**
    * Starts all workers and returns the address they listen on.
    * @param isFirst - whether the database is new: if so, worker 1 starts first, so that initial data is created once.
-   * @throws WorkerStartError
+   * @throws OperatorError
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
     const [first, ...others] = this.#entries;
@@ -162,7 +162,7 @@ export class WorkerProcesses {
         return null;
       },
       failed: ({ problem }) => {
-        reject(new WorkerStartError(problem));
+        reject(new OperatorError(problem));
         return null;
       },
     };
@@ -182,7 +182,7 @@ export class WorkerProcesses {
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
-      reject(new WorkerStartError(`worker ${worker} exited with ${how}; see the log`));
+      reject(new OperatorError(`worker ${worker} exited with ${how}; see the log`));
       this.#handleExit(entry, code, signal);
     });
     promise.then(() => clearTimeout(killTimer), ignore);

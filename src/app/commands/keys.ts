@@ -129,7 +129,7 @@ export async function withKeyCommands<Result>(
   return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
 }
 
-/** Remote key commands, by default for the token's first customer. @throws ApiError, ApiUnreachableError */
+/** Remote key commands, by default for the token's first customer. @throws ApiError, OperatorError */
 export async function remoteKeyCommands({
   url,
   token,

@@ -123,7 +123,7 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   };
 }
 
-/** @throws ApiError, PepperError, SchemaTooNewError, or the driver's error */
+/** @throws ApiError, OperatorError, or the driver's error */
 export const withOperatorCommands = <Result>(
   options: OperatorCommandsOptions,
   work: (commands: OperatorCommands) => Promise<Result>,

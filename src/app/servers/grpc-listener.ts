@@ -35,7 +35,7 @@ function optionsOf(
   return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
 }
 
-/** @throws TlsFileError */
+/** @throws OperatorError */
 export function buildGrpcListener(configuration: Configuration, options: GrpcListenerOptions) {
   const { admissionServices, limits, proxies, streams, isReady, log } = options;
   const { streams: streamLimit, quota } = limits;

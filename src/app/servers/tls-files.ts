@@ -5,11 +5,6 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
-/** The message names the option and never quotes the file, which may contain a private key. */
-export class TlsFileError extends OperatorError {
-  override name = 'TlsFileError';
-}
-
 export type TlsFiles = Readonly<{
   cert: string;
   key: string;
@@ -37,38 +32,38 @@ function read(field: string, file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new TlsFileError(
+    throw new OperatorError(
       `${field}: ${file} ${missing ? 'does not exist' : 'cannot be read: give this user read permission'}`,
     );
   }
 }
 
-/** Replaces an error thrown by `make`, because the error may quote the file. */
-function withTlsFileError<T>(message: string, make: () => T): T {
+/** Replaces an error thrown by `make`, because the error may quote the file, which may contain a private key. */
+function withOperatorError<T>(message: string, make: () => T): T {
   try {
     return make();
   } catch {
-    throw new TlsFileError(message);
+    throw new OperatorError(message);
   }
 }
 
 function check(identity: TlsIdentity, { certField, keyField }: TlsFiles): void {
-  const certificate = withTlsFileError(
+  const certificate = withOperatorError(
     `${certField}: the file is not a PEM certificate`,
     () => new X509Certificate(identity.cert),
   );
-  const key = withTlsFileError(`${keyField}: the file is not an unencrypted PEM private key`, () =>
+  const key = withOperatorError(`${keyField}: the file is not an unencrypted PEM private key`, () =>
     createPrivateKey(identity.key),
   );
   if (!certificate.checkPrivateKey(key))
-    throw new TlsFileError(`${certField} and ${keyField}: the key does not match the certificate`);
-  withTlsFileError(
+    throw new OperatorError(`${certField} and ${keyField}: the key does not match the certificate`);
+  withOperatorError(
     `${certField} and ${keyField}: unusable for TLS: the key is too weak or the chain is invalid`,
     () => createSecureContext(secureContextOf(identity)),
   );
 }
 
-/** @throws TlsFileError */
+/** @throws OperatorError */
 export function readTls(files: TlsFiles): TlsIdentity {
   const identity = { cert: read(files.certField, files.cert), key: read(files.keyField, files.key) };
   check(identity, files);

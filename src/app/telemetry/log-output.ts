@@ -3,10 +3,6 @@ import { createLogger, type Logger } from '../../base/log.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
-export class LogFileError extends OperatorError {
-  override name = 'LogFileError';
-}
-
 type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {
@@ -23,13 +19,13 @@ function remedyOf(error: unknown): string {
   return `${remedies[code] ?? 'choose another file'} (${code})`;
 }
 
-/** Opens or creates the log file. @throws LogFileError */
+/** Opens or creates the log file. @throws OperatorError */
 export function openLogFile(file: string): number {
   try {
     return openSync(file, 'a', 0o600);
   } catch (error) {
     const message = `log.file: ${file} cannot be opened: ${remedyOf(error)}`;
-    throw new LogFileError(message, { cause: error });
+    throw new OperatorError(message, { cause: error });
   }
 }
 
@@ -56,7 +52,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/** @param forPerson - whether a person reads the output; if so, `auto` is `warn` on a terminal. @throws LogFileError */
+/** @param forPerson - whether a person reads the output; if so, `auto` is `warn` on a terminal. @throws OperatorError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

@@ -1,9 +1,9 @@
 import { configurationWarnings, nodesByNetwork } from '../../app/configuration-warnings.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
-import { ConfigurationError, describeProblem } from '../../config/errors.ts';
+import { ArgumentsError, ConfigurationError, describeProblem } from '../../config/errors.ts';
 import { showConfiguration } from '../../config/render.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, type Terminal } from '../command.ts';
 
 const help = `Usage: solway config <action> [options]
 
@@ -45,9 +45,9 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const parsed = parseArguments(args, options);
   const [action, file] = parsed.positionals;
   if ((action !== 'check' && action !== 'show') || parsed.positionals.length > 2)
-    throw new UsageError('use solway config check or solway config show');
+    throw new ArgumentsError('use solway config check or solway config show');
   if (file !== undefined)
-    throw new UsageError(`unexpected argument "${file}": use solway config ${action} --config ${file}`);
+    throw new ArgumentsError(`unexpected argument "${file}": use solway config ${action} --config ${file}`);
   const json = parsed.values.json === true;
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);

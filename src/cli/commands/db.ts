@@ -7,9 +7,10 @@ import {
   type TableProgress,
 } from '../../app/commands/database.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 import { configurationOptions } from '../../config/sources.ts';
 import { type Action, actionCommand, storeConfiguration, text } from '../action-command.ts';
-import { type Terminal, UsageError } from '../command.ts';
+import type { Terminal } from '../command.ts';
 
 const help = `Usage: solway db <action> [options]
 
@@ -84,7 +85,7 @@ const actions: Readonly<Record<string, Action<Job>>> = {
     options: ['to'],
     async run({ configuration, to, terminal, onTable }) {
       if (to === undefined)
-        throw new UsageError('missing option: solway db move --to postgres://user@host/database');
+        throw new ArgumentsError('missing option: solway db move --to postgres://user@host/database');
       const { place, counts } = await moveDatabase(configuration, to, terminal.environment, onTable);
       const next = 'Set DATABASE_URL (or store.database_url) to it and start the service.';
       const text = `Copied ${rowsText(sum(counts))} to ${place} and verified them. ${next}\n`;

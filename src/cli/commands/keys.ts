@@ -4,6 +4,7 @@ import {
   remoteKeyCommands,
   withKeyCommands,
 } from '../../app/commands/keys.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 import { configurationOptions, type OptionValues } from '../../config/sources.ts';
 import {
   type Action,
@@ -15,7 +16,6 @@ import {
   text,
 } from '../action-command.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
-import { UsageError } from '../command.ts';
 import { parseExpiry, parseHours, readSecret, ruleOptions, rulesOf } from '../key-arguments.ts';
 import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
 
@@ -94,7 +94,7 @@ type Job = Readonly<{
 
 async function create({ commands, values }: Job): Promise<Report> {
   if (values.name === undefined)
-    throw new UsageError('missing option --name: solway keys create --name "web shop"');
+    throw new ArgumentsError('missing option --name: solway keys create --name "web shop"');
   const expiresAt = values.expires === undefined ? null : parseExpiry(values.expires, Date.now());
   const { product = 'rpc', name, plan: planId, public: isPublic } = values;
   const { networks, ...rules } = rulesOf(values);
@@ -109,7 +109,9 @@ async function set({ commands, values, key }: Job): Promise<Report> {
     expires === undefined ? undefined : expires === 'never' ? null : parseExpiry(expires, Date.now());
   const change = { ...rulesOf(values), name, expiresAt };
   if (Object.values(change).every((value) => value === undefined))
-    throw new UsageError('nothing to change: add an option, such as solway keys set KEY --cidr 192.0.2.0/24');
+    throw new ArgumentsError(
+      'nothing to change: add an option, such as solway keys set KEY --cidr 192.0.2.0/24',
+    );
   const changed = await commands.change(key, change);
   return { text: `Changed ${changed.start}… and the other keys of its family.\n`, json: { key: changed } };
 }

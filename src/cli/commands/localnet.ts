@@ -9,7 +9,7 @@ import {
   WARP_SLOT_MAX,
 } from '../../config/schema-upstream.ts';
 import { type OptionValues, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { removeValidatorFlags } from './validator-flags.ts';
 
@@ -104,7 +104,7 @@ function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups 
     const values = args.slice(i + 1, i + 1 + valueNames.length);
     if (values.length < valueNames.length) {
       const count = valueNames.length === 2 ? 'two' : 'three';
-      throw new UsageError(`${name} needs ${count} values: ${name} ${valueNames.join(' ')}`);
+      throw new ArgumentsError(`${name} needs ${count} values: ${name} ${valueNames.join(' ')}`);
     }
     groups.set(name, [...(groups.get(name) ?? []), values]);
     i += valueNames.length;
@@ -116,7 +116,9 @@ function whole(name: string, text: string | undefined, least: number, most: numb
   if (text === undefined) return usual;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`);
+  throw new ArgumentsError(
+    `--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`,
+  );
 }
 
 function parse(args: readonly string[]) {
@@ -169,7 +171,7 @@ function shredTarget(text: string): { host: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, Number(digits)];
   if (host !== undefined && port >= 1 && port <= 65_535) return { host, port };
-  throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is not a HOST:PORT such as 127.0.0.1:8001`);
+  throw new ArgumentsError(`--shreds-to: "${text.slice(0, 64)}" is not a HOST:PORT such as 127.0.0.1:8001`);
 }
 
 /** Ports to try in turn; an explicit port has no fallback. */
@@ -222,7 +224,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     await runUntilShutdown(readOptions(parsed, log), parsed.values, terminal);
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof UsageError || error instanceof ArgumentsError) throw error;
+    if (error instanceof ArgumentsError) throw error;
     terminal.err(`solway: ${ledgerErrorText(error)}\n`);
     return exitCodes.problem;
   }

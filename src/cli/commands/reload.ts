@@ -1,5 +1,6 @@
 import { dashboardUrl } from '../../app/commands/operators.ts';
-import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
@@ -55,7 +56,7 @@ async function reloadHere(parsed: ParsedArguments, environment: Environment): Pr
       dashboardUrl(loadConfiguration(given, environment)),
       readApiToken(environment, 'operator'),
     );
-  throw new ReloadError(
+  throw new OperatorError(
     `no running service uses the data folder ${dataDir}: pass its --data-dir or --config, or use --server ` +
       'and a token in SOLWAY_TOKEN for a service on another machine',
   );

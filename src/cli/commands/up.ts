@@ -11,8 +11,9 @@ import {
 } from '../../app/service.ts';
 import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 
 const help = `Usage: solway up [options]
@@ -178,7 +179,7 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
     (name) => environment[`npm_config_${name.replaceAll('-', '_')}`] !== undefined,
   );
   if (takenOption === undefined) return;
-  throw new UsageError(
+  throw new ArgumentsError(
     `npm consumed --${takenOption}. Put "--" before the options: npm start -- --${takenOption} …`,
   );
 }

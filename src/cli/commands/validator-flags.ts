@@ -1,4 +1,4 @@
-import { UsageError } from '../command.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 
 /** How to handle a solana-test-validator option that localnet does not implement. */
 type FlagRule = Readonly<{
@@ -46,7 +46,7 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
 
 type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
-/** Removes options that have no effect here. @throws UsageError for an unsupported option, with the reason. */
+/** Removes options that have no effect here. @throws ArgumentsError for an unsupported option, with the reason. */
 export function removeValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
   const notes: string[] = [];
@@ -57,7 +57,7 @@ export function removeValidatorFlags(args: readonly string[]): FilteredArguments
       rest.push(args[i] ?? '');
       continue;
     }
-    if (found.action === 'unsupported') throw new UsageError(`${name} is not supported: ${found.reason}`);
+    if (found.action === 'unsupported') throw new ArgumentsError(`${name} is not supported: ${found.reason}`);
     notes.push(`${name} has no effect: ${found.reason}`);
     if (inline === undefined) i += found.values;
   }

@@ -10,19 +10,15 @@ import {
 } from './contract/contract.ts';
 
 export interface ApiClient {
-  /** @throws ApiError for an error response; ApiUnreachableError if no control API responds */
+  /** @throws ApiError for an error response; OperatorError if no control API responds */
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
-export class ApiUnreachableError extends OperatorError {
-  constructor(url: string, reason: string, options?: ErrorOptions) {
-    super(
-      `${url} ${reason}. Give the address of a running service, such as https://solway.example.com.`,
-      options,
-    );
-    this.name = 'ApiUnreachableError';
-  }
-}
+const unreachable = (url: string, reason: string, options?: ErrorOptions): OperatorError =>
+  new OperatorError(
+    `${url} ${reason}. Give the address of a running service, such as https://solway.example.com.`,
+    options,
+  );
 
 const TIMEOUT_MS = 30_000;
 
@@ -41,7 +37,7 @@ async function toError(response: Response, url: string): Promise<Error> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const { code, message, fields } = problem.error ?? {};
   if (typeof code !== 'string' || typeof message !== 'string' || !statuses.includes(response.status))
-    return new ApiUnreachableError(url, `answered with HTTP ${response.status}`);
+    return unreachable(url, `answered with HTTP ${response.status}`);
   return new ApiError(response.status as ApiError['status'], code, message, fields ? { fields } : {});
 }
 
@@ -50,7 +46,7 @@ const textOf = (body: ReadableStream<Uint8Array>): AsyncIterable<string> =>
 
 /** @param url - base URL of a remote service, without a path. */
 export function remoteApi({ url, token }: Readonly<{ url: string; token: string }>): ApiClient {
-  if (!/^https?:\/\//.test(url)) throw new ApiUnreachableError(url, 'is not an http(s) URL');
+  if (!/^https?:\/\//.test(url)) throw unreachable(url, 'is not an http(s) URL');
   return {
     async call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>> {
       const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
@@ -68,7 +64,7 @@ export function remoteApi({ url, token }: Readonly<{ url: string; token: string 
         signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }).catch((cause: unknown) => {
-        throw new ApiUnreachableError(url, 'does not respond', { cause });
+        throw unreachable(url, 'does not respond', { cause });
       });
       if (!response.ok) throw await toError(response, url);
       if ((routeOf(name).format ?? 'json') !== 'json' && response.body !== null)
