@@ -19,7 +19,7 @@ import { JOIN_MAX_BYTES } from '../rpc/encode.ts';
 import { CallerReader } from './caller-reader.ts';
 import type { FastHttpContext, OpenConnection } from './context.ts';
 import { IncomingBody, NOT_FAST } from './decode.ts';
-import { FastStreamWriter, type HeadPrefix, streamBodyBytes } from './encode.ts';
+import { type HeadPrefix, streamBodyBytes, writeStream } from './encode.ts';
 
 /**
  *      ┌──────────────────────────────────────────────────────────────────────────┐
@@ -252,10 +252,10 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     // Send the head and the first part in one write.
     socket.cork();
     writer.writeStreamHead(socket, limits, streamBodyBytes(response, this.#id), closes);
-    new FastStreamWriter(response, socket, this.#id, () => {
+    writeStream(response, socket, this.#id, () => {
       socket.setTimeout(0);
       this.#onWritten(closes);
-    }).start();
+    });
     socket.uncork();
   }
 

@@ -5,7 +5,7 @@ import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
 import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
-import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
+import type { StreamedResponse } from '../../protocol/streamed-response.ts';
 import { rejectionHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
@@ -243,73 +243,52 @@ export const streamBodyBytes = ({ bytes }: StreamedResponse, id: Buffer): number
   bytes === null ? null : resultPrefix().length + bytes + resultSuffix(id).length;
 
 /** Writes a streamed result, in chunks if its length is unknown. An error closes the connection. */
-export class FastStreamWriter implements ResponseReader {
-  readonly #source: StreamedResponse;
-  readonly #socket: Socket;
-  readonly #suffix: Buffer;
-  readonly #onDone: () => void;
+export function writeStream(source: StreamedResponse, socket: Socket, id: Buffer, onDone: () => void): void {
+  const suffix = resultSuffix(id);
   /** Buffers that a pending write may still read. */
-  readonly #unreleased: Buffer[] = [];
-  readonly #onDrain = (): void => {
-    if (this.#socket.writableLength === 0) this.#releaseWritten();
-    this.#source.resume();
+  const unreleased: Buffer[] = [];
+  const releaseWritten = (): void => {
+    for (const piece of unreleased) bufferPool.release(piece);
+    unreleased.length = 0;
   };
-
-  constructor(source: StreamedResponse, socket: Socket, id: Buffer, onDone: () => void) {
-    this.#source = source;
-    this.#socket = socket;
-    this.#suffix = resultSuffix(id);
-    this.#onDone = onDone;
-  }
-
-  start(): void {
-    this.#write(resultPrefix());
-    this.#socket.on('drain', this.#onDrain);
-    this.#source.pipeTo(this);
-  }
-
-  onData(bytes: Buffer): void {
-    const canContinue = this.#write(bytes);
-    this.#unreleased.push(bytes);
-    // The kernel usually accepts a write at once, even if `write` returned false.
-    if (this.#socket.writableLength === 0) this.#releaseWritten();
-    else if (!canContinue) this.#source.pause();
-  }
-
-  onEnd(last: Buffer): void {
-    const socket = this.#socket;
-    socket.off('drain', this.#onDrain);
-    this.#unreleased.push(last);
-    socket.cork();
-    this.#write(last);
-    this.#write(this.#suffix);
-    const isChunked = this.#source.bytes === null;
-    // An empty write only calls its callback.
-    socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
-      // After a failed write, the kernel may still read the buffers.
-      if (error == null) this.#releaseWritten();
-    });
-    socket.uncork();
-    this.#onDone();
-  }
-
-  onError(): void {
-    this.#socket.destroy();
-  }
-
-  #releaseWritten(): void {
-    for (const piece of this.#unreleased) bufferPool.release(piece);
-    this.#unreleased.length = 0;
-  }
-
-  #write(bytes: Buffer): boolean {
-    const socket = this.#socket;
-    if (this.#source.bytes !== null) return socket.write(bytes);
+  const write = (bytes: Buffer): boolean => {
+    if (source.bytes !== null) return socket.write(bytes);
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     socket.write(bytes);
     const canContinue = socket.write(LINE_END);
     socket.uncork();
     return canContinue;
-  }
+  };
+  const onDrain = (): void => {
+    if (socket.writableLength === 0) releaseWritten();
+    source.resume();
+  };
+  write(resultPrefix());
+  socket.on('drain', onDrain);
+  source.pipeTo({
+    onData(bytes) {
+      const canContinue = write(bytes);
+      unreleased.push(bytes);
+      // The kernel usually accepts a write at once, even if `write` returned false.
+      if (socket.writableLength === 0) releaseWritten();
+      else if (!canContinue) source.pause();
+    },
+    onEnd(last) {
+      socket.off('drain', onDrain);
+      unreleased.push(last);
+      socket.cork();
+      write(last);
+      write(suffix);
+      const isChunked = source.bytes === null;
+      // An empty write only calls its callback.
+      socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
+        // After a failed write, the kernel may still read the buffers.
+        if (error == null) releaseWritten();
+      });
+      socket.uncork();
+      onDone();
+    },
+    onError: () => void socket.destroy(),
+  });
 }

@@ -11,7 +11,7 @@ import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/rou
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
 import { responseHeaders, send } from './encode.ts';
-import { SingleCallResponder } from './responder.ts';
+import { singleCallResponder } from './responder.ts';
 
 const HEADERS = 'content-type, authorization, solana-client, x-solway-session';
 
@@ -51,7 +51,7 @@ function write(response: ServerResponse, { pieces, ending, limits }: Reply): voi
 }
 
 function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {
-  const pending = calls.dispatch(call, caller, new SingleCallResponder(calls, response, call.id));
+  const pending = calls.dispatch(call, caller, singleCallResponder(calls, response, call.id));
   response.once('close', () => {
     if (!response.writableEnded) pending.cancel();
   });
