@@ -1,7 +1,7 @@
 import { ArgumentsError } from '../../config/errors.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { notFound } from '../../control/api/api-error.ts';
-import { type ApiClient, remoteApi } from '../../control/api/client.ts';
+import { type ApiClient, bodyOf, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { KeyOwnerJson } from '../../control/api/contract/keys.ts';
 import type { Store } from '../../control/database/store.ts';
@@ -53,9 +53,6 @@ async function listAll(
   } while (cursor !== undefined);
   return all;
 }
-
-/** Converts to the body type of the API contract: copies lists and drops undefined members. */
-const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
 
 type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
 type Change = RouteInput<'PATCH /customers/{customer}/keys/{key}'>['body'];

@@ -1,5 +1,5 @@
 import { type Environment, resolveReference } from '../../config/sources.ts';
-import { type ApiClient, remoteApi } from '../../control/api/client.ts';
+import { type ApiClient, bodyOf, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { Network } from '../../protocol/call.ts';
 import { checkStoreExists } from '../store.ts';
@@ -45,35 +45,31 @@ async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record
   return added.find((node) => node.name === name)?.options ?? {};
 }
 
+type Add = RouteInput<'POST /upstreams'>['body'];
+type Change = RouteInput<'PATCH /upstreams/{node}'>['body'];
+
 function commandsOf(api: ApiClient, environment: Environment) {
-  const value = (text: string): string => resolveReference(text, environment, process.cwd());
-  const headersOf = (headers: NodeInput['headers']): Record<string, string> =>
+  const value = <Text extends string | null | undefined>(text: Text) =>
+    typeof text === 'string' ? resolveReference(text, environment, process.cwd()) : text;
+  const headersOf = (headers: NodeInput['headers']) =>
     Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, value(text)]));
+  const resolvedBody = <Body>({ url, ws, grpc, headers, ...rest }: NodeInput | NodeChange): Body =>
+    bodyOf<Body>({
+      ...rest,
+      ...{ url: value(url), ws: value(ws), grpc: value(grpc) },
+      headers: headers && headersOf(headers),
+    });
   return {
     list: async () => api.call('GET /upstreams', {}),
-    add: async ({ network, url, ws, grpc, headers, name, options }: NodeInput, force: boolean) => {
-      const body: RouteInput<'POST /upstreams'>['body'] = {
-        network: network as Network,
-        name,
-        url: value(url),
-        ...(ws !== undefined && { ws: value(ws) }),
-        ...(grpc !== undefined && { grpc: value(grpc) }),
-        headers: headersOf(headers),
-        options,
-        force,
-      };
-      return api.call('POST /upstreams', { body });
-    },
-    change: async (node: string, { url, ws, grpc, headers, options }: NodeChange, force: boolean) => {
-      const body: RouteInput<'PATCH /upstreams/{node}'>['body'] = {
-        ...(url !== undefined && { url: value(url) }),
-        ...(ws !== undefined && { ws: value(ws) }),
-        ...(grpc !== undefined && { grpc: grpc === null ? null : value(grpc) }),
-        ...(headers !== undefined && { headers: headersOf(headers) }),
-        ...(options !== undefined && { options: { ...(await optionsNow(api, node)), ...options } }),
-        force,
-      };
-      return api.call('PATCH /upstreams/{node}', { path: { node }, body });
+    add: async (node: NodeInput, force: boolean) =>
+      api.call('POST /upstreams', { body: { ...resolvedBody<Add>(node), force } }),
+    change: async (node: string, change: NodeChange, force: boolean) => {
+      const body = resolvedBody<Change>(change);
+      const options = change.options && { ...(await optionsNow(api, node)), ...change.options };
+      return api.call('PATCH /upstreams/{node}', {
+        path: { node },
+        body: { ...body, ...(options && { options }), force },
+      });
     },
     cordon: async (node: string, given: string | undefined, reason: string) => {
       const body = { network: await networkOf(api, node, given), reason };

@@ -20,6 +20,9 @@ const unreachable = (url: string, reason: string, options?: ErrorOptions): Opera
     options,
   );
 
+/** Converts to the body type of the API contract: copies lists and drops undefined members. */
+export const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
+
 const TIMEOUT_MS = 30_000;
 
 const statuses: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503];
