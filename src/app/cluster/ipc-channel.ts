@@ -1,12 +1,7 @@
 import { z } from 'zod';
+import { OperatorError } from '../../base/operator-error.ts';
 import { errorText } from '../error-text.ts';
-import {
-  IpcError,
-  type IpcHandlers,
-  type IpcMethods,
-  type RequestOf,
-  type ResponseOf,
-} from './ipc-messages.ts';
+import type { IpcHandlers, IpcMethods, RequestOf, ResponseOf } from './ipc-messages.ts';
 
 const PENDING_REQUESTS_MAX = 256;
 const RESPONSE_TIMEOUT_MS = 30_000;
@@ -49,15 +44,15 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     return this.#isClosed;
   }
 
-  /** @throws IpcError */
+  /** @throws OperatorError */
   request<Kind extends keyof Out & string>(
     method: Kind,
     value: RequestOf<Out, Kind>,
     timeoutMs = RESPONSE_TIMEOUT_MS,
   ): Promise<ResponseOf<Out, Kind>> {
-    if (this.#isClosed) return Promise.reject(new IpcError(PROCESS_ENDED));
+    if (this.#isClosed) return Promise.reject(new OperatorError(PROCESS_ENDED));
     if (this.#pending.size >= PENDING_REQUESTS_MAX)
-      return Promise.reject(new IpcError('too many pending requests'));
+      return Promise.reject(new OperatorError('too many pending requests'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const onError = (error: Error): void => {
@@ -65,12 +60,16 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
       };
       const onResponse = (response: unknown): void => {
         const read = this.#options.outgoing[method]?.response.safeParse(response);
-        if (read?.success !== true) onError(new IpcError(`invalid response to "${method}"`));
+        if (read?.success !== true) onError(new OperatorError(`invalid response to "${method}"`));
         else if (this.#removePending(id)) resolve(read.data as ResponseOf<Out, Kind>);
       };
-      const timer = setTimeout(() => onError(new IpcError(`no response after ${timeoutMs} ms`)), timeoutMs);
+      const timer = setTimeout(
+        () => onError(new OperatorError(`no response after ${timeoutMs} ms`)),
+        timeoutMs,
+      );
       this.#pending.set(id, { onResponse, onError, timer });
-      if (!this.#options.send({ kind: 'question', id, method, value })) onError(new IpcError(PROCESS_ENDED));
+      if (!this.#options.send({ kind: 'question', id, method, value }))
+        onError(new OperatorError(PROCESS_ENDED));
     });
   }
 
@@ -86,13 +85,13 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
         this.#pending.get(data.id)?.onResponse(data.value);
         return;
       case 'fault':
-        this.#pending.get(data.id)?.onError(new IpcError(data.error));
+        this.#pending.get(data.id)?.onError(new OperatorError(data.error));
     }
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const { onError } of [...this.#pending.values()]) onError(new IpcError(PROCESS_ENDED));
+    for (const { onError } of [...this.#pending.values()]) onError(new OperatorError(PROCESS_ENDED));
   }
 
   #removePending(id: number): boolean {
@@ -112,9 +111,9 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
   async #callHandler(method: string, value: unknown): Promise<unknown> {
     const kinds = this.#options.incoming;
     const kind = Object.hasOwn(kinds, method) ? kinds[method] : undefined;
-    if (kind === undefined) throw new IpcError(`unknown method "${method}"`);
+    if (kind === undefined) throw new OperatorError(`unknown method "${method}"`);
     const read = kind.request.safeParse(value);
-    if (!read.success) throw new IpcError(`invalid request "${method}"`);
+    if (!read.success) throw new OperatorError(`invalid request "${method}"`);
     return this.#options.handlers[method as keyof In](read.data as RequestOf<In, keyof In>);
   }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
@@ -102,7 +101,3 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
     request: RequestOf<Kinds, Kind>,
   ) => ResponseOf<Kinds, Kind> | Promise<ResponseOf<Kinds, Kind>>;
 };
-
-export class IpcError extends OperatorError {
-  override name = 'IpcError';
-}

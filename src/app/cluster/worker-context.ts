@@ -27,7 +27,7 @@ export type WorkerContext = Readonly<{
   sharedQuota: SharedStorageQuota;
   /** Registers `own`, which renders this worker's metrics. @returns a function that reads the joined metrics. */
   joinMetrics(own: () => string): () => Promise<string>;
-  /** @throws ConfigurationError, IpcError */
+  /** @throws ConfigurationError, or another OperatorError */
   reload(by: ReloadActor): Promise<ReloadResult>;
   setCallbacks(callbacks: WorkerCallbacks): void;
 }>;

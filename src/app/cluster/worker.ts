@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import type { Environment } from '../../config/sources.ts';
@@ -10,13 +11,7 @@ import { errorText } from '../error-text.ts';
 import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
 import { IpcChannel } from './ipc-channel.ts';
-import {
-  IpcError,
-  type IpcHandlers,
-  primaryMethods,
-  type WorkerSettings,
-  workerMethods,
-} from './ipc-messages.ts';
+import { type IpcHandlers, primaryMethods, type WorkerSettings, workerMethods } from './ipc-messages.ts';
 import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
@@ -38,7 +33,7 @@ function workerHandlers() {
   let page: (() => string) | null = null;
   const stopped = Promise.withResolvers<string>();
   const readyCallbacks = (): WorkerCallbacks => {
-    if (callbacks === null) throw new IpcError('the worker is still starting');
+    if (callbacks === null) throw new OperatorError('the worker is still starting');
     return callbacks;
   };
   const handlers: IpcHandlers<typeof workerMethods> = {
@@ -51,7 +46,7 @@ function workerHandlers() {
       return null;
     },
     workerMetrics() {
-      if (page === null) throw new IpcError('metrics are disabled');
+      if (page === null) throw new OperatorError('metrics are disabled');
       return page();
     },
     check: (changes) => ({ problems: readyCallbacks().check(changes) }),

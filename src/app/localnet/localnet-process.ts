@@ -116,32 +116,27 @@ class LocalnetProcess {
     });
     this.#child = child;
     this.#captureOutput(child);
-    return new Promise((resolve, reject) => {
-      let hasTimedOut = false;
-      let isReady = false;
-      const timer = setTimeout(() => {
-        hasTimedOut = true;
-        child.kill('SIGKILL');
-      }, READY_TIMEOUT_MS);
-      child.on('message', (message) => {
-        if (!isReadyMessage(message)) return;
-        isReady = true;
-        this.#readyAt = performance.now();
-        clearTimeout(timer);
-        resolve(portsOf(message));
-      });
-      child.once('error', ({ message }) => {
-        clearTimeout(timer);
-        reject(new EmbeddedLedgerError(message));
-      });
-      // `close`, unlike `exit`, is emitted after stderr has ended.
-      child.once('close', (code, signal) => {
-        clearTimeout(timer);
-        if (hasTimedOut) reject(new EmbeddedLedgerError(`it was not ready after ${READY_TIMEOUT_MS} ms`));
-        else if (!isReady) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
-        else if (!this.#isStopping) this.#restartAfter(code, signal);
-      });
+    const { promise, resolve, reject } = Promise.withResolvers<LocalnetPorts>();
+    let hasTimedOut = false;
+    let isReady = false;
+    const timer = setTimeout(() => {
+      hasTimedOut = true;
+      child.kill('SIGKILL');
+    }, READY_TIMEOUT_MS);
+    child.on('message', (message) => {
+      if (!isReadyMessage(message)) return;
+      isReady = true;
+      this.#readyAt = performance.now();
+      resolve(portsOf(message));
     });
+    child.once('error', ({ message }) => reject(new EmbeddedLedgerError(message)));
+    // `close`, unlike `exit`, is emitted after stderr has ended.
+    child.once('close', (code, signal) => {
+      if (hasTimedOut) reject(new EmbeddedLedgerError(`it was not ready after ${READY_TIMEOUT_MS} ms`));
+      else if (!isReady) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
+      else if (!this.#isStopping) this.#restartAfter(code, signal);
+    });
+    return promise.finally(() => clearTimeout(timer));
   }
 
   #captureOutput(child: ChildProcess): void {
