@@ -4,7 +4,7 @@ import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import { sendAttempt } from '../retry/attempt.ts';
 
-/** Mirrors a share of reads to ejected nodes to test recovery; responses are discarded. */
+/** Mirrors a share of reads to ejected nodes, to test whether they have recovered. Discards the responses. */
 export class RecoveryProbes {
   readonly #limits: UpstreamLimits;
   #inFlight = 0;

@@ -103,7 +103,7 @@ export class HttpResponseReader implements HttpSink {
   }
 
   /**
-   * Reads until a response is complete or the bytes are consumed. The body may be a view until taken or retained.
+   * Reads until a response is complete or all bytes are consumed. Until taken or retained, the body may be a view.
    * @returns the position reached.
    */
   read(bytes: Buffer, start: number, end: number): number {

@@ -7,7 +7,7 @@ import type { ObservedSlot } from './slot-tracker.ts';
 /** Nodes at the head of the chain rarely differ by more than this. */
 const NEAR_SLOTS = 8n;
 
-/** A node's slot, at most its processed slot: a slot must be replayed before it can be confirmed or finalized. */
+/** A node's slot, capped at its processed slot: a slot must be replayed before it can be confirmed or finalized. */
 function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   const slot = slots[commitment];
   if (slot === null || slots.processed === null) return slot;
