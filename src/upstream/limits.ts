@@ -68,7 +68,7 @@ export const defaultUpstreamLimits = {
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
   recoveryProbesInFlightMax: 4,
-  /** Consecutive successful calls that re-admit a node. */
+  /** Number of consecutive successful calls after which a node is re-admitted. */
   readmitSuccessesMin: 10,
   /** Consecutive successful polls that put an ejected node on probation; doubles with each relapse, up to 16-fold. */
   readmitPollsMin: 5,

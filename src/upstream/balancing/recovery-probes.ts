@@ -30,7 +30,7 @@ export class RecoveryProbes {
     });
   }
 
-  /** Round-robin. */
+  /** Selects in round-robin order. */
   #selectEjected(nodes: readonly UpstreamNode[], now: number): UpstreamNode | null {
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[(this.#next + i) % nodes.length]!;

@@ -97,7 +97,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs = pollMs } = this.#limits;
-    // Half an interval early, since timers may fire early. Set before the calls, so that `onError` can reset `dueAt`.
+    // `dueAt` is half an interval early, since timers may fire early. It is set first, so that `onError` can reset it.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];

@@ -39,7 +39,7 @@ type ResumePoint = Readonly<{
   resumeAfter: Slot;
 }>;
 
-/** A subscription taken over from another feed. Added to the notifier once past that feed's newest slot. */
+/** A subscription taken over from another feed. It joins the notifier after the last slot emitted by that feed. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 

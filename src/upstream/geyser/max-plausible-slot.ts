@@ -36,7 +36,7 @@ export class SlotPlausibility {
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
   #outlier: Slot | null = null;
-  /** Time since which only finished slots have been reported. */
+  /** Time since which only finished slots (evicted or far behind) have been reported. */
   #staleSince: number | null = null;
 
   constructor(options: SlotPlausibilityOptions) {

@@ -213,7 +213,7 @@ export class HttpResponseReader implements HttpSink {
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // llhttp accepts bodies in unknown informational responses, which would be prepended to the real body.
+    // llhttp accepts bodies in unknown informational responses. Such bodies would be prepended to the real body.
     if (this.#isInHead) {
       this.readState = 'invalid';
       return;

@@ -136,8 +136,8 @@ class UnverifiedShreds {
 const BURST_MS = 250;
 
 /**
- * The less budget remains, the more shreds must share a signature before it is verified. Lone forged shreds can
- * therefore not use up the budget.
+ * The less budget remains, the more shreds must share a signature before it is verified. Lone forged shreds
+ * therefore cannot use up the budget.
  */
 class InvalidSignatureLimit {
   readonly #perMs: number;

@@ -14,7 +14,7 @@ function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   return slot > slots.processed ? slots.processed : slot;
 }
 
-/** Drops the highest node if it is far ahead of at least two other nodes. */
+/** Drops the node with the highest slot if it is far ahead of at least two other nodes. */
 function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   let first: NodeHealth | null = null;
   let second: Slot | null = null;

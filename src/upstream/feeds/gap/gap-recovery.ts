@@ -72,7 +72,7 @@ export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value'
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** Returns a function that reads the string member `name` of a result's `value`; null if the member is absent. */
+/** The returned function reads the string member `name` of a result's `value`; it returns null if there is none. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {

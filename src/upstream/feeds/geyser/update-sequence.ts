@@ -74,7 +74,7 @@ const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 class SlotState {
   parent: Slot | null;
   isCreated = false;
-  /** The slot was emitted completely. */
+  /** Whether the slot was emitted completely. */
   isComplete = false;
   isConfirmed = false;
   signatures = new Set<Signature>();
