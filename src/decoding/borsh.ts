@@ -1,6 +1,5 @@
 import { type ByteReader, OutOfBytes } from '../base/bytes.ts';
-import { InvalidEncoding } from '../solana/codec.ts';
-import { utf8 } from '../solana/parsed/bincode.ts';
+import { InvalidEncoding, utf8 } from '../solana/codec.ts';
 
 /** Borsh values. Readers throw InvalidEncoding or OutOfBytes, which `readOrNull` turns into null. */
 
