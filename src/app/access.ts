@@ -3,7 +3,7 @@ import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
 import { createFirstKeys, type NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
-import { LastUsedWriter } from '../control/keys/last-used-writer.ts';
+import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
@@ -91,8 +91,8 @@ async function watchStore(
   const usage = openUsage(store, configuration, log);
   const sharing = await openLimits(configuration, store, usage.epoch, log, workerLimitStore);
   const lastUsed = new LastUsedTracker({ keysMax: limits.keysMax });
-  const lastUsedWriter = new LastUsedWriter({ store, source: lastUsed });
-  lastUsedWriter.start();
+  const lastUses = lastUsedWriter({ store, source: lastUsed });
+  lastUses.start();
   const createAndRefresh = async (): Promise<readonly NewKey[]> => {
     const created = await createFirstStartKeys(prepared, configuration);
     if (created.length > 0) await feed.refresh();
@@ -107,7 +107,7 @@ async function watchStore(
       () => feed.stop(),
       () => sharing.stop(),
       () => usage.stop(),
-      () => lastUsedWriter.stop(),
+      () => lastUses.finish(),
       async () => stopLossWatch(),
       () => store.close(),
     ]);

@@ -14,22 +14,13 @@ type Recorders = Required<
 /** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
 export function buildAdmissionServices({ keys }: Configuration, access: Access, recorders: Recorders) {
   const { requestLog, counters, connections, submissions } = recorders;
-  const failedAuthLimiter = new FailedAuthLimiter({
-    get failedAuthPerMinute() {
-      return keys.failedAuthPerMinute;
-    },
-    get blockMs() {
-      return keys.failedAuthBlockMs;
-    },
-    addressesMax: keys.addressesMax,
-    exempt: keys.failedAuthExempt,
-  });
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    failedAuthLimiter,
+    // Passes the live section itself, so that a reload takes effect.
+    failedAuthLimiter: new FailedAuthLimiter(keys),
   });
   const meter = new CallMeter({
     usage: access.usage,

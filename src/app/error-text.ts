@@ -2,7 +2,6 @@ import { redact } from '../base/log.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ArgumentsError, ConfigurationError, SecretReferenceError, showUrl } from '../config/errors.ts';
 import { ApiError } from '../control/api/api-error.ts';
-import { KeyOperationError } from '../control/keys/key-register.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
@@ -44,7 +43,6 @@ export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   // The bad reference was in an argument: in the configuration, it would be a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
-  if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // NODE_NOT_FIT: the node failed its check, but the arguments are valid.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));

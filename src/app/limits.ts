@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
-import { withDefaults } from '../base/with-defaults.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Store } from '../control/database/store.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
@@ -66,16 +65,7 @@ export async function openLimits(
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
     /** Limits each key's requests per minute to each REST endpoint group. */
-    restWindows: new SlidingWindowLimiter(
-      withDefaults(
-        { ...restWindowOptions(rest), isShared },
-        {
-          get requestsMax() {
-            return rest.requestsPerMinute;
-          },
-        },
-      ),
-    ),
+    restWindows: new SlidingWindowLimiter(restWindowOptions(rest, isShared)),
     sockets: new ConnectionLimit({ isShared }),
     streams: new ConnectionLimit({ isShared }),
     quota: new QuotaLedger({ accountsMax: quotas.accountsMax }),

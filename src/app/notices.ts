@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
@@ -10,26 +9,12 @@ import type { Access } from './access.ts';
 import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
-function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
-  return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
-}
+const isConfigured = (mail: Configuration['mail'] | MailOptions): mail is MailOptions =>
+  mail.smtpUrl !== null && mail.from !== null;
 
-/** Mailer for the configured mail server, which a reload can change; null if none is configured. */
-export function openMailer({ mail }: Configuration): Mailer | null {
-  let options = optionsOf(mail);
-  if (options === null) return null;
-  let mailer = new SmtpMailer(options);
-  return {
-    send(message) {
-      const now = optionsOf(mail);
-      if (now !== null && !isDeepStrictEqual(now, options)) {
-        options = now;
-        mailer = new SmtpMailer(now);
-      }
-      return mailer.send(message);
-    },
-  };
-}
+/** Mailer for the configured mail server, which a reload can change but not remove; null if none is configured. */
+export const openMailer = ({ mail }: Configuration): Mailer | null =>
+  isConfigured(mail) ? new SmtpMailer(mail) : null;
 
 /** @throws the driver's error */
 export async function openNotices(

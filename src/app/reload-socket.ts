@@ -55,10 +55,9 @@ function listen(server: Server, path: string): Promise<void> {
 /** Opens the socket for `solway reload`. SIGHUP and the control API work without it. @returns a close function. */
 export async function openReloadSocket(
   dataDir: string,
-  reload: Reloader | undefined,
+  reload: Reloader,
   log: Logger,
 ): Promise<() => Promise<void>> {
-  if (reload === undefined) return async () => {};
   const path = reloadSocketFile(dataDir);
   const server = createServer((request, response) => void handle(request, response, reload));
   server.maxConnections = CONNECTIONS_MAX;

@@ -3,7 +3,7 @@ import { type Configuration, crossCheck } from '../config/configuration.ts';
 import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
 import { type Changes, changesBetween, type LiveConfiguration } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
-import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
+import type { ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/store.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
@@ -183,27 +183,14 @@ export class Reload {
   }
 }
 
-export type ReloadService = Readonly<{
-  services: Pick<ApiServices, 'reload'>;
-  forSignal: () => Promise<void>;
-}>;
-
-/** @param reloadSource - if absent, reloading is disabled. */
-export function openReload(
-  parts: Omit<ReloadParts, 'reloadSource'>,
-  reloadSource?: ReloadSource,
-): ReloadService {
-  if (reloadSource === undefined) return { services: {}, forSignal: async () => {} };
-  const reload = new Reload({ ...parts, reloadSource });
-  return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
-}
+export type ReloadService = Pick<Reload, 'forCaller' | 'forSignal'>;
 
 /** In a worker: passes reload requests to the primary. @param requestReload - rejects with ConfigurationError. */
 export function openWorkerReload(
   parts: FollowerParts,
-  reloadSource: ReloadSource | undefined,
+  reloadSource: ReloadSource,
   requestReload: (by: ReloadActor) => Promise<ReloadResult>,
 ): ReloadService {
-  if (reloadSource !== undefined) followConfiguration(parts, reloadSource);
-  return { services: { reload: (by) => toCallerResult(requestReload(by)) }, forSignal: async () => {} };
+  followConfiguration(parts, reloadSource);
+  return { forCaller: (by) => toCallerResult(requestReload(by)), forSignal: async () => {} };
 }

@@ -5,6 +5,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { LiveConfiguration } from '../config/live-configuration.ts';
 import { showConfiguration } from '../config/render.ts';
 import type { Environment } from '../config/sources.ts';
+import type { ReloadActor } from '../control/api/services.ts';
 import type { NewKey } from '../control/keys/create-key.ts';
 import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/options.ts';
@@ -12,12 +13,11 @@ import { type Access, openAccess } from './access.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
 import { decideDevelopmentMode } from './development-mode.ts';
-import { errorText } from './error-text.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
 import { openDataDir } from './process/data-dir.ts';
-import { type StopFunctions, stopEach } from './process/stop-each.ts';
-import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
+import { logIncompleteShutdown, type StopFunctions, stopEach } from './process/stop-each.ts';
+import { openWorkerReload, problemsOf, Reload, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
 import type { ServiceAddress } from './servers/control-services.ts';
 import { endpointFacts } from './servers/endpoint-facts.ts';
@@ -58,7 +58,7 @@ export type ServiceOptions = Readonly<{
   environment: Environment;
   program: Program;
   log: Logger;
-  reloadSource?: ReloadSource;
+  reloadSource: ReloadSource;
   /** Set in a worker; absent in a single process. */
   workerContext?: WorkerContext;
 }>;
@@ -126,7 +126,7 @@ function reloadServiceOf(
   access: Access,
 ): ReloadService {
   if (workerContext === undefined)
-    return openReload({ live, activeNodes, store: access.store, log }, reloadSource);
+    return new Reload({ live, activeNodes, store: access.store, log, reloadSource });
   workerContext.setCallbacks({
     refresh: access.refreshKeys,
     check: (changes) => problemsOf(changes, activeNodes.addedNames),
@@ -203,8 +203,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);
     const { store, peppers, refreshKeys } = access;
+    const forCaller = (by: ReloadActor) => reload.forCaller(by);
     const additionalServices = {
-      ...{ ...notices.services, ...reload.services, nodes: added.nodeFacts(activeNodes), refreshKeys },
+      ...{ ...notices.services, reload: forCaller, nodes: added.nodeFacts(activeNodes), refreshKeys },
       ...{ log: telemetry.log, configuration: () => showConfiguration(live.current) },
     };
     const control = openControl({
@@ -222,13 +223,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     telemetry.setUrl(urls.url);
     serviceAddress = { ...serviceAddress, ...urls };
     if (workerContext === undefined)
-      stops.push(await openReloadSocket(configuration.dataDir, reload.services.reload, log));
+      stops.push(await openReloadSocket(configuration.dataDir, forCaller, log));
     const first = await runFirstStart(options, configuration, access, urls.url);
-    return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
+    return { ...serviceAddress, nodes, ...first, reload: () => reload.forSignal(), stop: stopAll };
   } catch (error) {
-    await stopAll().catch((failure: unknown) => {
-      log.warn({ reason: errorText(failure) }, 'Shutdown incomplete');
-    });
+    await stopAll().catch(logIncompleteShutdown(log));
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
+import { notFound } from '../control/api/api-error.ts';
 import { openDatabase } from '../control/database/open.ts';
 import type { Store } from '../control/database/store.ts';
-import { KeyOperationError } from '../control/keys/key-register.ts';
 import type { PepperSources, Peppers } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 
@@ -39,12 +39,11 @@ export async function withStore<Result>(
   }
 }
 
-/** Prevents commands from creating an empty database. @throws KeyOperationError not-found */
+/** Prevents commands from creating an empty database. @throws ApiError 404 */
 export function checkStoreExists({ store, dataDir }: Configuration): void {
   const file = databaseFile(dataDir);
   if (store.databaseUrl !== null || existsSync(file)) return;
-  throw new KeyOperationError(
-    'not-found',
+  throw notFound(
     `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
   );
 }

@@ -1,5 +1,16 @@
-import { type ParsedArguments, parseArguments } from '../config/sources.ts';
+import { type Configuration, loadConfiguration } from '../config/configuration.ts';
+import {
+  configurationArguments,
+  type Environment,
+  type ParsedArguments,
+  parseArguments,
+} from '../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from './command.ts';
+
+/** Types of command-line options. */
+export const text = { type: 'string' } as const;
+export const list = { type: 'string', multiple: true } as const;
+export const flag = { type: 'boolean' } as const;
 
 export type Report = Readonly<{ text: string; json: unknown }>;
 
@@ -59,3 +70,7 @@ export function actionCommand<Job>(command: ActionCommand<Job>): Command {
     },
   };
 }
+
+/** For commands that use only the store. @throws ConfigurationError */
+export const storeConfiguration = (parsed: ParsedArguments, environment: Environment): Configuration =>
+  loadConfiguration({ ...configurationArguments(parsed), ignoresNodes: true }, environment);

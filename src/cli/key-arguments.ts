@@ -1,3 +1,5 @@
+import type { OptionValues } from '../config/sources.ts';
+import { list, text } from './action-command.ts';
 import { UsageError } from './command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -34,16 +36,10 @@ export async function readSecret(input: AsyncIterable<Buffer | string>): Promise
   return text;
 }
 
-export type RuleValues = Readonly<{
-  network?: readonly string[];
-  cidr?: readonly string[];
-  origin?: readonly string[];
-  method?: readonly string[];
-  rate?: string;
-  'address-rate'?: string;
-  'log-bodies'?: string;
-  'never-back'?: string;
-}>;
+export const ruleOptions = {
+  ...{ network: list, cidr: list, origin: list, method: list },
+  ...{ rate: text, 'address-rate': text, 'log-bodies': text, 'never-back': text },
+};
 
 /** Option value that removes the rule. */
 const ANY = 'any';
@@ -83,7 +79,7 @@ function switchOf(option: string, value: string | undefined): boolean | undefine
 }
 
 /** Rules given on the command line; omitted rules are undefined. @throws UsageError */
-export const rulesOf = (values: RuleValues) => ({
+export const rulesOf = (values: OptionValues<typeof ruleOptions>) => ({
   networks: listOf('network', values.network),
   cidrs: listOf('cidr', values.cidr),
   origins: listOf('origin', values.origin),

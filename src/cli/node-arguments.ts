@@ -1,16 +1,14 @@
 import type { NodeChange, NodeInput, NodeOptions } from '../app/commands/upstreams.ts';
+import type { OptionValues } from '../config/sources.ts';
+import { list, text } from './action-command.ts';
 import { UsageError } from './command.ts';
 
-export type NodeValues = Readonly<{
-  url?: string;
-  network?: string;
-  ws?: string;
-  grpc?: string;
-  header?: readonly string[];
-  'requests-per-second'?: string;
-  'requests-burst'?: string;
-  pipelining?: string;
-}>;
+export const nodeOptions = {
+  ...{ url: text, network: text, ws: text, grpc: text, header: list },
+  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text },
+};
+
+type NodeValues = OptionValues<typeof nodeOptions>;
 
 /** Option value for no limit. */
 const NONE = 'none';

@@ -73,12 +73,13 @@ function completeUpstreams(
 
 type NamedServer = SchemaValues['sender'][number];
 
+const withNames = <Server extends Readonly<{ name: string | undefined }>>(
+  servers: readonly Server[],
+  kind: string,
+) => servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
+
 const completeServers = (servers: readonly NamedServer[], kind: string, defaultNetwork: Network) =>
-  servers.map((server, index) => ({
-    ...server,
-    network: server.network ?? defaultNetwork,
-    name: server.name ?? `${kind}-${index + 1}`,
-  }));
+  withNames(servers, kind).map((server) => ({ ...server, network: server.network ?? defaultNetwork }));
 
 const completePlans = (plans: Readonly<Record<string, PlanValues>>): Plan[] =>
   Object.entries(plans).map(([id, { name = id, ...limits }]) => ({ id, name, limits }));
@@ -88,34 +89,18 @@ const resolveOrNull = (path: string | null): string | null => (path === null ? n
 const completeTls = (tls: SchemaValues['server']['tls']): SchemaValues['server']['tls'] =>
   tls && { ...tls, certFile: resolve(tls.certFile), keyFile: resolve(tls.keyFile) };
 
-const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: string): ShredServer[] =>
-  servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
-
 /** Time allowed for processing a file after its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
 /** Fills in defaults that depend on other options, and makes paths absolute. */
 function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
-  const {
-    upstream,
-    sender,
-    das,
-    server,
-    grpc,
-    shreds,
-    geyser,
-    geyserSource,
-    rest,
-    uploads,
-    shared,
-    ...others
-  } = values;
-  const network = others.networks.default;
-  const { demand, filtersMax, addressesMax } = geyser;
-  const uploadTimeoutMs = Math.max(rest.uploadTimeoutMs, uploads.uploadMaxMs + AFTER_UPLOAD_MS);
+  const { upstream, sender, ...sections } = values;
+  const { das, server, grpc, shreds, geyserSource, rest, shared } = sections;
+  const network = sections.networks.default;
+  const { demand, filtersMax, addressesMax } = sections.geyser;
+  const uploadTimeoutMs = Math.max(rest.uploadTimeoutMs, sections.uploads.uploadMaxMs + AFTER_UPLOAD_MS);
   return {
-    ...others,
-    ...{ geyser, uploads, plans, file },
+    ...{ ...sections, plans, file },
     dataDir: resolve(values.dataDir),
     server: {
       ...server,
@@ -134,8 +119,8 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
     geyserSource: { ...geyserSource, demand, filtersMax, addressesMax },
     shreds: {
       ...shreds,
-      entries: completeShredServers(shreds.entries, 'entries'),
-      deshred: completeShredServers(shreds.deshred, 'deshred'),
+      entries: withNames(shreds.entries, 'entries'),
+      deshred: withNames(shreds.deshred, 'deshred'),
     },
     rest: { ...rest, uploadTimeoutMs, tokenList: resolveOrNull(rest.tokenList) },
     shared: { ...shared, tlsCa: resolveOrNull(shared.tlsCa) },

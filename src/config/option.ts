@@ -21,6 +21,8 @@ type Details = Readonly<{
   flag?: string;
   /** TOML value shown in the documentation of an option without a default. */
   example?: string;
+  /** Rows of the nested table or list of tables. */
+  rows?: Rows;
 }>;
 
 /** One option. `Value` is the type that the program reads. */
@@ -33,8 +35,6 @@ export type Option<Value = unknown> = Details &
     default: unknown;
     isRequired: boolean;
     doc: string;
-    /** Rows of the nested table or list of tables. */
-    rows?: Rows;
     /** Never set; only carries the type. */
     value?: Value;
   }>;
@@ -87,6 +87,9 @@ export type EntryValues<Entries> = {
   readonly [Key in keyof Entries & string as CamelCase<Key>]: EntryValue<Entries[Key]>;
 };
 
+const optionRow = (kind: z.ZodType, doc: string, details: Details) =>
+  ({ form: 'option', kind, default: undefined, isRequired: false, doc, ...details }) as const;
+
 /** @param fallback - the default value; null: none. */
 export const option = <Value, Fallback extends Value | null>(
   kind: z.ZodType<Value>,
@@ -94,30 +97,27 @@ export const option = <Value, Fallback extends Value | null>(
   doc: string,
   details: Details = {},
 ): Option<Fallback extends null ? Value | null : Value> => ({
-  ...{ form: 'option', kind, default: fallback, isRequired: false, doc },
-  ...details,
+  ...optionRow(kind, doc, details),
+  default: fallback,
 });
 
 export const required = <Value>(
   kind: z.ZodType<Value>,
   doc: string,
   details: Details = {},
-): Option<Value> => ({ ...{ form: 'option', kind, default: undefined, isRequired: true, doc }, ...details });
+): Option<Value> => ({ ...optionRow(kind, doc, details), isRequired: true });
 
 /** An option whose default depends on other options. */
 export const optional = <Value>(
   kind: z.ZodType<Value>,
   doc: string,
   details: Details = {},
-): Option<Value | undefined> => ({
-  ...{ form: 'option', kind, default: undefined, isRequired: false, doc },
-  ...details,
-});
+): Option<Value | undefined> => optionRow(kind, doc, details);
 
 /** An option whose default is the limit of the same name in its section. */
 export const limit = <Value>(kind: z.ZodType<Value>, doc: string, details: Details = {}): Limit<Value> => ({
-  ...{ form: 'option', kind, default: undefined, isRequired: false, isLimit: true, doc },
-  ...details,
+  ...optionRow(kind, doc, details),
+  isLimit: true,
 });
 
 /** Limits that supply the defaults of the `limit` rows of a table. */

@@ -38,6 +38,7 @@ import {
   list,
   MIB,
   methodPrices,
+  namedTables,
   oneOf,
   onOff,
   originUrl,
@@ -47,7 +48,6 @@ import {
   scannerPem,
   secretLine,
   smtpUrl,
-  tableList,
   text,
   whole,
 } from './value-types.ts';
@@ -104,23 +104,16 @@ export const keys = section(
     }),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
-      [...failedAuthOptions.exempt],
+      [...failedAuthOptions.failedAuthExempt],
       'Addresses that are never blocked, in addition to trusted proxies.',
     ),
     revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
-    scanner_keys: {
-      ...option(
-        tableList(
-          scannerKeyRows,
-          SCANNER_KEYS_MAX,
-          'keys',
-          'is not a list of tables: write each key under its own [[keys.scanner_keys]]',
-        ),
-        [],
-        'Public keys of secret scanners that may report to /api/v1/secret-scanning.',
-      ),
-      rows: scannerKeyRows,
-    },
+    scanner_keys: option(
+      namedTables('keys.scanner_keys', 'key', scannerKeyRows, SCANNER_KEYS_MAX),
+      [],
+      'Public keys of secret scanners that may report to /api/v1/secret-scanning.',
+      { rows: scannerKeyRows },
+    ),
     usage_retention_days: limit(whole(1, 36_500), 'Retention of usage per day, in days.', { common: true }),
     usage_hours_days: limit(whole(1, 36_500), 'Retention of usage per hour, in days.'),
     usage_minutes_days: limit(whole(1, 36_500), 'Retention of usage per minute, in days.'),
@@ -138,8 +131,7 @@ export const keys = section(
     usageHoursDays: usageRetention.hoursDays,
     usageMinutesDays: usageRetention.minutesDays,
     usageJournalMaxBytes: usageJournalOptions.maxBytes,
-    failedAuthBlockMs: failedAuthOptions.blockMs,
-    ...pick(failedAuthOptions, ['failedAuthPerMinute', 'addressesMax']),
+    ...pick(failedAuthOptions, ['failedAuthPerMinute', 'failedAuthBlockMs', 'addressesMax']),
   },
 );
 
@@ -174,21 +166,15 @@ export const accounts = section(
     session_days: limit(whole(1, 365), 'Days that a session lasts.'),
     invitation_days: limit(whole(1, 365), 'Days that an invitation is valid.', { reload: true }),
     members_max: limit(whole(1, 100_000), 'Maximum members per customer.', { reload: true }),
-    oidc: {
-      ...option(
-        tableList(
-          oidcRows,
-          PROVIDERS_MAX,
-          'providers',
-          'is not a list of tables: write each provider under its own [[accounts.oidc]]',
-        ).refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
-          error: 'two providers have the same id: give each its own',
-        }),
-        [],
-        'OpenID Connect providers.',
+    oidc: option(
+      namedTables('accounts.oidc', 'provider', oidcRows, PROVIDERS_MAX).refine(
+        (all) => new Set(all.map(({ id }) => id)).size === all.length,
+        { error: 'two providers have the same id: give each its own' },
       ),
-      rows: oidcRows,
-    },
+      [],
+      'OpenID Connect providers.',
+      { rows: oidcRows },
+    ),
   },
   {
     sessionDays: accountLimits.sessionMs / DAY_MS,

@@ -124,7 +124,7 @@ export const server = section(
       10_000,
       'How long in-flight requests may finish after drain_notice_ms.',
     ),
-    tls: { ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'), rows: tlsRows },
+    tls: option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.', { rows: tlsRows }),
   },
   {
     ...omit(rpc, ['path', 'network', 'served', 'envelope', 'proxies']),

@@ -225,19 +225,11 @@ const shredServerRows = {
   headers: headersRow,
 };
 
-const shredServers = (name: string, doc: string) => ({
-  ...option(
-    tableList(
-      shredServerRows,
-      SERVERS_MAX,
-      'servers',
-      `is not a list: write ${name} = [{ url = "https://host:port" }]`,
-    ),
-    [],
-    doc,
-  ),
-  rows: shredServerRows,
-});
+function shredServers(name: string, doc: string) {
+  const error = `is not a list: write ${name} = [{ url = "https://host:port" }]`;
+  const servers = tableList(shredServerRows, SERVERS_MAX, 'servers', error);
+  return option(servers, [], doc, { rows: shredServerRows });
+}
 
 export const shreds = section(
   'Sources of the shred stage.',

@@ -7,14 +7,13 @@ import {
   option,
   type Section,
   schemaOf,
-  type Tables,
   type ValuesOf,
 } from './option.ts';
 import * as control from './schema-control.ts';
 import * as server from './schema-server.ts';
 import * as upstream from './schema-upstream.ts';
 import { isTable } from './table.ts';
-import { onOff, path, strictTable, table, tableList } from './value-types.ts';
+import { namedTables, onOff, path, strictTable, table } from './value-types.ts';
 
 /** Source of validation, types, reload rules, `config show`, the example file and the reference page. */
 export const schema = {
@@ -94,14 +93,9 @@ export const singleOptions: ReadonlyMap<string, Option> = new Map(
 
 const optionalTable = (of: z.ZodType): z.ZodType => z.preprocess((value) => value ?? {}, of);
 
-function tablesSchema(name: string, { rows, max, item }: Tables): z.ZodType {
-  const error = `is not a list of tables: write each ${item} under its own [[${name}]]`;
-  return tableList(rows, max, `${item}s`, error).default([]);
-}
-
 function entrySchema(name: string, entry: Entry): z.ZodType {
   if (entry.form === 'option') return schemaOf(entry);
-  if (entry.form === 'tables') return tablesSchema(name, entry);
+  if (entry.form === 'tables') return namedTables(name, entry.item, entry.rows, entry.max).default([]);
   return optionalTable(table((entry as Section).rows));
 }
 

@@ -10,7 +10,7 @@ import {
   type SourceOf,
 } from './errors.ts';
 import { extractOldNames } from './old-names.ts';
-import type { Option, Rows } from './option.ts';
+import type { Option } from './option.ts';
 import { entries, publicEntries, singleOptions } from './schema.ts';
 import { NODES_MAX } from './schema-upstream.ts';
 import { isTable, type Table } from './table.ts';
@@ -34,6 +34,15 @@ export type ConfigurationArguments = Readonly<{
 type Options = Readonly<
   Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
 >;
+
+/** Types of the values that `parseArguments` finds for a table of options. */
+export type OptionValues<Table extends Options> = {
+  readonly [Name in keyof Table]?: Table[Name] extends { type: 'boolean' }
+    ? boolean
+    : Table[Name] extends { multiple: true }
+      ? readonly string[]
+      : string;
+};
 
 /** Dotted option names by environment variable or by flag. */
 const fieldsBy = (source: 'env' | 'flag'): Readonly<Record<string, string>> =>
@@ -302,46 +311,39 @@ export function resolveReference(text: string, environment: Environment, folder:
 /** `field` is the dotted name of the value. */
 type Resolve = (value: unknown, field: string) => unknown;
 
-function resolveValue(
-  { rows, secret }: Pick<Option, 'rows' | 'secret'>,
-  value: unknown,
-  at: string,
-  resolveOne: Resolve,
-): unknown {
+type SecretRow = Pick<Option, 'rows' | 'secret'>;
+
+function resolveValue({ rows, secret }: SecretRow, value: unknown, at: string, resolveOne: Resolve): unknown {
   if (rows !== undefined)
     return Array.isArray(value)
-      ? value.map((item: unknown, index) => resolveRows(rows, item, `${at}[${index}]`, resolveOne))
-      : resolveRows(rows, value, at, resolveOne);
+      ? value.map((item: unknown, index) => resolveRows(rows, item, `${at}[${index}].`, resolveOne))
+      : resolveRows(rows, value, `${at}.`, resolveOne);
   if (!secret) return value;
   if (!isTable(value)) return resolveOne(value, at);
   const members = Object.entries(value).map(([name, one]) => [name, resolveOne(one, `${at}.${name}`)]);
   return Object.fromEntries(members);
 }
 
-function resolveRows(rows: Rows, table: unknown, at: string, resolveOne: Resolve): unknown {
+/** Resolves the references of secret options. @param prefix - dotted name of the table, with a dot at the end. */
+function resolveRows(
+  rows: Readonly<Record<string, SecretRow>>,
+  table: unknown,
+  prefix: string,
+  resolveOne: Resolve,
+): unknown {
   if (!isTable(table)) return table;
   const members = Object.entries(table).map(([name, value]) => {
     const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
-    return [name, row === undefined ? value : resolveValue(row, value, `${at}.${name}`, resolveOne)];
+    return [name, row === undefined ? value : resolveValue(row, value, prefix + name, resolveOne)];
   });
   return Object.fromEntries(members);
-}
-
-/** Resolves `env:` and `file:` references of secret options. */
-function resolveReferences(raw: Table, resolveOne: Resolve): Table {
-  const members = Object.entries(raw).map(([name, value]) => {
-    const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
-    if (entry === undefined || entry.form === 'option') return [name, value];
-    return [name, resolveValue({ rows: entry.rows }, value, name, resolveOne)];
-  });
-  return Object.fromEntries(members) as Table;
 }
 
 /** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file or reference. */
 export function readSources(args: ConfigurationArguments, environment: Environment): Sources {
   const { raw, file, sourceOf, folder, problems } = readUnresolvedSources(args, environment);
   const unresolved: Problem[] = [];
-  const resolved = resolveReferences(raw, (value, field) => {
+  const resolved = resolveRows(entries, raw, '', (value, field) => {
     if (typeof value !== 'string') return value;
     try {
       return resolveReference(value, environment, folder);
@@ -350,7 +352,7 @@ export function readSources(args: ConfigurationArguments, environment: Environme
       unresolved.push({ ...sourceOf(field), message: error.message });
       return undefined;
     }
-  });
+  }) as Table;
   if (unresolved.length > 0) throw new ConfigurationError([...problems, ...unresolved]);
   const sources = { file, sourceOf, problems };
   const { internal, ...others } = resolved;

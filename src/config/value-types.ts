@@ -107,9 +107,9 @@ export const secretLine = custom<string>(
 
 const WEB_SCHEMES = /^(?:http|ws)s?:$/;
 
-function isDecodable(value: string): boolean {
+function succeeds(parse: () => unknown): boolean {
   try {
-    decodeURIComponent(value);
+    parse();
     return true;
   } catch {
     return false;
@@ -120,7 +120,7 @@ function isDecodable(value: string): boolean {
 function faultOfWebUrl({ protocol, username, password, href }: URL): string | null {
   if (!WEB_SCHEMES.test(protocol)) return null;
   if (href.includes('#')) return 'has a fragment, which is never sent: remove "#" and what follows it';
-  if (isDecodable(username) && isDecodable(password)) return null;
+  if ([username, password].every((part) => succeeds(() => decodeURIComponent(part)))) return null;
   return 'has an invalid "%" escape in its user name or password: write "%" itself as "%25"';
 }
 
@@ -201,15 +201,6 @@ export const headers = z
   })
   .describe('table of text');
 
-function succeeds(parse: () => unknown): boolean {
-  try {
-    parse();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const addressKind = (check: (value: string) => boolean, rule: string) =>
   custom<string>(
     (value) => typeof value === 'string' && check(value),
@@ -232,11 +223,11 @@ export const shredSender = addressKind(
   'an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
 );
 
-export const scannerPem = z
-  .custom<string>((value) => typeof value === 'string' && readScannerKey(value) !== null, {
-    error: 'must be a public key of P-256 in PEM: -----BEGIN PUBLIC KEY-----',
-  })
-  .describe('PEM');
+export const scannerPem = custom<string>(
+  (value) => typeof value === 'string' && readScannerKey(value) !== null,
+  'PEM',
+  'must be a public key of P-256 in PEM: -----BEGIN PUBLIC KEY-----',
+);
 
 export const list = <Value>(kind: z.ZodType<Value>, max: number, example: string) =>
   z
@@ -315,3 +306,7 @@ export const tableList = <Table extends Rows>(rows: Table, max: number, items: s
     .array(table(rows), { error })
     .max(max, { error: `has more than ${max} ${items}` })
     .describe('list of tables');
+
+/** Tables written as `[[name]]`. @param item - noun for one table in error messages. */
+export const namedTables = <Table extends Rows>(name: string, item: string, rows: Table, max: number) =>
+  tableList(rows, max, `${item}s`, `is not a list of tables: write each ${item} under its own [[${name}]]`);

@@ -34,4 +34,10 @@ export class PeriodicTask {
     this.#timer = null;
     await this.#running;
   }
+
+  /** Stops, then runs once more. */
+  async finish(): Promise<void> {
+    await this.stop();
+    await this.run();
+  }
 }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
-import { findRow, updateRows, upsertRow } from './database/rows.ts';
+import { findRow, upsertRow } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import type { Store } from './database/store.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
@@ -96,11 +96,3 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
-
-/** Moves a customer's keys from one plan to another. Call it in the transaction that changes the customer's plan. */
-export const moveKeysOfPlan = (
-  trx: Transaction<Schema>,
-  customerId: string,
-  from: string,
-  to: string,
-): Promise<number> => updateRows(trx, 'api_key', { customer_id: customerId, plan_id: from }, { plan_id: to });

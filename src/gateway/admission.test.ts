@@ -6,7 +6,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import { Admission } from './admission.ts';
 import { generateApiKey } from './auth/api-key.ts';
-import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
+import { FailedAuthLimiter, failedAuthOptions } from './auth/failed-auth-limiter.ts';
 import type { KeyAuthenticator } from './auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type KeyRules, unrestrictedRules } from './auth/key-record.ts';
 import { RequestContext } from './metering/call-meter.ts';
@@ -19,7 +19,10 @@ describe('admission', () => {
 
   beforeEach(() => {
     keys = authenticatorOf();
-    admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ failedAuthPerMinute: 3 }) });
+    admission = new Admission({
+      keys,
+      failedAuthLimiter: new FailedAuthLimiter({ ...failedAuthOptions, failedAuthPerMinute: 3 }),
+    });
   });
 
   function keyOf(change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {

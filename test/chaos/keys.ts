@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError } from '../../src/control/api/api-error.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import { changeKey, revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
-import { KeyOperationError, type KeyRegister } from '../../src/control/keys/key-register.ts';
+import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { readOptions, sayUnless } from '../programs/options.ts';
@@ -50,7 +51,7 @@ async function changeLimits(
     const rate = { perSecond, burst: 2 * perSecond };
     // During a database outage, the outcome of a change is unknown, so it is repeated.
     const done = await changeKey(register, key.id, { rate }).catch((error: unknown) => {
-      if (error instanceof KeyOperationError) throw error;
+      if (error instanceof ApiError) throw error;
       return null;
     });
     if (done === null) continue;

@@ -39,7 +39,7 @@ function gatewayOn(
     probe,
     applyChanges: () => feed.refresh(),
   };
-  const service = { network: 'devnet' };
+  const service = () => ({ network: 'devnet' });
   const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
   const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
   const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };

@@ -168,8 +168,11 @@ describeOnBothStores('the request log', (stores) => {
 });
 
 describeOnBothStores('the live request log', (stores) => {
+  const follower = { id: 'user u', isOperator: false };
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
-    tails.follow(store, 'anna', filter, now, cancel.signal)[Symbol.asyncIterator]();
+    tails
+      .follow({ store, customerId: 'anna', filter, now, signal: cancel.signal, follower })
+      [Symbol.asyncIterator]();
 
   it('streams each new entry once, whichever gateway wrote it, until the client disconnects', async () => {
     const store = await stores.open();

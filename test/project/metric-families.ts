@@ -1,6 +1,6 @@
-import { ClusterMetrics } from '../../src/app/cluster/cluster-metrics.ts';
+import { clusterMetrics } from '../../src/app/cluster/cluster-metrics.ts';
 import type { WorkerProcesses } from '../../src/app/cluster/worker-processes.ts';
-import { type MetricSources, Metrics } from '../../src/app/telemetry/metrics.ts';
+import { type MetricSources, openMetrics } from '../../src/app/telemetry/metrics.ts';
 
 export type MetricFamily = Readonly<{ name: string; type: string; help: string }>;
 
@@ -9,7 +9,7 @@ const noCounts = { ok: 0, failed: 0, messages: 0, bytesOut: 0 };
 
 /** The metrics of a service without traffic or nodes. */
 function emptyPage(): string {
-  const metrics = new Metrics({
+  const metrics = openMetrics({
     counters: { products: {}, keys: [], otherKeys: noCounts },
     connections: noConnections,
     nodes: () => [],
@@ -26,7 +26,7 @@ function emptyPage(): string {
 /** Metrics that the primary process adds if there are several workers. */
 function clusterPage(): Promise<string> {
   const processes = { readyWorkers: [], restarts: 0, requestAll: async () => new Map() };
-  return new ClusterMetrics(processes as unknown as WorkerProcesses, 0).read();
+  return clusterMetrics(processes as unknown as WorkerProcesses, 0)();
 }
 
 /** All metrics that the service reports, in the order of the metrics page. */

@@ -1,5 +1,4 @@
 import type { FileStore } from '../../control/storage/file-store.ts';
-import { Failure } from '../../protocol/errors.ts';
 
 /** Storage quota shared by all workers and counted in the primary. */
 export class ClusterStorageQuota {
@@ -13,12 +12,7 @@ export class ClusterStorageQuota {
 
   /** @returns false if the reservation would exceed the quota. */
   reserve(worker: number, cid: string, bytes: number): boolean {
-    try {
-      this.#files.quota.reserve(bytes);
-    } catch (error) {
-      if (error instanceof Failure) return false;
-      throw error;
-    }
+    if (!this.#files.quota.tryReserve(bytes)) return false;
     const reserved = this.#reservations.get(worker) ?? new Map<string, number>();
     this.#reservations.set(worker, reserved.set(cid, bytes));
     return true;

@@ -10,12 +10,12 @@ import { firstOperatorLink } from '../commands/operators.ts';
 import { decideDevelopmentMode } from '../development-mode.ts';
 import { errorText } from '../error-text.ts';
 import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
-import { type StopFunctions, stopEach } from '../process/stop-each.ts';
+import { logIncompleteShutdown, type StopFunctions, stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { openSharedServices } from '../shared-services.ts';
-import { ClusterMetrics } from './cluster-metrics.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
 import { ClusterStorageQuota } from './cluster-storage-quota.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
@@ -66,7 +66,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
     handlersFor: (worker) => ({
       getSettings: () => ({ ...workerSettings, worker, configuration: live.current }),
       limits: (steps) => limits.execute(worker, steps),
-      joinedMetrics: () => page.read(),
+      joinedMetrics: () => readMetrics(),
       reserveStorage: ({ cid, bytes }) => storageQuota === null || storageQuota.reserve(worker, cid, bytes),
       settleStorage({ cid, isStored }) {
         storageQuota?.settle(worker, cid, isStored);
@@ -74,7 +74,7 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
       },
       async reload(by) {
         try {
-          return (await reload?.enqueue(by)) ?? { changed: [], restart: [] };
+          return await reload.enqueue(by);
         } catch (error) {
           if (error instanceof ConfigurationError) return { problems: error.problems };
           throw error;
@@ -90,10 +90,10 @@ function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
     },
     log,
   });
-  const page = new ClusterMetrics(processes, workers);
+  const readMetrics = clusterMetrics(processes, workers);
   const { store } = primary.prepared;
   const followers = workerFollowers(processes, log);
-  const reload = reloadSource && new Reload({ live, reloadSource, store, activeNodes, log, followers });
+  const reload = new Reload({ live, reloadSource, store, activeNodes, log, followers });
   return { processes, reload };
 }
 
@@ -111,20 +111,18 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     const newKeys = await createFirstStartKeys(primary.prepared, configuration);
     if (newKeys.length > 0) await processes.requestAll('refresh', null);
     const setupUrl = await firstOperatorLink(configuration, store, serviceAddress.url);
-    const reloader = reload && ((by: ReloadActor) => reload.forCaller(by));
-    stops.push(await openReloadSocket(configuration.dataDir, reloader, log));
+    const forCaller = (by: ReloadActor) => reload.forCaller(by);
+    stops.push(await openReloadSocket(configuration.dataDir, forCaller, log));
     return {
       ...{ ...serviceAddress, newKeys, setupUrl, stop },
       async reload() {
-        await reload?.forSignal();
+        await reload.forSignal();
         // On SIGHUP, workers reload their certificates.
         processes.signal('SIGHUP');
       },
     };
   } catch (error) {
-    await stop().catch((failure: unknown) => {
-      log.warn({ reason: errorText(failure) }, 'Shutdown incomplete');
-    });
+    await stop().catch(logIncompleteShutdown(log));
     throw error;
   }
 }

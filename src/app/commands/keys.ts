@@ -1,18 +1,20 @@
+import { ArgumentsError } from '../../config/errors.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
+import { notFound } from '../../control/api/api-error.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { KeyOwnerJson } from '../../control/api/contract/keys.ts';
 import type { Store } from '../../control/database/store.ts';
 import { checkOverlap, type KeyChange } from '../../control/keys/change-key.ts';
 import type { CreateKeyOptions } from '../../control/keys/create-key.ts';
-import { KeyOperationError, type KeyView } from '../../control/keys/key-register.ts';
+import type { KeyView } from '../../control/keys/key-register.ts';
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { checkStoreExists } from '../store.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
-type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
+type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'networks'> &
   Readonly<{ product: string; networks?: readonly string[] | undefined }>;
 
 type ChangeKeyInput = Omit<KeyChange, 'networks'> &
@@ -23,15 +25,13 @@ export type KeyCommands = ReturnType<typeof commandsOf>;
 function keyIdOf(keyText: string): string {
   const id = parseKeyId(keyText);
   if (id !== null) return id;
-  const message = 'invalid key: use the id of 8 characters shown by "solway keys list"';
-  throw new KeyOperationError('not-found', message);
+  throw notFound('invalid key: use the id of 8 characters shown by "solway keys list"');
 }
 
 function productOf(name: string): Product {
   if (Object.hasOwn(products, name)) return name as Product;
   const productNames = Object.keys(products).join(', ');
-  const message = `unknown product "${name.slice(0, 32)}": use one of ${productNames}`;
-  throw new KeyOperationError('invalid', message);
+  throw new ArgumentsError(`unknown product "${name.slice(0, 32)}": use one of ${productNames}`);
 }
 
 const PAGE_KEYS = 1_000;

@@ -20,7 +20,7 @@ export type OfflineOptions = Readonly<{
 /**
  * Runs `work` with a control API in this process. A running service picks up every change within two seconds.
  * @param prepare - called before the API is built; returns additional services.
- * @throws ApiError, KeyOperationError, PepperError, SchemaTooNewError, or the driver's error.
+ * @throws ApiError, PepperError, SchemaTooNewError, or the driver's error.
  */
 export async function withOfflineApi<Result>(
   { configuration, environment, actor }: OfflineOptions,

@@ -1,3 +1,6 @@
+import type { Logger } from '../../base/log.ts';
+import { errorText } from '../error-text.ts';
+
 /** Functions that stop services. */
 export type StopFunctions = (() => Promise<unknown>)[];
 
@@ -13,3 +16,7 @@ export async function stopEach(stops: Readonly<StopFunctions>): Promise<void> {
   }
   if (errors.length > 0) throw errors[0];
 }
+
+/** Handles an error while parts are stopped after a failed start, whose own error is thrown instead. */
+export const logIncompleteShutdown = (log: Logger) => (error: unknown) =>
+  log.warn({ reason: errorText(error) }, 'Shutdown incomplete');

@@ -9,7 +9,7 @@ import {
 } from '../../control/accounts/account-options.ts';
 import type { ApiServices } from '../../control/api/services.ts';
 import type { Store } from '../../control/database/store.ts';
-import { type Mailer, MailRateLimiter } from '../../control/notifications/email.ts';
+import { type Mailer, mailRateLimiter } from '../../control/notifications/email.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
@@ -62,9 +62,7 @@ export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   };
 }
 
-const modeOf = ({ isDevelopment }: ServiceAddress) => (isDevelopment ? 'development' : 'production');
-
-function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
+function urlsOf({ url, grpcUrl }: Pick<ServiceAddress, 'url' | 'grpcUrl'>, publicUrl: string | null) {
   const http = publicUrl ?? url;
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
 }
@@ -80,23 +78,22 @@ export function apiServicesOf(options: ControlOptions): ApiServices {
     now: Date.now,
     dispatcher,
     mailer,
-    mailRateLimiter: new MailRateLimiter(configuration.mail, Date.now),
+    mailRateLimiter: mailRateLimiter(configuration.mail, Date.now),
     accounts,
     configuration: () => showConfiguration(configuration),
     configurationFile: configuration.file,
-    service: {
-      version: PROGRAM_VERSION,
-      get signUp() {
-        return accounts.signUp;
-      },
-      oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
-      network: configuration.networks.default,
-      urls: () => urlsOf(serviceAddress(), accounts.publicUrl),
-      hasShredStage: () => serviceAddress().hasShredStage,
-      mode: () => modeOf(serviceAddress()),
-      get plans() {
-        return configuration.plans.map(({ id, name }) => ({ id, name }));
-      },
+    service() {
+      const { isDevelopment, hasShredStage, ...address } = serviceAddress();
+      return {
+        version: PROGRAM_VERSION,
+        signUp: accounts.signUp,
+        oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
+        network: configuration.networks.default,
+        urls: urlsOf(address, accounts.publicUrl),
+        hasShredStage,
+        mode: isDevelopment ? 'development' : 'production',
+        plans: configuration.plans.map(({ id, name }) => ({ id, name })),
+      };
     },
     ...options.additionalServices,
   };

@@ -25,9 +25,11 @@ export type MetricSources = ServerFacts &
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
+type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
+
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();
 
-function processMetrics(text: MetricsText, delay: ReturnType<typeof monitorEventLoopDelay>): void {
+function processMetrics(text: MetricsText, delay: EventLoopDelay): void {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
   const p99 = delay.percentile(99);
@@ -102,48 +104,40 @@ function connectionMetrics(text: MetricsText, connections: LiveConnections): voi
   text.single('solway_connections_lagged_total', 'counter', help, connections.lagged);
 }
 
-/** Renders the current metrics. They contain key ids and node names, never a secret. */
-export class Metrics {
-  readonly #sources: MetricSources;
-  readonly #delay = monitorEventLoopDelay({ resolution: 20 });
-
-  constructor(sources: MetricSources) {
-    this.#sources = sources;
-    this.#delay.enable();
+function render(sources: MetricSources, delay: EventLoopDelay): string {
+  const { counters, connections, nodes, isStoreUp, requestsInFlight, waiting, dropped } = sources;
+  const { connectionsRefused } = sources;
+  const text = new MetricsText();
+  processMetrics(text, delay);
+  requestMetrics(text, counters);
+  keyMetrics(text, counters);
+  connectionMetrics(text, connections);
+  const refused = 'solway_connections_refused_total';
+  const refusedHelp = 'Connections refused: the address has too many, or is blocked for flooding.';
+  text.family(refused, 'counter', refusedHelp);
+  for (const [listener, count] of Object.entries(connectionsRefused()))
+    text.sample(refused, count, { listener });
+  writeUpstreamMetrics(text, nodes());
+  text
+    .single('solway_http_in_flight', 'gauge', 'HTTP requests in progress.', requestsInFlight())
+    .single('solway_store_up', 'gauge', 'Whether the database responds.', Number(isStoreUp()));
+  const { cacheOutcomes, cacheUsage } = sources;
+  const lists = [
+    ['solway_answers_total', 'counter', 'Cacheable calls by outcome.', cacheOutcomes],
+    ['solway_cache', 'gauge', 'Current size of response caches and coalesced calls.', cacheUsage],
+    ['solway_waiting', 'gauge', 'Entries waiting to be written or sent.', waiting],
+    ['solway_dropped_total', 'counter', 'Entries dropped because a queue was full.', dropped],
+  ] as const;
+  for (const [name, kind, help, values] of lists) {
+    text.family(name, kind, help);
+    for (const [what, read] of Object.entries(values)) text.sample(name, read(), { what });
   }
+  return text.toString();
+}
 
-  render(): string {
-    const { counters, connections, nodes, isStoreUp, requestsInFlight, waiting, dropped } = this.#sources;
-    const { connectionsRefused } = this.#sources;
-    const text = new MetricsText();
-    processMetrics(text, this.#delay);
-    requestMetrics(text, counters);
-    keyMetrics(text, counters);
-    connectionMetrics(text, connections);
-    const refused = 'solway_connections_refused_total';
-    const refusedHelp = 'Connections refused: the address has too many, or is blocked for flooding.';
-    text.family(refused, 'counter', refusedHelp);
-    for (const [listener, count] of Object.entries(connectionsRefused()))
-      text.sample(refused, count, { listener });
-    writeUpstreamMetrics(text, nodes());
-    text
-      .single('solway_http_in_flight', 'gauge', 'HTTP requests in progress.', requestsInFlight())
-      .single('solway_store_up', 'gauge', 'Whether the database responds.', Number(isStoreUp()));
-    const { cacheOutcomes, cacheUsage } = this.#sources;
-    const lists = [
-      ['solway_answers_total', 'counter', 'Cacheable calls by outcome.', cacheOutcomes],
-      ['solway_cache', 'gauge', 'Current size of response caches and coalesced calls.', cacheUsage],
-      ['solway_waiting', 'gauge', 'Entries waiting to be written or sent.', waiting],
-      ['solway_dropped_total', 'counter', 'Entries dropped because a queue was full.', dropped],
-    ] as const;
-    for (const [name, kind, help, values] of lists) {
-      text.family(name, kind, help);
-      for (const [what, read] of Object.entries(values)) text.sample(name, read(), { what });
-    }
-    return text.toString();
-  }
-
-  close(): void {
-    this.#delay.disable();
-  }
+/** `render` returns the current metrics. They contain key ids and node names, never a secret. */
+export function openMetrics(sources: MetricSources) {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  return { render: () => render(sources, delay), close: () => delay.disable() };
 }

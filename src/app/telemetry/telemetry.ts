@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { LogServices } from '../../control/api/services.ts';
 import { GatewayHeartbeat, type NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import {
@@ -28,7 +27,7 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 import type { ActiveNodes, NodeTraits } from '../upstreams/active-nodes.ts';
 import type { UpstreamMiddleware } from '../upstreams/upstream-middleware.ts';
 import { watchLosses } from './loss-watch.ts';
-import { Metrics, type ServerFacts } from './metrics.ts';
+import { openMetrics, type ServerFacts } from './metrics.ts';
 
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
   const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
@@ -109,19 +108,6 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
   return new LogTails(requestLog, onState);
 }
 
-const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
-  get share() {
-    return requestLog.sampleRatio;
-  },
-  get perSecond() {
-    return requestLog.perSecond;
-  },
-  get keptHours() {
-    return requestLog.retentionHours;
-  },
-  tails,
-});
-
 /** Log messages for counters of dropped entries, by counter name. */
 const lossMessages = {
   log_entries: 'Requests dropped from the request log: the database is too slow',
@@ -168,27 +154,28 @@ export function openTelemetry(
     transactions: () => sending.pending,
     usage_rows: access.pendingUsageRows,
   };
-  const pages: Metrics[] = [];
+  const pages: ReturnType<typeof openMetrics>[] = [];
   let stopLossWatch = (): void => {};
   return {
     requestLog: requests,
     counters,
     submissions,
     connections,
-    log: logFacts(requestLog, openTails(configuration, log)),
+    // Passes the live section itself, so that a reload takes effect.
+    log: { settings: requestLog, tails: openTails(configuration, log) },
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
-      const page = new Metrics({
+      const page = openMetrics({
         ...{ counters, connections, nodes, isStoreUp, waiting, dropped },
         ...{ cacheOutcomes: middleware.outcomes, cacheUsage: middleware.usage },
         ...servers,
       });
       pages.push(page);
-      const own = () => page.render();
-      return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
+      const { render } = page;
+      return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(render) ?? render);
     },
     setUrl: (url: string) => presence.setUrl(url),
     async start() {

@@ -6,9 +6,9 @@ import {
   restoreDatabase,
   type TableProgress,
 } from '../../app/commands/database.ts';
-import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
-import { configurationArguments, configurationOptions } from '../../config/sources.ts';
-import { type Action, actionCommand } from '../action-command.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { configurationOptions } from '../../config/sources.ts';
+import { type Action, actionCommand, storeConfiguration, text } from '../action-command.ts';
 import { type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway db <action> [options]
@@ -95,12 +95,9 @@ const actions: Readonly<Record<string, Action<Job>>> = {
 
 export const command = actionCommand<Job>({
   ...{ name: 'db', help, actions },
-  options: { ...configurationOptions, to: { type: 'string' } },
+  options: { ...configurationOptions, to: text },
   act(action, { argument: file, parsed, terminal }) {
-    const configuration = loadConfiguration(
-      { ...configurationArguments(parsed), ignoresNodes: true },
-      terminal.environment,
-    );
+    const configuration = storeConfiguration(parsed, terminal.environment);
     const { json, to } = parsed.values as { json?: boolean; to?: string };
     const onTable: TableProgress = ({ table, rows }) => {
       if (json !== true) terminal.err(`${table}: ${rowsText(rows)}\n`);

@@ -4,12 +4,19 @@ import {
   remoteKeyCommands,
   withKeyCommands,
 } from '../../app/commands/keys.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
-import { configurationArguments, configurationOptions } from '../../config/sources.ts';
-import { type Action, actionCommand, type Invocation, type Report } from '../action-command.ts';
+import { configurationOptions, type OptionValues } from '../../config/sources.ts';
+import {
+  type Action,
+  actionCommand,
+  flag,
+  type Invocation,
+  type Report,
+  storeConfiguration,
+  text,
+} from '../action-command.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
 import { UsageError } from '../command.ts';
-import { parseExpiry, parseHours, type RuleValues, readSecret, rulesOf } from '../key-arguments.ts';
+import { parseExpiry, parseHours, readSecret, ruleOptions, rulesOf } from '../key-arguments.ts';
 import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
 
 const help = `Usage: solway keys <action> [options]
@@ -67,31 +74,15 @@ Examples:
   pbpaste | solway keys whose -
 `;
 
-const rules = ['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies', 'never-back'];
+const rules = Object.keys(ruleOptions);
 
-const text = { type: 'string' } as const;
-const list = { type: 'string', multiple: true } as const;
-const flag = { type: 'boolean' } as const;
-
-const options = {
-  ...configurationOptions,
+const keyOptions = {
   ...{ server: text, customer: text, product: text, name: text, plan: text, expires: text },
   ...{ public: flag, all: flag, overlap: text, cut: flag },
-  ...{ cidr: list, origin: list, method: list },
-  ...{ rate: text, 'address-rate': text, 'log-bodies': text, 'never-back': text },
+  ...ruleOptions,
 };
 
-type Values = RuleValues &
-  Readonly<{
-    product?: string;
-    name?: string;
-    plan?: string;
-    expires?: string;
-    public?: boolean;
-    all?: boolean;
-    overlap?: string;
-    cut?: boolean;
-  }>;
+type Values = OptionValues<typeof keyOptions>;
 
 type Job = Readonly<{
   commands: KeyCommands;
@@ -178,7 +169,7 @@ async function act(
     if (offline !== null) return { text: identifiedKeyText(offline), json: offline };
   }
   const values = parsed.values as Values;
-  const { server, customer } = parsed.values as { server?: string; customer?: string };
+  const { server, customer } = values;
   if (server !== undefined) {
     const token = readApiToken(environment, 'any');
     const commands = await remoteKeyCommands({ url: server, token, customer });
@@ -186,10 +177,7 @@ async function act(
   }
   // Here --network is a rule of the key, not the network of a node.
   const tokens = parsed.tokens.filter(({ name }) => name !== 'network');
-  const configuration = loadConfiguration(
-    { ...configurationArguments({ ...parsed, tokens }), ignoresNodes: true },
-    environment,
-  );
+  const configuration = storeConfiguration({ ...parsed, tokens }, environment);
   const { overlapHours } = configuration.keys;
   const createIfMissing = action === actions.create;
   const commandOptions = { configuration, environment, actor: getAuditActor(), customer, createIfMissing };
@@ -203,4 +191,7 @@ const optionNames = {
   overlapMs: '--overlap',
 };
 
-export const command = actionCommand<Job>({ name: 'keys', help, options, optionNames, actions, act });
+export const command = actionCommand<Job>({
+  ...{ name: 'keys', help, optionNames, actions, act },
+  options: { ...configurationOptions, ...keyOptions },
+});

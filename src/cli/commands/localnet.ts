@@ -8,7 +8,7 @@ import {
   localnetDefaults as usual,
   WARP_SLOT_MAX,
 } from '../../config/schema-upstream.ts';
-import { parseArguments } from '../../config/sources.ts';
+import { type OptionValues, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { removeValidatorFlags } from './validator-flags.ts';
@@ -122,29 +122,22 @@ function whole(name: string, text: string | undefined, least: number, most: numb
 function parse(args: readonly string[]) {
   const filtered = removeValidatorFlags(args);
   const { rest, groups } = splitGroups(filtered.rest);
-  const { values, positionals } = parseArguments(rest, options);
-  rejectArgument('localnet', positionals[0]);
-  const text = (name: keyof typeof options): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const accountDirs = (values['account-dir'] ?? []) as string[];
-  const shredsTo = (values['shreds-to'] ?? []) as string[];
-  const flag = (name: 'reset' | 'quiet' | 'json'): boolean => values[name] === true;
-  return { text, flag, accountDirs, shredsTo, groups, notes: filtered.notes };
+  const parsed = parseArguments(rest, options);
+  rejectArgument('localnet', parsed.positionals[0]);
+  return { values: parsed.values as Values, groups, notes: filtered.notes };
 }
 
+type Values = OptionValues<typeof options>;
 type Parsed = ReturnType<typeof parse>;
 
 /** Maximum wait for the ledger process of a killed gateway, which exits by itself but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
-function readOptions(
-  { text, flag, accountDirs, shredsTo, groups }: Parsed,
-  log: LocalnetOptions['log'],
-): LocalnetOptions {
-  const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
-    whole(name, text(name), least, most, usual);
+type NumberOption = Extract<keyof Values, `${string}-${'port' | 'ms' | 'sol' | 'slot' | 'slots' | 'epoch'}`>;
+
+function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): LocalnetOptions {
+  const number = (name: NumberOption, least: number, most: number, usual: number): number =>
+    whole(name, values[name], least, most, usual);
   const numbers = {
     rpcPort: number('rpc-port', 0, 65_534, usual.rpcPort),
     slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
@@ -156,19 +149,19 @@ function readOptions(
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
     limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
   };
-  const faucetPort = text('faucet-port') === undefined ? null : number('faucet-port', 0, 65_535, 0);
-  const geyserPorts = geyserPortsOf(text('geyser-port'));
+  const faucetPort = values['faucet-port'] === undefined ? null : number('faucet-port', 0, 65_535, 0);
+  const geyserPorts = geyserPortsOf(values['geyser-port']);
   const genesis = readGenesisFiles({
     accounts: groups.get('--account') ?? [],
-    accountDirs,
+    accountDirs: values['account-dir'] ?? [],
     programs: [...(groups.get('--bpf-program') ?? []), ...(groups.get('--upgradeable-program') ?? [])],
-    mint: text('mint') ?? null,
+    mint: values.mint ?? null,
   });
-  const ledgerDir = text('ledger') ?? usual.ledgerDir;
-  const host = text('bind-address') ?? usual.host;
+  const { reset = false, ledger: ledgerDir = usual.ledgerDir, 'bind-address': host = usual.host } = values;
+  const shredsTo = (values['shreds-to'] ?? []).map(shredTarget);
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  const listeners = { host, faucetPort, geyserPorts, shredsTo: shredsTo.map(shredTarget) };
-  return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
+  const listeners = { host, faucetPort, geyserPorts, shredsTo };
+  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
 }
 
 /** Parses "host:port"; an IPv6 address must be in brackets. */
@@ -204,7 +197,7 @@ The ledger is ready.
 
 async function runUntilShutdown(
   settings: LocalnetOptions,
-  flag: Parsed['flag'],
+  { json, quiet }: Values,
   terminal: Terminal,
 ): Promise<void> {
   const shutdown = waitForShutdown();
@@ -214,8 +207,8 @@ async function runUntilShutdown(
   const { rpcPort, pubsubPort, faucetPort, geyserPort } = localnet;
   const optional = faucetPort === null ? {} : { faucetPort };
   const ready = { event: 'ready', rpcPort, pubsubPort, grpcPort: geyserPort, ...optional };
-  if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
-  else if (!flag('quiet')) terminal.out(describe(localnet, settings));
+  if (json === true) terminal.out(`${JSON.stringify(ready)}\n`);
+  else if (quiet !== true) terminal.out(describe(localnet, settings));
   process.send?.(ready);
   await shutdown;
   await localnet.stop();
@@ -223,10 +216,10 @@ async function runUntilShutdown(
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parse(args);
-  const log = createLogger(parsed.flag('quiet') ? 'warn' : 'info', terminal.err);
+  const log = createLogger(parsed.values.quiet === true ? 'warn' : 'info', terminal.err);
   for (const note of parsed.notes) terminal.err(`solway: ${note}\n`);
   try {
-    await runUntilShutdown(readOptions(parsed, log), parsed.flag, terminal);
+    await runUntilShutdown(readOptions(parsed, log), parsed.values, terminal);
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof UsageError || error instanceof ArgumentsError) throw error;

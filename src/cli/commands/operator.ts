@@ -1,7 +1,6 @@
 import { type OperatorCommands, withOperatorCommands } from '../../app/commands/operators.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
-import { configurationArguments, configurationOptions } from '../../config/sources.ts';
-import { type Action, actionCommand } from '../action-command.ts';
+import { configurationOptions } from '../../config/sources.ts';
+import { type Action, actionCommand, storeConfiguration, text } from '../action-command.ts';
 import { getAuditActor } from '../api-token.ts';
 
 const help = `Usage: solway operator <action> [options]
@@ -83,13 +82,10 @@ const actions: Readonly<Record<string, Action<Job>>> = {
 
 export const command = actionCommand<Job>({
   ...{ name: 'operator', help, actions },
-  options: { ...configurationOptions, email: { type: 'string' } },
+  options: { ...configurationOptions, email: text },
   act(action, { argument: address, parsed, terminal: { environment } }) {
     const { email = null, host, port } = parsed.values as { email?: string; host?: string; port?: string };
-    const configuration = loadConfiguration(
-      { ...configurationArguments(parsed), ignoresNodes: true },
-      environment,
-    );
+    const configuration = storeConfiguration(parsed, environment);
     const isAddressGiven = host !== undefined || port !== undefined;
     const commandOptions = { configuration, environment, actor: getAuditActor(), isAddressGiven };
     return withOperatorCommands(commandOptions, (commands) => action.run({ commands, address, email }));

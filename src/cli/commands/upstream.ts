@@ -4,10 +4,10 @@ import {
   withUpstreamCommands,
 } from '../../app/commands/upstreams.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { configurationArguments } from '../../config/sources.ts';
-import { type Action, actionCommand, type Invocation, type Report } from '../action-command.ts';
+import { configurationArguments, type OptionValues } from '../../config/sources.ts';
+import { type Action, actionCommand, flag, type Invocation, type Report, text } from '../action-command.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
-import { type NodeValues, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
+import { nodeOptions, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
 import { APPLIED, acceptedNodeText, upstreamTable } from '../upstream-text.ts';
 
 const help = `Usage: solway upstream <action> [options]
@@ -53,23 +53,19 @@ Examples:
   solway upstream remove second --server https://solway.example.com
 `;
 
-const text = { type: 'string' } as const;
-
 const options = {
-  ...{ config: text, 'data-dir': text, server: text, url: text, network: text, ws: text, grpc: text },
-  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text, reason: text },
-  header: { type: 'string', multiple: true },
-  force: { type: 'boolean' },
-} as const;
+  ...{ config: text, 'data-dir': text, server: text, reason: text, force: flag },
+  ...nodeOptions,
+};
 
-type Values = NodeValues & Readonly<{ reason?: string; force?: boolean }>;
+type Values = OptionValues<typeof options>;
 
 type Job = Readonly<{ commands: UpstreamCommands; node: string; values: Values }>;
 
 const done = (text: string): Report => ({ text: `${text}\n`, json: { done: true } });
 
-const limits = ['requests-per-second', 'requests-burst', 'pipelining'];
-const nodeOptions = ['url', 'ws', 'grpc', 'header', ...limits, 'force'];
+const { network: _, ...changeable } = nodeOptions;
+const changeOptions = [...Object.keys(changeable), 'force'];
 
 const actions = {
   list: {
@@ -80,7 +76,7 @@ const actions = {
   },
   add: {
     argument: 'NAME',
-    options: ['network', ...nodeOptions],
+    options: ['network', ...changeOptions],
     async run({ commands, node, values }) {
       const accepted = await commands.add(parseNodeInput(node, values), values.force === true);
       return { text: acceptedNodeText('Added', accepted), json: accepted };
@@ -88,7 +84,7 @@ const actions = {
   },
   change: {
     argument: 'NODE',
-    options: nodeOptions,
+    options: changeOptions,
     async run({ commands, node, values }) {
       const accepted = await commands.change(node, parseNodeChange(values), values.force === true);
       return { text: acceptedNodeText('Changed', accepted), json: accepted };
@@ -133,7 +129,7 @@ async function act(
   { argument: node, parsed, terminal: { environment } }: Invocation,
 ): Promise<Report> {
   const values = parsed.values as Values;
-  const { server } = parsed.values as { server?: string };
+  const { server } = values;
   // Reports invalid options before anything is opened.
   if (action === actions.add) parseNodeInput(node, values);
   if (action === actions.change) parseNodeChange(values);

@@ -139,8 +139,7 @@ export class AuthGuard {
   }
 
   async #toSignInResponse(response: Response, path: string): Promise<SignInResponse> {
-    const text = await response.text();
-    const body: unknown = text === '' ? null : parsed(text);
+    const body: unknown = await response.json().catch(() => null);
     const cookies = response.headers.getSetCookie();
     const location = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && location !== null)
@@ -227,14 +226,6 @@ function libraryRequest(path: string, { request, address }: SignInRequest, body:
   if (!headers.has('origin')) headers.set('origin', url.origin);
   headers.set('content-type', 'application/json');
   return new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Omits `isOperator`: signing up with an operator invitation grants no rights until the user accepts it. */

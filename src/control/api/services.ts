@@ -9,6 +9,7 @@ import type { NoticeLimits } from '../notifications/notice.ts';
 import type { WebhookSender } from '../notifications/webhooks.ts';
 import type { Peppers } from '../pepper.ts';
 import type { LogTails } from '../requests/log-tails.ts';
+import type { RouteOutput } from './contract/contract.ts';
 
 /** Dependencies of the control API handlers. */
 export type ApiServices = Readonly<{
@@ -27,7 +28,7 @@ export type ApiServices = Readonly<{
   endpoints: readonly EndpointInfo[];
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
-  service: ServiceInfo;
+  service: () => ServiceInfo;
   nodes?: NodeServices;
   /** Applies key changes in this gateway. Never rejects. Absent without a gateway. */
   refreshKeys?: () => Promise<void>;
@@ -44,7 +45,10 @@ export type ReloadResult = Readonly<{ changed: readonly string[]; restart: reado
 
 type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
-export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
+export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails }>;
+
+/** From the [request_log] section of the configuration. */
+type LogSettings = Readonly<{ sampleRatio: number; perSecond: number; retentionHours: number }>;
 
 /** The [keys] section of the configuration. */
 type KeySettings = Readonly<{
@@ -57,14 +61,4 @@ type KeySettings = Readonly<{
 
 export type EndpointInfo = Readonly<{ name: string; path: string; credits: number; example: string }>;
 
-type ServiceInfo = Readonly<{
-  version: string;
-  signUp: 'open' | 'invited';
-  oidc: readonly Readonly<{ id: string; name: string }>[];
-  network: string;
-  urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
-  hasShredStage: () => boolean;
-  /** `development`: the embedded ledger is used instead of a Solana network. */
-  mode: () => 'development' | 'production';
-  plans: readonly Readonly<{ id: string; name: string }>[];
-}>;
+type ServiceInfo = Omit<RouteOutput<'GET /me'>['service'], 'needsSetup' | 'mail'>;

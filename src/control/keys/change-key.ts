@@ -1,4 +1,6 @@
 import { sql, type Transaction } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
+import { ApiError, conflict } from '../api/api-error.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../api/contract/keys.ts';
 import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
@@ -10,13 +12,12 @@ import {
   writeAudit,
   writeAudits,
 } from '../database/transaction.ts';
-import { checkExpiry, checkName, insertKey, type NewKey, omitUndefined, requirePlan } from './create-key.ts';
+import { checkExpiry, insertKey, type NewKey, omitUndefined, requirePlan } from './create-key.ts';
 import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
   beforeAndAfter,
   hasExpired,
-  KeyOperationError,
   type KeyRegister,
   type KeyView,
   rejectField,
@@ -35,11 +36,12 @@ type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
 const detailOf = (row: Columns) => ({ ...fieldsOf(row, 'name', 'expires_at'), ...detailOfRules(row) });
 
+const wrongState = (message: string): ApiError => conflict('WRONG_STATE', message);
+
 function checkChangeable(row: KeyTable, now: number): void {
   if (row.state !== 'revoked' && !hasExpired(row, now)) return;
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
-  throw new KeyOperationError(
-    'wrong-state',
+  throw wrongState(
     `Key ${row.id} cannot be changed because it is ${state}, which is final. Create a new key.`,
   );
 }
@@ -63,7 +65,7 @@ async function columnsAfter(
     ...columns,
     ...(change.rate === undefined && { rate_per_second, rate_burst }),
     ...(change.addressPerSecond === undefined && { address_per_second }),
-    name: checkName(change.name ?? name),
+    name: change.name ?? name,
     expires_at: change.expiresAt === undefined ? expiresAt : checkExpiry(change.expiresAt, register.now()),
   };
 }
@@ -84,7 +86,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 
 /**
  * Changes the rules, name or expiry of a family's unrevoked, unexpired keys. Never extends a key that is being rotated out.
- * @throws KeyOperationError
+ * @throws ApiError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
   return makeChange(register.store, async (trx, version) => {
@@ -133,7 +135,7 @@ function rejectState(
   what: string,
   remedy: string,
 ): never {
-  throw new KeyOperationError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
+  throw wrongState(`Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
 }
 
 function rejectExpired(row: KeyTable, now: number, what: string): void {
@@ -141,7 +143,7 @@ function rejectExpired(row: KeyTable, now: number, what: string): void {
     rejectState({ id: row.id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
-/** Idempotent. @throws KeyOperationError not-found */
+/** Idempotent. @throws ApiError 404 */
 export const revokeKey = (register: KeyRegister, id: string): Promise<KeyView> =>
   changeState(register, id, 'key.revoke', (row) => (row.state === 'revoked' ? null : { state: 'revoked' }));
 
@@ -163,7 +165,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   });
 }
 
-/** Ends the overlap of a rotation early, at `expiresAt` (default: now). @throws KeyOperationError */
+/** Ends the overlap of a rotation early, at `expiresAt` (default: now). @throws ApiError */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')
@@ -183,7 +185,7 @@ function checkRotatable(row: KeyTable, now: number): void {
     expired: 'it has expired. Create a new key.',
     revoked: 'it is revoked. Create a new key.',
   };
-  throw new KeyOperationError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
+  throw wrongState(`Key ${row.id} cannot be rotated: ${remedies[state]}`);
 }
 
 export function checkOverlap(overlapMs: number): void {
@@ -194,7 +196,7 @@ export function checkOverlap(overlapMs: number): void {
 /**
  * Creates a new key in the family of an active key, and lets the old key expire after at most `overlapMs`. The new key
  * inherits all settings, including the expiry, so that a rotation never extends a grant.
- * @throws KeyOperationError
+ * @throws ApiError
  */
 export function rotateKey(
   register: KeyRegister,
@@ -205,7 +207,6 @@ export function rotateKey(
     const now = register.now();
     // One timestamp for the whole rotation, so that the overlap is exact.
     const atNow = { ...register, now: () => now };
-    checkOverlap(overlapMs);
     const row = await requireKey(trx, id, register);
     checkRotatable(row, now);
     await assertKeyQuota(trx, register, row.customer_id, version);
@@ -230,7 +231,6 @@ async function retire(
   return { ...row, ...change };
 }
 
-const REVOKE_BATCH_MAX = 1_000;
 /** Maximum keys per statement. PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
@@ -244,11 +244,8 @@ async function requireKeys(
   return ids.map((id) => {
     const row = byId.get(id);
     if (row !== undefined) return row;
-    throw new KeyOperationError(
-      'not-found',
-      `There is no key ${JSON.stringify(id.slice(0, 16))}. See the list of keys for the ids.`,
-      'ids',
-    );
+    const message = `There is no key ${JSON.stringify(id.slice(0, 16))}. See the list of keys for the ids.`;
+    throw new ApiError(404, 'NOT_FOUND', message, { fields: { ids: message } });
   });
 }
 
@@ -273,19 +270,16 @@ async function revokeBatch(
   return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
 }
 
-/** Revokes up to 1,000 keys, all or none. Idempotent. Returns each key once, in the order of `ids`. */
+/** Revokes keys, all or none. Idempotent. Returns each key once, in the order of `ids`. */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
     // Locks the change counter before anything is read.
     await nextVersions(trx, 0);
-    const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
-    const rows = await requireKeys(trx, uniqueIds, register);
+    const rows = await requireKeys(trx, [...new Set(ids)], register);
     const unrevoked = rows.filter(({ state }) => state !== 'revoked');
     const revoked = new Map<string, KeyTable>();
-    for (let from = 0; from < unrevoked.length; from += BATCH_KEYS) {
-      const batch = await revokeBatch(trx, register, unrevoked.slice(from, from + BATCH_KEYS));
-      for (const row of batch) revoked.set(row.id, row);
-    }
+    for (const batch of chunk(unrevoked, BATCH_KEYS))
+      for (const row of await revokeBatch(trx, register, batch)) revoked.set(row.id, row);
     return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));
   });
 }

@@ -2,41 +2,27 @@ import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { notFound } from '../api/api-error.ts';
 import { findRow, insertRow } from '../database/rows.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { assertKeyQuota } from './key-quota.ts';
-import {
-  auditEntry,
-  KeyOperationError,
-  type KeyRegister,
-  type KeyView,
-  rejectField,
-  viewKey,
-} from './key-register.ts';
+import { auditEntry, type KeyRegister, type KeyView, rejectField, viewKey } from './key-register.ts';
 import { checkRules, detailOfRules, type KeyInput, noRules, type RuleColumns } from './rule-columns.ts';
 
-const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
 
 /** A new key and its secret, which is not stored. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
-/** Defaults: the register's customer or else the built-in customer, the customer's plan, no expiry and no rules. */
+/** Validated by the contract. Defaults: the customer's plan, no expiry and no rules. */
 export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
   readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
-} & Readonly<{ customerId?: string | undefined }>;
-
-export function checkName(name: string): string {
-  const trimmed = name.trim();
-  const length = [...trimmed].length;
-  if (length >= 1 && length <= NAME_LENGTH_MAX && !/\p{C}/u.test(trimmed)) return trimmed;
-  return rejectField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
-}
+};
 
 export function checkExpiry(expiresAt: number | null, now: number): number | null {
-  if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
+  if (expiresAt === null || expiresAt > now) return expiresAt;
   return rejectField('expiresAt', 'The expiry must be in the future');
 }
 
@@ -51,16 +37,10 @@ export async function requirePlan(trx: Transaction<Schema>, planId: string): Pro
   );
 }
 
-async function requireCustomer(
-  trx: Transaction<Schema>,
-  register: KeyRegister,
-  id: string,
-): Promise<CustomerTable> {
-  const isOthers = register.customerId !== undefined && register.customerId !== id;
-  const row = isOthers ? undefined : await findRow(trx, 'customer', { id });
+async function requireCustomer(trx: Transaction<Schema>, id: string): Promise<CustomerTable> {
+  const row = await findRow(trx, 'customer', { id });
   if (row !== undefined) return row;
-  const message = `There is no customer "${id.slice(0, 64)}". See the list of customers.`;
-  throw new KeyOperationError('not-found', message);
+  throw notFound(`There is no customer "${id.slice(0, 64)}". See the list of customers.`);
 }
 
 /** The caller has locked the change counter, so no other gateway can take the id before it is inserted. */
@@ -128,11 +108,9 @@ async function createKeyIn(
   const version = await nextVersion(trx);
   const isPublic = checkPublic(options);
   const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
-  const name = checkName(options.name);
-  const customerId = options.customerId ?? register.customerId ?? DEFAULT_CUSTOMER_ID;
-  const customer = await requireCustomer(trx, register, customerId);
+  const customer = await requireCustomer(trx, register.customerId ?? DEFAULT_CUSTOMER_ID);
   const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
-  const { product } = options;
+  const { product, name } = options;
   const use = checkRules({ ...noRules, ...omitUndefined(options) }, { product, isPublic, plan });
   await assertKeyQuota(trx, register, customer.id, version);
   const { row, ...created } = await insertKey(register, trx, version, {
@@ -154,7 +132,7 @@ export const omitUndefined = <Fields extends object>(fields: Fields): Present<Fi
 
 type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefined> };
 
-/** Creates a key in a new family. @throws KeyOperationError */
+/** Creates a key in a new family. @throws ApiError */
 export const createKey = (register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> =>
   transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
 

@@ -1,8 +1,9 @@
 import { expressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { limitReached } from '../api/api-error.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import { KeyOperationError, type KeyRegister, keyLimits } from './key-register.ts';
+import { type KeyRegister, keyLimits } from './key-register.ts';
 
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
 
@@ -43,7 +44,7 @@ function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean
   return version >= lastCount.version && lastCount.count + version - lastCount.version < keysMax;
 }
 
-/** @param version - number of the change that creates the key. @throws KeyOperationError with reason `limit`. */
+/** @param version - number of the change that creates the key. @throws ApiError 409 */
 export async function assertKeyQuota(
   trx: Transaction<Schema>,
   register: KeyRegister,
@@ -54,18 +55,13 @@ export async function assertKeyQuota(
   if (!isBelowLimit(register, version)) {
     const count = await countKeys(trx, register.now());
     counts.set(store, { count, version });
-    if (count >= keysMax) {
-      throw new KeyOperationError(
-        'limit',
-        `The service has ${count} keys, the maximum. Revoke keys or raise keys.keys_max.`,
-      );
-    }
+    if (count >= keysMax)
+      throw limitReached(`The service has ${count} keys, the maximum. Revoke keys or raise keys.keys_max.`);
   }
   if (customerId === DEFAULT_CUSTOMER_ID) return;
   const own = await countKeys(trx, register.now(), customerId);
   if (own < customerKeysMax) return;
-  throw new KeyOperationError(
-    'limit',
+  throw limitReached(
     `This customer has ${own} keys, the maximum. Revoke keys, or ask the operator to raise ` +
       'keys.customer_keys_max',
   );

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { OperatorError } from '../../base/operator-error.ts';
 import { digestApiKey, findApiKeys, parseApiKey } from '../../gateway/auth/api-key.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
+import { type ApiError, invalidFields, notFound } from '../api/api-error.ts';
 import type { KeyJson, KeyOwnerJson } from '../api/contract/keys.ts';
 import type { AuditEntry } from '../database/audit-entry.ts';
 import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
@@ -63,48 +63,27 @@ export type KeyRegister = Readonly<{
 
 export const keyLimits = {
   customerKeysMax: 10_000,
-  cidrsMax: 100,
-  originsMax: 100,
-  methodsMax: 200,
   /** Calls per second from one address, for public keys without an address rate of their own. */
   publicAddressPerSecond: 10,
 } as const;
 
-export class KeyOperationError extends OperatorError {
-  readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
-  /** Name of the field in the control API. */
-  readonly field: string | null;
-
-  constructor(reason: KeyOperationError['reason'], message: string, field: string | null = null) {
-    super(message);
-    this.name = 'KeyOperationError';
-    this.reason = reason;
-    this.field = field;
-  }
-}
-
 export function rejectField(field: string, message: string): never {
-  throw new KeyOperationError('invalid', message, field);
+  throw invalidFields(message, { [field]: message });
 }
 
-/**
- * Reads a key in a transaction that has locked the change counter. Keys of other customers count as missing.
- * @throws KeyOperationError not-found
- */
+/** Also thrown for keys of other customers. */
+const noSuchKey = (): ApiError =>
+  notFound('This customer has no such key. List the keys for their ids, or name another customer.');
+
+/** Reads a key in a transaction that has locked the change counter. @throws ApiError 404 */
 export async function requireKey(
   trx: Transaction<Schema>,
   id: string,
   { customerId }: Pick<KeyRegister, 'customerId'>,
 ): Promise<KeyTable> {
   const row = await selectRows(trx, 'api_key', { id, customer_id: customerId }).executeTakeFirst();
-  return row ?? rejectMissing();
-}
-
-function rejectMissing(): never {
-  throw new KeyOperationError(
-    'not-found',
-    'This customer has no such key. List the keys for their ids, or name another customer.',
-  );
+  if (row === undefined) throw noSuchKey();
+  return row;
 }
 
 export function auditEntry(
@@ -160,7 +139,7 @@ export async function listKeys(register: KeyRegister, options: ListKeysOptions =
   return rows.map((row) => viewKey(row, register.now()));
 }
 
-/** Returns a key and its whole family, oldest key first. @throws KeyOperationError not-found */
+/** Returns a key and its whole family, oldest key first. @throws ApiError 404 */
 export async function readFamily(
   register: KeyRegister,
   id: string,
@@ -173,7 +152,9 @@ export async function readFamily(
     .limit(LIST_LIMIT_MAX)
     .execute();
   const family = rows.map((row) => viewKey(row, register.now()));
-  return { key: family.find((one) => one.id === id) ?? rejectMissing(), family };
+  const key = family.find((one) => one.id === id);
+  if (key === undefined) throw noSuchKey();
+  return { key, family };
 }
 
 /** Finds a key in any state by its full text, which is not stored. */

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
 import type { Store } from '../database/store.ts';
 import { PeriodicTask } from '../periodic-task.ts';
@@ -9,43 +10,20 @@ const BATCH_KEYS = 200;
 
 type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedTracker; batchKeys?: number }>;
 
-/** Stores when and from which address each key was last used. Retries failed writes at the next flush. */
-export class LastUsedWriter {
-  readonly #options: LastUsedWriterOptions;
-  readonly #task: PeriodicTask;
+/** Stores when and from which address each key was last used. Retries failed writes at the next run. */
+export const lastUsedWriter = (options: LastUsedWriterOptions): PeriodicTask =>
+  new PeriodicTask(() => writeUses(options).catch(() => undefined), INTERVAL_MS);
 
-  constructor(options: LastUsedWriterOptions) {
-    this.#options = options;
-    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), INTERVAL_MS);
+async function writeUses({ store, source, batchKeys = BATCH_KEYS }: LastUsedWriterOptions): Promise<void> {
+  // Sorted: writing in the same order on all gateways avoids deadlocks.
+  const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
+  for (const batch of chunk(uses, batchKeys)) {
+    await writeLastUsed(store, batch);
+    source.markSaved(batch);
+    // Yields to the event loop between batches, because SQLite runs synchronously.
+    await setImmediate();
   }
-
-  start(): void {
-    this.#task.start();
-  }
-
-  /** Never rejects. */
-  flush(): Promise<void> {
-    return this.#task.run();
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop();
-    await this.flush();
-  }
-
-  async #write(): Promise<void> {
-    const { store, source, batchKeys = BATCH_KEYS } = this.#options;
-    // Sorted: writing in the same order on all gateways avoids deadlocks.
-    const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
-    for (let from = 0; from < uses.length; from += batchKeys) {
-      const batch = uses.slice(from, from + batchKeys);
-      await writeLastUsed(store, batch);
-      source.markSaved(batch);
-      // Yields to the event loop between batches, because SQLite runs synchronously.
-      await setImmediate();
-    }
-    source.evictIdle(Date.now());
-  }
+  source.evictIdle(Date.now());
 }
 
 /** A use that is older than the stored use by less than this still updates the address. */

@@ -38,15 +38,10 @@ export function readScannerKey(pem: string): KeyObject | null {
 }
 
 /** Verifies signatures of leak reports. Source: GitHub, "Secret scanning partner program". */
-export class ScannerSignatures {
-  readonly #keys: ReadonlyMap<string, KeyObject | null>;
-
-  constructor(keys: readonly ScannerKey[]) {
-    this.#keys = new Map(keys.map(({ id, pem }) => [id, readScannerKey(pem)]));
-  }
-
-  verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
-    const key = keyId === null ? null : (this.#keys.get(keyId) ?? null);
+export function reportVerifier(scannerKeys: readonly ScannerKey[]) {
+  const keys = new Map(scannerKeys.map(({ id, pem }) => [id, readScannerKey(pem)]));
+  return (body: Uint8Array | null, keyId: string | null, signature: string | null): boolean => {
+    const key = keys.get(keyId ?? '') ?? null;
     if (key === null || body === null || signature === null) return false;
     if (signature.length > SIGNATURE_LENGTH_MAX) return false;
     try {
@@ -54,7 +49,7 @@ export class ScannerSignatures {
     } catch {
       return false;
     }
-  }
+  };
 }
 
 type LeakReport = ParsedRouteInput<'POST /secret-scanning'>['body'][number];

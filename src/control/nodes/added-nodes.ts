@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Network } from '../../protocol/call.ts';
-import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
+import { deleteRows, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
-import { JsonSeal, type Sealed } from '../json-seal.ts';
+import { JsonSeal } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
 
 /** `url`, `ws`, `grpc` and `headers` may contain credentials and are never shown. */
@@ -22,25 +22,9 @@ export type NodeSettings = Readonly<{
 export type AddedNode = Readonly<{ name: string; network: Network; settings: NodeSettings }>;
 
 /** Encrypts node settings and binds them to the node's network and name. */
-export class NodeSeal {
-  readonly #seal: JsonSeal<NodeSettings>;
-
+export class NodeSeal extends JsonSeal<NodeSettings> {
   constructor(peppers: Peppers) {
-    this.#seal = new JsonSeal(peppers, 'solway upstream nodes');
-  }
-
-  get current(): number {
-    return this.#seal.current;
-  }
-
-  seal({ name, network, settings }: AddedNode): Sealed {
-    return this.#seal.seal(settings, network, name);
-  }
-
-  open(row: Sealed & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
-    const { name, network } = row;
-    const settings = this.#seal.open(row, network, name);
-    return settings === null ? null : { name, network, settings };
+    super(peppers, 'solway upstream nodes');
   }
 }
 
@@ -49,17 +33,14 @@ export const ADDED_NODES_MAX = 256;
 
 const has = (address: string | null): number => (address === null ? 0 : 1);
 
-const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
-  ...seal.seal(node),
-  has_ws: has(node.settings.ws),
-  has_grpc: has(node.settings.grpc),
+const columnsOf = ({ name, network, settings }: AddedNode, seal: NodeSeal) => ({
+  ...seal.seal(settings, network, name),
+  has_ws: has(settings.ws),
+  has_grpc: has(settings.grpc),
 });
 
 export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
   selectRows(db, 'upstream_node', {}).orderBy('created_at').orderBy('name').limit(ADDED_NODES_MAX).execute();
-
-export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
-  findRow(db, 'upstream_node', { name });
 
 /** Whether the service has ever used nodes with this database, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
@@ -102,8 +83,9 @@ export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> 
     .where('pepper_version', '<>', seal.current)
     .execute();
   for (const row of rows) {
-    const node = seal.open(row);
-    if (node === null) continue;
-    await updateRows(db, 'upstream_node', { name: row.name, sealed: row.sealed }, seal.seal(node));
+    const { name, network, sealed } = row;
+    const settings = seal.open(row, network, name);
+    if (settings === null) continue;
+    await updateRows(db, 'upstream_node', { name, sealed }, seal.seal(settings, network, name));
   }
 }

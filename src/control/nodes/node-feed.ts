@@ -99,10 +99,14 @@ export class NodeFeed {
   async #read(): Promise<NodesSnapshot> {
     const { store, seal } = this.#options;
     const rows = await readNodeRows(store.db);
-    const opened = rows.map((row) => seal.open(row));
-    return {
-      nodes: opened.filter((node) => node !== null),
-      unreadable: rows.filter((_, index) => opened[index] === null).map(({ name }) => name),
-    };
+    const nodes: AddedNode[] = [];
+    const unreadable: string[] = [];
+    for (const row of rows) {
+      const { name, network } = row;
+      const settings = seal.open(row, network, name);
+      if (settings === null) unreadable.push(name);
+      else nodes.push({ name, network, settings });
+    }
+    return { nodes, unreadable };
   }
 }

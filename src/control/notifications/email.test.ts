@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { MailRateLimiter } from './email.ts';
+import { mailRateLimiter } from './email.ts';
 import { renderNotice } from './notice.ts';
 
 it('limits mails per hour by customer, by user and by address', () => {
   let now = 1;
-  const pace = new MailRateLimiter({ customerPerHour: 3, recipientPerHour: 2 }, () => now);
-  const take = (customer: string, sender: string, to: string) => pace.take({ customer, sender, to });
+  const limit = mailRateLimiter({ customerPerHour: 3, recipientPerHour: 2 }, () => now);
+  const take = (customer: string, sender: string, to: string) => limit({ customer, sender, to });
   expect([take('a', 'u', 'x@x'), take('a', 'u', 'X@x')]).toEqual([0, 0]);
   expect(take('b', 'v', 'x@x')).toBe(3_600_000);
   expect(take('a', 'v', 'y@x')).toBe(0);

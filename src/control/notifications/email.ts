@@ -43,36 +43,35 @@ function problemOf(error: unknown): string {
   return problems[typeof code === 'string' ? code : ''] ?? 'the mail could not be sent';
 }
 
+const transportOf = ({ smtpUrl, timeoutMs }: MailOptions) =>
+  createTransport({
+    url: smtpUrl,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as SMTPTransport.Options);
+
 /** SMTP client with one connection per mail. */
 export class SmtpMailer implements Mailer {
-  readonly #send: (mail: SMTPTransport.MailOptions) => Promise<unknown>;
-  readonly #from: string;
-  readonly #inFlightMax: number;
+  readonly #options: MailOptions;
   #inFlight = 0;
 
-  constructor({ smtpUrl, from, timeoutMs, inFlightMax }: MailOptions) {
-    const transport = createTransport({
-      url: smtpUrl,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      dnsTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    } as SMTPTransport.Options);
-    this.#send = (mail) => transport.sendMail(mail);
-    this.#from = from;
-    this.#inFlightMax = inFlightMax;
+  /** @param options - read for each mail, because a reload may change them. */
+  constructor(options: MailOptions) {
+    this.#options = options;
   }
 
   async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
-    const reservedSlots = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
-    if (this.#inFlight >= this.#inFlightMax - reservedSlots)
-      throw new MailError('too many mails are being sent');
+    const { from, inFlightMax } = this.#options;
+    const reservedSlots = isUrgent ? 0 : Math.floor(inFlightMax / 4);
+    if (this.#inFlight >= inFlightMax - reservedSlots) throw new MailError('too many mails are being sent');
     this.#inFlight += 1;
     try {
       // An address object, because a comma in a string would add a second recipient.
-      await this.#send({ from: this.#from, to: { name: '', address: to }, subject, text });
+      await transportOf(this.#options).sendMail({ from, to: { name: '', address: to }, subject, text });
     } catch (error) {
       throw new MailError(problemOf(error));
     } finally {
@@ -95,33 +94,27 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
+/** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
+export type MailRateLimiter = (mail: RateLimitedMail) => number;
+
 /** Limits the mails sent by this gateway. Deleting an invitation or a target does not reset the count. */
-export class MailRateLimiter {
-  readonly #limits: MailRateLimits;
-  readonly #now: () => number;
+export function mailRateLimiter(limits: MailRateLimits, clock: () => number): MailRateLimiter {
   /** Send times in the last hour, earliest first; one entry per customer, per sender and per recipient. */
-  readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
-
-  constructor(limits: MailRateLimits, now: () => number) {
-    this.#limits = limits;
-    this.#now = now;
-  }
-
-  /** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
-  take({ customer, sender, to }: RateLimitedMail): number {
-    const { customerPerHour, recipientPerHour } = this.#limits;
-    const now = this.#now();
+  const sentAt = new Lru<string, readonly number[]>(NAMES_MAX);
+  return ({ customer, sender, to }) => {
+    const { customerPerHour, recipientPerHour } = limits;
+    const now = clock();
     const shares = [
       [`customer ${customer}`, customerPerHour],
       [`sender ${sender}`, customerPerHour],
       [`to ${to.toLowerCase()}`, recipientPerHour],
     ] as const;
     const sent = shares.map(([name, most]) => {
-      const times = (this.#sent.get(name) ?? []).filter((at) => at > now - HOUR_MS);
+      const times = (sentAt.get(name) ?? []).filter((at) => at > now - HOUR_MS);
       return { name, times, waitMs: times.length < most ? 0 : (times[0] ?? now) + HOUR_MS - now };
     });
     const waitMs = Math.max(...sent.map((one) => one.waitMs));
-    if (waitMs === 0) for (const { name, times } of sent) this.#sent.set(name, [...times, now]);
+    if (waitMs === 0) for (const { name, times } of sent) sentAt.set(name, [...times, now]);
     return waitMs;
-  }
+  };
 }

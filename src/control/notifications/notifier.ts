@@ -1,4 +1,5 @@
 import type { QuotaLedger } from '../../gateway/limits/quota.ts';
+import { findRow } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -7,7 +8,7 @@ import { claimDue, pruneNotices, recordAttempt } from './delivery-queue.ts';
 import { MailError, type Mailer } from './email.ts';
 import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
 import { watchQuotas } from './quota-watch.ts';
-import { findTarget, resealTargets } from './targets.ts';
+import { resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
 /** null: the channel is unavailable. */
@@ -160,11 +161,12 @@ export class Notifier {
 
   async #attempt(delivery: NoticeDeliveryTable): Promise<void> {
     const { store, channels, limits } = this.#options;
-    const target = await findTarget(store.db, delivery.customer_id, delivery.target_id);
+    const { id, target_id, customer_id } = delivery;
+    const target = await findRow(store.db, 'notice_target', { id: target_id, customer_id });
     if (target === undefined) return;
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(limits.timeoutMs)]);
     const notice = JSON.parse(delivery.notice) as Notice;
-    const deliveryContext = { id: delivery.id, nowMs: this.#now(), signal };
+    const deliveryContext = { id, nowMs: this.#now(), signal };
     const { problem, isFinal } = await deliverNotice(channels, target, notice, deliveryContext);
     const isLast = isFinal || delivery.tries >= limits.triesMax;
     const retryAt = problem === null || isLast ? null : this.#now() + this.#retryDelayMs(delivery.tries);

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
+import { deleteRows, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
 import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
 
 export const listTargets = (db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> =>
   selectRows(db, 'notice_target', { customer_id: customerId }).orderBy('created_at').orderBy('id').execute();
-
-export const findTarget = (
-  db: Kysely<Schema>,
-  customerId: string,
-  id: string,
-): Promise<NoticeTargetTable | undefined> => findRow(db, 'notice_target', { id, customer_id: customerId });
 
 type NewTarget = Readonly<{
   customerId: string;

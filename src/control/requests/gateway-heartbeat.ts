@@ -1,41 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Insertable, sql } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { AuditEntry } from '../database/audit-entry.ts';
-import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import { fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
-import { makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
-/** Detects gateways whose row has stopped changing. Uses only the local clock, because other clocks may be wrong. */
-export class DeadGatewayDetector {
-  readonly #afterMs: number;
+type GatewayRow = Readonly<{ id: string; seen_at: number }>;
+
+/**
+ * Returns a function that finds gateways whose row has not changed for `afterMs`. It gets the time in milliseconds on a
+ * monotonic clock, and uses only this local clock, because other clocks may be wrong.
+ */
+export function deadGatewayDetector(afterMs: number): (rows: readonly GatewayRow[], now: number) => string[] {
   /** Last heartbeat of each gateway, and the local time at which this heartbeat was first seen. */
-  readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
-  #checkedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(afterMs: number) {
-    this.#afterMs = afterMs;
-  }
-
-  /** Returns the ids of dead gateways. `now` is in milliseconds on a monotonic clock. */
-  findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
+  const observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return (rows, now) => {
     // If this process itself has stalled, the recorded times say nothing about other gateways.
-    if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
-    this.#checkedAt = now;
+    if (now - checkedAt > afterMs) observed.clear();
+    checkedAt = now;
     const ids = new Set(rows.map(({ id }) => id));
-    for (const id of this.#observed.keys()) if (!ids.has(id)) this.#observed.delete(id);
+    for (const id of observed.keys()) if (!ids.has(id)) observed.delete(id);
     return rows.flatMap(({ id, seen_at: seenAt }) => {
-      const last = this.#observed.get(id);
-      if (last?.seenAt === seenAt) return now - last.at > this.#afterMs ? [id] : [];
-      this.#observed.set(id, { seenAt, at: now });
+      const last = observed.get(id);
+      if (last?.seenAt === seenAt) return now - last.at > afterMs ? [id] : [];
+      observed.set(id, { seenAt, at: now });
       return [];
     });
-  }
+  };
 }
 
 export type NodeCordon = Readonly<{
@@ -46,38 +43,9 @@ export type NodeCordon = Readonly<{
   isDrain: boolean;
 }>;
 
-export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
-
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
   return rows.map((row) => ({ ...fieldsOf(row, 'network', 'node', 'reason'), isDrain: row.is_drain === 1 }));
-}
-
-/** Cordons or drains a node, or updates its cordon. */
-export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
-  const { network, node, reason, isDrain } = cordon;
-  const action = isDrain ? 'node.drain' : 'node.cordon';
-  return makeChange(store, async (trx, version) => {
-    const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
-    await upsertRow(trx, 'node_cordon', { network, node }, columns);
-    const detail = { network, node, reason };
-    await writeAudit(trx, version, { ...act, at: nowMs, action, detail });
-  });
-}
-
-/** @returns false if the node was not cordoned. */
-export function uncordonNode(
-  store: Store,
-  { network, node }: Pick<NodeCordon, 'network' | 'node'>,
-  act: CordonActor,
-  nowMs: number,
-): Promise<boolean> {
-  return makeChange(store, async (trx, version) => {
-    if ((await deleteRows(trx, 'node_cordon', { network, node })) === 0) return false;
-    const detail = { network, node };
-    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', detail });
-    return true;
-  });
 }
 
 export type GatewayHooks = Readonly<{
@@ -114,10 +82,6 @@ const GATEWAYS_MAX = 1_000;
 type ConnectionRow = Insertable<ConnectionTable>;
 type LaggedRow = Insertable<LaggedMinuteTable>;
 
-function* batchesOf<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let from = 0; from < items.length; from += BATCH_ROWS) yield items.slice(from, from + BATCH_ROWS);
-}
-
 const nameOf = ({ customer_id, minute }: LaggedRow): string => `${minute} ${customer_id}`;
 
 /** Reports the state of this gateway to the store and carries out requested actions. */
@@ -127,7 +91,7 @@ export class GatewayHeartbeat {
   readonly #hooks: GatewayHooks;
   readonly #row: Readonly<{ host: string; version: string; started_at: number }>;
   readonly #options: HeartbeatOptions;
-  readonly #deadGateways: DeadGatewayDetector;
+  readonly #findDead: ReturnType<typeof deadGatewayDetector>;
   /** Reported facts by connection; null while a write is unconfirmed. */
   readonly #reportedFacts = new Map<string, string | null>();
   readonly #reportedLagged = new Map<string, number>();
@@ -146,7 +110,7 @@ export class GatewayHeartbeat {
     this.#options = { ...heartbeatOptions, ...options };
     const state = new FailureState(this.#options.onState);
     this.#task = new PeriodicTask(() => state.guard(() => this.#refresh()), this.#options.checkIntervalMs);
-    this.#deadGateways = new DeadGatewayDetector(this.#options.goneAfterMs);
+    this.#findDead = deadGatewayDetector(this.#options.goneAfterMs);
     this.#row = { ...self, started_at: Date.now() };
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   }
@@ -213,13 +177,14 @@ export class GatewayHeartbeat {
   /** Writes only changes. Yields between writes, because SQLite runs synchronously. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
-    for (const batch of batchesOf(open)) {
+    for (const batch of chunk(open, BATCH_ROWS)) {
       const rows = batch.map((facts) => this.#connectionRow(facts, now));
       await this.#writeConnections(rows.filter(({ id, facts }) => this.#reportedFacts.get(id) !== facts));
       await setImmediate();
     }
     const ids = new Set(open.map(({ id }) => id));
-    for (const closed of batchesOf([...this.#reportedFacts.keys()].filter((id) => !ids.has(id)))) {
+    const gone = [...this.#reportedFacts.keys()].filter((id) => !ids.has(id));
+    for (const closed of chunk(gone, BATCH_ROWS)) {
       await this.#store.db.deleteFrom('connection').where('id', 'in', closed).execute();
       for (const id of closed) this.#reportedFacts.delete(id);
       await setImmediate();
@@ -254,7 +219,7 @@ export class GatewayHeartbeat {
     const names = new Set(rows.map(nameOf));
     for (const name of this.#reportedLagged.keys()) if (!names.has(name)) this.#reportedLagged.delete(name);
     const changed = rows.filter((row) => this.#reportedLagged.get(nameOf(row)) !== row.connections);
-    for (const batch of batchesOf(changed)) {
+    for (const batch of chunk(changed, BATCH_ROWS)) {
       await this.#store.db
         .insertInto('lagged_minute')
         .values(batch)
@@ -272,7 +237,7 @@ export class GatewayHeartbeat {
   async #sweep(now: number): Promise<void> {
     const { db } = this.#store;
     const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();
-    const deadIds = this.#deadGateways.findDead(gateways, this.#options.now());
+    const deadIds = this.#findDead(gateways, this.#options.now());
     if (deadIds.length > 0) await this.#forget(deadIds);
     // Removes close requests for connections of removed gateways.
     await db

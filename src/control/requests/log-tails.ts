@@ -23,7 +23,16 @@ export const tailLimits = {
 
 type TailLimits = Readonly<typeof tailLimits>;
 
-export type Follower = Readonly<{ id: string; isOperator: boolean }>;
+type Follower = Readonly<{ id: string; isOperator: boolean }>;
+
+type Tail = Readonly<{
+  store: Store;
+  customerId: string;
+  filter: Omit<LogFilter, 'from' | 'to'>;
+  now: () => number;
+  signal: AbortSignal;
+  follower: Follower;
+}>;
 
 /** Live tails of the request log across all gateways. Polls the store for new rows. */
 export class LogTails {
@@ -41,29 +50,17 @@ export class LogTails {
    * Streams new entries as JSON until the signal aborts.
    * @throws ApiError 429 when too many tails are open.
    */
-  follow(
-    store: Store,
-    customerId: string,
-    filter: Omit<LogFilter, 'from' | 'to'>,
-    now: () => number,
-    signal: AbortSignal,
-    follower: Follower | null = null,
-  ): AsyncIterable<string> {
+  follow(tail: Tail): AsyncIterable<string> {
+    const { signal } = tail;
     signal.throwIfAborted();
-    const limits = this.#limitsFor(customerId, follower);
+    const limits = this.#limitsFor(tail);
     this.#acquire(limits);
     // Not in the generator, which never runs if the client disconnects before the first read.
     signal.addEventListener('abort', () => this.#release(limits), { once: true });
-    return this.#entries(store, customerId, filter, now, signal);
+    return this.#entries(tail);
   }
 
-  async *#entries(
-    store: Store,
-    customerId: string,
-    filter: Omit<LogFilter, 'from' | 'to'>,
-    now: () => number,
-    signal: AbortSignal,
-  ): AsyncGenerator<string> {
+  async *#entries({ store, customerId, filter, now, signal }: Tail): AsyncGenerator<string> {
     const { pollIntervalMs, rowsMax, lookbackMs } = this.#limits;
     const startedAt = now();
     /** Ids of sent entries that the next poll may find again. */
@@ -83,15 +80,17 @@ export class LogTails {
     }
   }
 
-  #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
+  #limitsFor({ customerId, follower }: Tail): ReadonlyMap<string, number> {
     const { tailsMax, customerTailsMax, followerTailsMax, operatorTailsReserved } = this.#limits;
-    const limits = new Map([['all', tailsMax]]);
-    if (follower?.isOperator !== true) {
+    const limits = new Map([
+      ['all', tailsMax],
+      [`follower ${follower.id}`, followerTailsMax],
+    ]);
+    if (!follower.isOperator) {
       const reserved = Math.min(operatorTailsReserved, Math.floor(tailsMax / 2));
       limits.set('customers', tailsMax - reserved);
       limits.set(`customer ${customerId}`, customerTailsMax);
     }
-    if (follower !== null) limits.set(`follower ${follower.id}`, followerTailsMax);
     return limits;
   }
 

@@ -1,10 +1,8 @@
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
-import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
+import { fieldsOf, selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
-import { makeChange, writeAudit } from '../database/transaction.ts';
-import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 
@@ -71,27 +69,4 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
     .where('minute', '>', Math.floor(nowMs / 60_000) - HOUR_MINUTES)
     .executeTakeFirst();
   return Number(row?.connections ?? 0);
-}
-
-/** @returns false if the connection is unknown. */
-export async function requestClose(
-  store: Store,
-  customerId: string,
-  connectionId: string,
-  act: CordonActor,
-  nowMs: number,
-): Promise<boolean> {
-  const row = await findRow(store.db, 'connection', { id: connectionId, customer_id: customerId });
-  if (row === undefined) return false;
-  await makeChange(store, async (trx, version) => {
-    await trx
-      .insertInto('connection_close')
-      .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })
-      .onConflict((conflict) => conflict.column('connection_id').doNothing())
-      .execute();
-    const about = { customerId, keyId: row.key_id, at: nowMs };
-    const detail = { connection: connectionId, kind: row.kind };
-    await writeAudit(trx, version, { ...act, ...about, action: 'connection.close', detail });
-  });
-  return true;
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
@@ -70,10 +71,7 @@ export async function readStatuses(
   const byNetwork = Map.groupBy(rows, ({ network }) => network);
   const requests = [...byNetwork].flatMap(([network, ofNetwork]) => {
     const signatures = [...new Set(ofNetwork.map(({ signature }) => signature))];
-    const parts = Array.from({ length: Math.ceil(signatures.length / STATUSES_MAX) }, (_, index) =>
-      signatures.slice(index * STATUSES_MAX, (index + 1) * STATUSES_MAX),
-    );
-    return parts.map((part) =>
+    return chunk(signatures, STATUSES_MAX).map((part) =>
       fetchStatuses(source, network, part).catch(() => new Map<string, ChainStatus>()),
     );
   });

@@ -84,8 +84,7 @@ export class RequestWriter {
   }
 
   async stop(): Promise<void> {
-    await this.#task.stop();
-    await this.flush();
+    await this.#task.finish();
     await this.#retention.stop();
   }
 

@@ -38,29 +38,22 @@ export type DerivationLimits = Pick<
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
 /** Limits concurrent derivations, overall and per owner, so that one owner cannot take all slots. */
-export class KeyDerivation {
-  readonly #semaphore: PerKeySemaphore;
-
-  constructor(limits: DerivationLimits) {
-    this.#semaphore = new PerKeySemaphore({
-      permitsMax: limits.derivationsMax,
-      keyPermitsMax: limits.derivationsPerOwnerMax,
-      waitingMax: limits.derivationQueueMax,
-      keyWaitingMax: limits.derivationPerOwnerQueueMax,
-      waitMs: null,
-    });
-  }
-
-  forOwner(ownerId: string): DeriveKey {
-    return async (password, salt, iterations) => {
-      if (!(await this.#semaphore.acquire(ownerId))) throw new Failure('OVERLOADED');
-      const bytes = Buffer.from(password, 'utf8');
-      try {
-        return await deriveKey(bytes, salt, iterations, KEY_BYTES, 'sha256');
-      } finally {
-        bytes.fill(0);
-        this.#semaphore.release(ownerId);
-      }
-    };
-  }
+export function keyDerivation(limits: DerivationLimits): (ownerId: string) => DeriveKey {
+  const semaphore = new PerKeySemaphore({
+    permitsMax: limits.derivationsMax,
+    keyPermitsMax: limits.derivationsPerOwnerMax,
+    waitingMax: limits.derivationQueueMax,
+    keyWaitingMax: limits.derivationPerOwnerQueueMax,
+    waitMs: null,
+  });
+  return (ownerId) => async (password, salt, iterations) => {
+    if (!(await semaphore.acquire(ownerId))) throw new Failure('OVERLOADED');
+    const bytes = Buffer.from(password, 'utf8');
+    try {
+      return await deriveKey(bytes, salt, iterations, KEY_BYTES, 'sha256');
+    } finally {
+      bytes.fill(0);
+      semaphore.release(ownerId);
+    }
+  };
 }

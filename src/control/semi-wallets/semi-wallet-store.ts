@@ -8,7 +8,7 @@ import { isStoreUnavailable } from '../database/store-unavailable.ts';
 import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
 import { type Envelope, open, seal, simulateOpen } from './envelope.ts';
-import { KeyDerivation, type SemiWalletLimits, semiWalletLimits } from './key-derivation.ts';
+import { type DeriveKey, keyDerivation, type SemiWalletLimits, semiWalletLimits } from './key-derivation.ts';
 import {
   checkWalletQuota,
   findWallet,
@@ -58,7 +58,7 @@ export class SemiWalletStore {
   readonly #serverSeal: JsonSeal<Envelope>;
   readonly #limits: SemiWalletLimits;
   readonly #now: () => number;
-  readonly #derivation: KeyDerivation;
+  readonly #derivationFor: (ownerId: string) => DeriveKey;
   readonly #attemptLimit: AttemptLimiter;
 
   private constructor({ store, peppers, limits, now = Date.now }: SemiWalletsOptions) {
@@ -66,7 +66,7 @@ export class SemiWalletStore {
     this.#serverSeal = new JsonSeal(peppers, 'solway semi-custodial wallets');
     this.#limits = { ...semiWalletLimits, ...limits };
     this.#now = now;
-    this.#derivation = new KeyDerivation(this.#limits);
+    this.#derivationFor = keyDerivation(this.#limits);
     this.#attemptLimit = new AttemptLimiter(this.#limits, now);
   }
 
@@ -126,7 +126,7 @@ export class SemiWalletStore {
   }
 
   #encrypt(secretKey: Uint8Array, ownerId: string, password: string): Promise<Envelope> {
-    return seal(secretKey, password, this.#limits.iterations, this.#derivation.forOwner(ownerId));
+    return seal(secretKey, password, this.#limits.iterations, this.#derivationFor(ownerId));
   }
 
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {
@@ -149,7 +149,7 @@ export class SemiWalletStore {
     sealed: Sealed | null,
     password: string,
   ): Promise<DecryptedWallet | null> {
-    const keyOf = this.#derivation.forOwner(ownerId);
+    const keyOf = this.#derivationFor(ownerId);
     if (sealed === null) {
       await simulateOpen(password, this.#limits.iterations, keyOf);
       return null;

@@ -1,3 +1,4 @@
+import { chunk } from '../../base/chunk.ts';
 import type { MinSlot, MinSlotStore, SharedMinSlot } from '../../protocol/min-slot.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import type { LimitStore } from './limit-store.ts';
@@ -59,10 +60,9 @@ export class SharedMinSlotStore implements MinSlotStore {
   }
 
   #syncAll(): void {
-    const all = this.#requests;
+    const batches = chunk(this.#requests, MIN_SLOTS_MAX);
     this.#requests = [];
-    for (let at = 0; at < all.length; at += MIN_SLOTS_MAX)
-      void this.#syncBatch(all.slice(at, at + MIN_SLOTS_MAX));
+    for (const batch of batches) void this.#syncBatch(batch);
   }
 
   async #syncBatch(requests: readonly SlotSyncRequest[]): Promise<void> {

@@ -41,11 +41,12 @@ class StorageQuota {
     this.bytes += bytes;
   }
 
-  /** Counts a new file. @throws Failure STORAGE_FULL */
-  reserve(bytes: number): void {
+  /** Counts a new file. @returns false if it would exceed the quota. */
+  tryReserve(bytes: number): boolean {
     const { filesMax, totalMaxBytes } = this.#limits;
-    if (this.files + 1 > filesMax || this.bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
+    if (this.files + 1 > filesMax || this.bytes + bytes > totalMaxBytes) return false;
     this.add(bytes);
+    return true;
   }
 
   release(bytes: number): void {
@@ -232,8 +233,8 @@ export class FileStore implements FileBackend {
   }
 
   async #reserve({ cid, bytes }: SpooledFile): Promise<void> {
-    if (this.#sharedQuota === null) this.quota.reserve(bytes);
-    else await this.#sharedQuota.reserve(cid, bytes);
+    if (this.#sharedQuota !== null) await this.#sharedQuota.reserve(cid, bytes);
+    else if (!this.quota.tryReserve(bytes)) throw new Failure('STORAGE_FULL');
   }
 
   #settle({ cid, bytes }: SpooledFile, isStored: boolean): void {

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { openAsBlob } from 'node:fs';
 import { varint } from 'multiformats';
 import type { CID } from 'multiformats/cid';
 import { LEAF_BYTES } from './file-blocks.ts';
 import type { FileBackend } from './file-store.ts';
 import {
-  type ServiceBody,
   type ServiceResponse,
   StorageService,
   type StorageServiceLimits,
@@ -18,7 +16,7 @@ const toVarint = (value: number): Uint8Array =>
   varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)));
 
 /** Length-prefixed DAG-CBOR of `{"roots": [root], "version": 1}`. Source: CARv1, "Header"; RFC 8949. */
-function header(root: CID): Uint8Array {
+function header(root: CID): Buffer<ArrayBuffer> {
   const cbor = Buffer.concat([
     Buffer.from([0xa2, 0x65]),
     Buffer.from('roots'),
@@ -32,35 +30,18 @@ function header(root: CID): Uint8Array {
   return Buffer.concat([toVarint(cbor.length), cbor]);
 }
 
-const blockHead = (cid: CID, bytes: number): Uint8Array =>
+const blockHead = (cid: CID, bytes: number): Buffer<ArrayBuffer> =>
   Buffer.concat([toVarint(cid.bytes.length + bytes), cid.bytes]);
 
-const leafBytes = (file: SpooledFile, index: number): number =>
-  Math.min(LEAF_BYTES, file.bytes - index * LEAF_BYTES);
-
-async function* partOf(path: string, start: number, bytes: number): AsyncGenerator<Uint8Array, void> {
-  if (bytes > 0) yield* createReadStream(path, { start, end: start + bytes - 1 });
-}
-
-async function* chunks(file: SpooledFile): AsyncGenerator<Uint8Array, void> {
-  const { root, leaves, nodes } = file.blocks;
-  yield header(root);
+/** CAR file of a spooled file. @param content - bytes of the file. */
+function toCar({ blocks: { root, leaves, nodes } }: SpooledFile, content: Blob): Blob {
+  const parts: (Buffer<ArrayBuffer> | Blob)[] = [header(root)];
   for (const [index, cid] of leaves.entries()) {
-    yield blockHead(cid, leafBytes(file, index));
-    yield* partOf(file.path, index * LEAF_BYTES, leafBytes(file, index));
+    const leaf = content.slice(index * LEAF_BYTES, (index + 1) * LEAF_BYTES);
+    parts.push(blockHead(cid, leaf.size), leaf);
   }
-  for (const { cid, bytes } of nodes) {
-    yield blockHead(cid, bytes.length);
-    yield bytes;
-  }
-}
-
-function toCar(file: SpooledFile): ServiceBody {
-  const { root, leaves, nodes } = file.blocks;
-  let bytes = header(root).length + file.bytes;
-  for (const [index, cid] of leaves.entries()) bytes += blockHead(cid, leafBytes(file, index)).length;
-  for (const { cid, bytes: node } of nodes) bytes += blockHead(cid, node.length).length + node.length;
-  return { type: 'application/vnd.ipld.car', bytes, chunks: chunks(file) };
+  for (const { cid, bytes } of nodes) parts.push(blockHead(cid, bytes.length), Buffer.from(bytes));
+  return new Blob(parts, { type: 'application/vnd.ipld.car' });
 }
 
 export type KuboBackendOptions = Readonly<{
@@ -85,37 +66,28 @@ const ADD = `/api/v0/add?${new URLSearchParams({
 const IMPORT = '/api/v0/dag/import?pin-roots=true';
 
 /** Stores and pins files on a Kubo node. */
-export class KuboBackend implements FileBackend {
-  readonly #service: StorageService;
+export function kuboBackend({ url, authorization, limits }: KuboBackendOptions) {
+  const service = new StorageService(url, authorization ?? null, { ...storageServiceLimits, ...limits });
+  return {
+    /** Adds the file. If the node computes a different CID, imports our blocks instead. */
+    async store(file: SpooledFile): Promise<void> {
+      const content = await openAsBlob(file.path, { type: 'application/octet-stream' });
+      if ((await add(service, content)) !== file.cid) await importBlocks(service, file, content);
+    },
+    close: () => service.close(),
+  } satisfies FileBackend & { close(): Promise<void> };
+}
 
-  constructor({ url, authorization, limits }: KuboBackendOptions) {
-    const service = { ...storageServiceLimits, ...limits };
-    this.#service = new StorageService(url, authorization ?? null, service);
-  }
+async function add(service: StorageService, content: Blob): Promise<string> {
+  const hash = linesOf(await service.request('POST', ADD, content)).at(-1)?.Hash;
+  if (typeof hash !== 'string') throw storageUnavailable('the Kubo node returned no CID');
+  return hash;
+}
 
-  /** Adds the file. If the node computes a different CID, imports our blocks instead. */
-  async store(file: SpooledFile): Promise<void> {
-    const found = await this.#add(file);
-    if (found !== file.cid) await this.#import(file);
-  }
-
-  close(): Promise<void> {
-    return this.#service.close();
-  }
-
-  async #add(file: SpooledFile): Promise<string> {
-    const pieces = partOf(file.path, 0, file.bytes);
-    const body = toMultipart({ type: 'application/octet-stream', bytes: file.bytes, chunks: pieces });
-    const hash = linesOf(await this.#service.request('POST', ADD, body)).at(-1)?.Hash;
-    if (typeof hash !== 'string') throw storageUnavailable('the Kubo node returned no CID');
-    return hash;
-  }
-
-  async #import(file: SpooledFile): Promise<void> {
-    const lines = linesOf(await this.#service.request('POST', IMPORT, toMultipart(toCar(file))));
-    const root = lines.map(({ Root }) => Root).find((one) => one?.Cid?.['/'] === file.cid);
-    if (!root || root.PinErrorMsg) throw storageUnavailable('the Kubo node did not pin the file');
-  }
+async function importBlocks(service: StorageService, file: SpooledFile, content: Blob): Promise<void> {
+  const lines = linesOf(await service.request('POST', IMPORT, toCar(file, content)));
+  const root = lines.map(({ Root }) => Root).find((one) => one?.Cid?.['/'] === file.cid);
+  if (!root || root.PinErrorMsg) throw storageUnavailable('the Kubo node did not pin the file');
 }
 
 type ResponseLine = {
@@ -131,21 +103,4 @@ function linesOf({ status, text }: ServiceResponse): ResponseLine[] {
   } catch {
     throw storageUnavailable('the Kubo node returned invalid JSON');
   }
-}
-
-function toMultipart({ type, bytes, chunks }: ServiceBody): ServiceBody {
-  const boundary = randomUUID();
-  const disposition = 'content-disposition: form-data; name="file"; filename="file"';
-  const head = Buffer.from(`--${boundary}\r\n${disposition}\r\ncontent-type: ${type}\r\n\r\n`);
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const whole = async function* (): AsyncGenerator<Uint8Array, void> {
-    yield head;
-    yield* chunks;
-    yield tail;
-  };
-  return {
-    type: `multipart/form-data; boundary=${boundary}`,
-    bytes: head.length + bytes + tail.length,
-    chunks: whole(),
-  };
 }

@@ -9,7 +9,7 @@ import {
   storageLimits,
 } from './file-store.ts';
 import { FileUploads } from './file-uploads.ts';
-import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
+import { type KuboBackendOptions, kuboBackend } from './kubo-backend.ts';
 import { PinningService, type PinningServiceOptions, pinningBackend } from './pinning-backend.ts';
 import { UploadSpool } from './upload-spool.ts';
 
@@ -69,7 +69,7 @@ export async function openStorageCounter(options: StorageOptions): Promise<Stora
 
 export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
   const { uploadsTo, closeAfter } = await openFolders(options);
-  const backend = new KuboBackend(node);
+  const backend = kuboBackend(node);
   return { uploads: uploadsTo(backend), fileStore: null, blocks: null, close: () => closeAfter(backend) };
 }
 

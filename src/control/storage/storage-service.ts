@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, FormData, request } from 'undici';
 import { Failure } from '../../protocol/errors.ts';
 
 export const storageServiceLimits = {
@@ -13,9 +13,6 @@ export const storageServiceLimits = {
 };
 
 export type StorageServiceLimits = Readonly<typeof storageServiceLimits>;
-
-/** `bytes` is the total length; `chunks` can be read only once. */
-export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
 
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
@@ -39,17 +36,20 @@ export class StorageService {
     });
   }
 
-  /** @throws Failure STORAGE_UNAVAILABLE if no complete response arrives. An error status does not throw. */
-  async request(method: 'GET' | 'POST', path: string, body?: ServiceBody | string): Promise<ServiceResponse> {
+  /**
+   * @param body - JSON, or a file to send in a form.
+   * @throws Failure STORAGE_UNAVAILABLE if no complete response arrives. An error status does not throw.
+   */
+  async request(method: 'GET' | 'POST', path: string, body?: Blob | string): Promise<ServiceResponse> {
     const { exchangeMaxMs, silenceMs } = this.#limits;
-    const headers = contentHeaders(body);
+    const headers: Record<string, string> = { accept: 'application/json' };
     if (this.#authorization !== null) headers.authorization = this.#authorization;
+    if (typeof body === 'string') headers['content-type'] = 'application/json';
     try {
       const response = await request(`${this.#url}${path}`, {
         method,
-        headers: { accept: 'application/json', ...headers },
-        // undici also accepts async iterables.
-        body: (typeof body === 'object' ? body.chunks : (body ?? null)) as string | null,
+        headers,
+        body: body instanceof Blob ? formOf(body) : (body ?? null),
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(exchangeMaxMs),
         headersTimeout: silenceMs,
@@ -66,16 +66,16 @@ export class StorageService {
   }
 }
 
-function contentHeaders(body: ServiceBody | string | undefined): Record<string, string> {
-  if (body === undefined) return {};
-  if (typeof body === 'string') return { 'content-type': 'application/json' };
-  return { 'content-type': body.type, 'content-length': String(body.bytes) };
+function formOf(file: Blob): FormData {
+  const form = new FormData();
+  form.append('file', file, 'file');
+  return form;
 }
 
 /** Returns only the error code, because the message may contain the address and its credentials. */
 function codeOf(thrown: unknown): string {
-  const { code, name } = thrown as NodeJS.ErrnoException;
-  return code ?? name;
+  const { code, name } = thrown as Readonly<{ code?: unknown; name: string }>;
+  return typeof code === 'string' ? code : name;
 }
 
 /** @param what - our own text; must not contain text from the service. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chunk } from '../../base/chunk.ts';
 import type { UsageMeter, UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -160,9 +161,7 @@ export class UsageWriter {
   }
 
   async #writePending(): Promise<void> {
-    const entries = [...this.#pending];
-    for (let from = 0; from < entries.length; from += this.#batchRows) {
-      const batch = entries.slice(from, from + this.#batchRows);
+    for (const batch of chunk([...this.#pending], this.#batchRows)) {
       this.#lateRows += await storeUsage(
         this.#options.store,
         this.epoch,

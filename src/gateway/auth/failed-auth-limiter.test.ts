@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clientInfoFor } from '../../../test/project/callers.ts';
 import { type ClientInfo, unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
-import { FailedAuthLimiter, type FailedAuthOptions } from './failed-auth-limiter.ts';
+import { FailedAuthLimiter, type FailedAuthOptions, failedAuthOptions } from './failed-auth-limiter.ts';
 
 const client = clientInfoFor('192.0.2.1');
 
@@ -21,9 +21,14 @@ function rejectionOf(limiter: FailedAuthLimiter, from: ClientInfo, nowMs = 0): F
 
 describe('failed-authentication limiter', () => {
   const open = (options: Partial<FailedAuthOptions> = {}) =>
-    new FailedAuthLimiter({ failedAuthPerMinute: 3, blockMs: 10_000, ...options });
+    new FailedAuthLimiter({
+      ...failedAuthOptions,
+      failedAuthPerMinute: 3,
+      failedAuthBlockMs: 10_000,
+      ...options,
+    });
 
-  it('blocks an address at the limit per minute, for blockMs', () => {
+  it('blocks an address at the limit per minute, for failedAuthBlockMs', () => {
     const limiter = open();
     fail(limiter, client, 2, 1_000);
     expect(rejectionOf(limiter, client, 1_000)).toBeNull();
@@ -59,14 +64,14 @@ describe('failed-authentication limiter', () => {
   });
 
   it('does not count exempt addresses and proxies', () => {
-    const limiter = open({ exempt: ['198.51.100.0/24'] });
+    const limiter = open({ failedAuthExempt: ['198.51.100.0/24'] });
     const proxy = { ...client, isProxy: true };
     for (const from of [clientInfoFor('198.51.100.1'), proxy, unknownClient]) {
       fail(limiter, from, 10);
       expect(rejectionOf(limiter, from)).toBeNull();
     }
     expect(limiter.size).toBe(0);
-    const usual = new FailedAuthLimiter({ failedAuthPerMinute: 1 });
+    const usual = new FailedAuthLimiter({ ...failedAuthOptions, failedAuthPerMinute: 1 });
     for (const from of [clientInfoFor('127.0.0.1'), clientInfoFor('::1')]) fail(usual, from, 1);
     expect(usual.size).toBe(0);
   });

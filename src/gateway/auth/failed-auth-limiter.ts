@@ -1,6 +1,5 @@
 import { Lru } from '../../base/cache/lru.ts';
 import { CidrSet } from '../../base/ip-address.ts';
-import { withDefaults } from '../../base/with-defaults.ts';
 import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 
@@ -8,11 +7,11 @@ export const failedAuthOptions = {
   /** Number of invalid keys in one minute that causes an address to be blocked. */
   failedAuthPerMinute: 120,
   /** How long the address is blocked, whatever key it sends. */
-  blockMs: 60_000,
+  failedAuthBlockMs: 60_000,
   /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
   /** Never blocked: all clients of a proxy on the same host share these addresses. */
-  exempt: ['127.0.0.0/8', '::1'] as readonly string[],
+  failedAuthExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
 export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
@@ -30,10 +29,11 @@ export class FailedAuthLimiter {
   /** While false, `check` has no effect. */
   hasFailures = false;
 
-  constructor(options: Partial<FailedAuthOptions> = {}) {
-    this.#options = withDefaults(failedAuthOptions, options);
-    this.#exempt = new CidrSet(this.#options.exempt);
-    this.#counts = new Lru(this.#options.addressesMax);
+  /** @param options - read on each use, because a reload may change them. */
+  constructor(options: FailedAuthOptions = failedAuthOptions) {
+    this.#options = options;
+    this.#exempt = new CidrSet(options.failedAuthExempt);
+    this.#counts = new Lru(options.addressesMax);
   }
 
   get size(): number {
@@ -54,9 +54,9 @@ export class FailedAuthLimiter {
     const count = this.#countFor(ip.site, nowMs);
     this.hasFailures = true;
     count.failures += 1;
-    const { failedAuthPerMinute, blockMs } = this.#options;
+    const { failedAuthPerMinute, failedAuthBlockMs } = this.#options;
     if (count.failures < failedAuthPerMinute) return;
-    count.blockedUntilMs = nowMs + blockMs;
+    count.blockedUntilMs = nowMs + failedAuthBlockMs;
     // The count restarts after the block.
     count.failures = 0;
     count.sinceMs = count.blockedUntilMs;

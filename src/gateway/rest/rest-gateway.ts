@@ -21,13 +21,17 @@ import type { PipelineParts } from '../pipeline.ts';
 import { type RestLimits, restLimits } from './limits.ts';
 import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
 
-export const restWindowOptions = ({
-  requestsPerMinute,
-  familiesMax,
-}: Pick<RestLimits, 'requestsPerMinute' | 'familiesMax'>) => ({
-  requestsMax: requestsPerMinute,
+export const restWindowOptions = (
+  limits: Pick<RestLimits, 'requestsPerMinute' | 'familiesMax'>,
+  isShared = false,
+) => ({
+  // Read on each use, because a reload may change the limit.
+  get requestsMax() {
+    return limits.requestsPerMinute;
+  },
   windowMs: 60_000,
-  namesMax: familiesMax * endpointGroups.length,
+  namesMax: limits.familiesMax * endpointGroups.length,
+  isShared,
 });
 
 /** Credits reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */

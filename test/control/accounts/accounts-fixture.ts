@@ -60,16 +60,16 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
     accounts,
     configuration: () => ({ server: { port: 1 } }),
     configurationFile: null,
-    service: {
+    service: () => ({
       version: 'test',
       signUp: accounts.signUp,
       oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
       network: 'mainnet-beta',
-      urls: () => ({ http: ORIGIN, ws: 'ws://solway.test', grpc: null }),
-      hasShredStage: () => false,
-      mode: () => 'production',
+      urls: { http: ORIGIN, ws: 'ws://solway.test', grpc: null },
+      hasShredStage: false,
+      mode: 'production',
       plans: [{ id: 'default', name: 'default' }],
-    },
+    }),
   };
   const api = new ControlApi({ services, handlers: withValidatedOutput(buildHandlers(services)), log });
   const mailReset = async (to: string, token: string) =>

@@ -125,7 +125,9 @@ describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
       followerTailsMax: 2,
       operatorTailsReserved: 1,
     });
-    Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+    Object.assign(fixture.services, {
+      log: { settings: { sampleRatio: 1, perSecond: 1, retentionHours: 1 }, tails },
+    });
     const http = httpOf({});
     const viewers = [];
     for (const name of ['a', 'b', 'c'])

@@ -82,8 +82,12 @@ describeOnSqlite('the key routes', ({ open }) => {
     const gold = await make({ planId: 'gold' }, admin);
     expect([gold.status, Object.keys(gold.json.error.fields)]).toEqual([403, ['planId']]);
     expect((await make({ planId: 'rehearsal' })).json.error.code).toBe('INVALID_FIELDS');
+    for (const fields of [{ name: ' ' }, { networks: [] }, { cidrs: Array(101).fill('192.0.2.1') }])
+      expect((await make(fields)).json.error.fields).toHaveProperty(Object.keys(fields));
     expect((await make({}, viewer)).status).toBe(403);
     const { key } = (await make()).json;
+    const late = await operator.post(at(`/${key.id}/rotate`), { overlapMs: 91 * 24 * HOUR });
+    expect([late.status, Object.keys(late.json.error.fields)]).toEqual([422, ['overlapMs']]);
     const full = await make();
     expect([full.status, full.json.error.code]).toEqual([409, 'LIMIT']);
     const cut = await operator.post(at(`/${key.id}/cut`));

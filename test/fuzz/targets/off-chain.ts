@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createLogger } from '../../../src/base/log.ts';
 import { buildBlocks } from '../../../src/control/storage/file-blocks.ts';
-import { KuboBackend } from '../../../src/control/storage/kubo-backend.ts';
+import { kuboBackend } from '../../../src/control/storage/kubo-backend.ts';
 import { PinningService } from '../../../src/control/storage/pinning-backend.ts';
 import type { SpooledFile } from '../../../src/control/storage/upload-spool.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
@@ -134,7 +134,7 @@ const path = join(scratchFolder('storage-nodes'), 'file');
 writeFileSync(path, CONTENT);
 const blocks = await buildBlocks(Readable.from([CONTENT]));
 const file: SpooledFile = { path, cid: CID, bytes: CONTENT.length, type: null, blocks };
-const kubo = new KuboBackend({ url, limits });
+const kubo = kuboBackend({ url, limits });
 const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, watchedMax: 0 } as never });
 
 export const storageNodesTarget: Target = {

@@ -24,8 +24,7 @@ import {
 } from '../../../src/control/api/server/read-request.ts';
 import { BackupError, backupTables } from '../../../src/control/database/backup/backup.ts';
 import { readBackupFile } from '../../../src/control/database/backup/backup-file.ts';
-import { KeyOperationError } from '../../../src/control/keys/key-register.ts';
-import { readScannerKey, ScannerSignatures } from '../../../src/control/keys/leaked-keys.ts';
+import { readScannerKey, reportVerifier } from '../../../src/control/keys/leaked-keys.ts';
 import {
   checkRules,
   noRules,
@@ -117,7 +116,7 @@ export const keyRulesTarget: Target = {
       const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
       const refusal = rejectionOf({ rules } as never, { client, network: null } as never);
       if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
-    }, KeyOperationError);
+    }, ApiError);
   },
 };
 
@@ -376,7 +375,7 @@ const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime
 const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const REPORT = Buffer.from('[{"token":"a","type":"solway_key"}]');
 const signature = sign('sha256', REPORT, privateKey).toString('base64');
-const scanners = new ScannerSignatures([{ id: 'k', pem }]);
+const isSigned = reportVerifier([{ id: 'k', pem }]);
 
 export const leakReportTarget: Target = {
   seeds: [Buffer.from(signature), Buffer.from(pem), REPORT],
@@ -384,9 +383,8 @@ export const leakReportTarget: Target = {
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString('latin1');
     const isRight = Buffer.from(text, 'base64').equals(Buffer.from(signature, 'base64'));
-    if (scanners.verify(REPORT, 'k', text) && !isRight) throw new Error('accepted another signature');
-    if (scanners.verify(bytes, 'k', signature) !== REPORT.equals(bytes))
-      throw new Error('accepted another report');
+    if (isSigned(REPORT, 'k', text) && !isRight) throw new Error('accepted another signature');
+    if (isSigned(bytes, 'k', signature) !== REPORT.equals(bytes)) throw new Error('accepted another report');
     return readScannerKey(text) !== null;
   },
 };

@@ -8,7 +8,8 @@ import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
-type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
+type AuditedChange = Pick<AuditEntry, 'action' | 'keyId' | 'detail'> &
+  Readonly<{ customerId: string | null }>;
 
 /**
  * Makes a change and writes its audit entry in one transaction. Data that `work` reads cannot change until the commit.

@@ -4,7 +4,7 @@ import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
-import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
+import { DEFAULT_PLAN_ID } from '../../plans.ts';
 import { conflict, forbidden, invalidField, limitReached } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
@@ -103,7 +103,10 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
     const { set, detail } = differences(row, change);
     if (Object.keys(set).length === 0) return [customerJson(row), null];
     await updateRows(trx, 'customer', { id }, { ...set, version });
-    if (set.plan_id !== undefined) await moveKeysOfPlan(trx, id, row.plan_id, set.plan_id);
+    const { plan_id } = set;
+    // Keys with a plan of their own keep it.
+    const keys = { customer_id: id, plan_id: row.plan_id };
+    if (plan_id !== undefined) await updateRows(trx, 'api_key', keys, { plan_id });
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];
   });
 }

@@ -29,7 +29,7 @@ type InvitationInput = Pick<InvitationTable, 'customer_id' | 'email' | 'role' | 
 
 /** The token is in the fragment, which browsers do not send to servers. */
 function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
-  const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http);
+  const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service().urls.http);
   return `${origin}/invite#token=${token}`;
 }
 
@@ -65,7 +65,7 @@ async function mail(
   link: string,
 ): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  const waitMs = mailRateLimiter?.take({ customer, sender: concurrencyKeyOf(caller), to }) ?? 0;
+  const waitMs = mailRateLimiter?.({ customer, sender: concurrencyKeyOf(caller), to }) ?? 0;
   if (waitMs > 0) return false;
   const text = [
     'You are invited to Solway. Open',
@@ -129,6 +129,13 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
   });
 }
 
+async function inviteByMail(services: ApiServices, input: InvitationInput, context: ApiContext) {
+  const { token, row } = await invite(services, input, context);
+  const link = linkOf(services, context, token);
+  const mailed = await mail(services, context, input.customer_id, input.email, link);
+  return { invitation: invitationJson(row), link, mailed };
+}
+
 async function readInvitation({ store, now }: ApiServices, token: string) {
   const row = await findInvitationByToken(store.db, token, now());
   if (row === null) throw noSuchInvitation();
@@ -139,23 +146,15 @@ async function readInvitation({ store, now }: ApiServices, token: string) {
 
 export const invitationHandlers = (services: ApiServices) =>
   defineHandlers({
-    'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
-      const input = { ...body, customer_id: path.customer, is_operator: 0 };
-      const { token, row } = await invite(services, input, context);
-      const link = linkOf(services, context, token);
-      const mailed = await mail(services, context, path.customer, body.email, link);
-      return { invitation: invitationJson(row), link, mailed };
-    },
+    'POST /customers/{customer}/invitations': ({ path, body }, context) =>
+      inviteByMail(services, { ...body, customer_id: path.customer, is_operator: 0 }, context),
     'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
       revokeInvitation(services, path.customer, path.invitation, context),
     'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
-      const { email } = body;
-      const input = { customer_id: DEFAULT_CUSTOMER_ID, email, role: 'owner', is_operator: 1 } as const;
-      const { token } = await invite(services, input, context);
-      const link = linkOf(services, context, token);
-      await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
+      const input = { ...body, customer_id: DEFAULT_CUSTOMER_ID, role: 'owner', is_operator: 1 } as const;
+      const { link } = await inviteByMail(services, input, context);
       return { link };
     },
   });

@@ -11,22 +11,16 @@ import {
   rotateKey,
 } from '../../keys/change-key.ts';
 import { createKey } from '../../keys/create-key.ts';
-import {
-  findKeyOwner,
-  KeyOperationError,
-  type KeyRegister,
-  listKeys,
-  readFamily,
-} from '../../keys/key-register.ts';
+import { findKeyOwner, type KeyRegister, listKeys, readFamily } from '../../keys/key-register.ts';
 import {
   reportLeaks,
-  ScannerSignatures,
+  reportVerifier,
   SIGNATURE_HEADER,
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/delivery-queue.ts';
 import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
-import { ApiError, forbidden, unauthorized } from '../api-error.ts';
+import { forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
@@ -55,24 +49,6 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
 
 /** Plan for testing the handling of limits. Every customer may choose this plan. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
-
-const statuses = {
-  'not-found': [404, 'NOT_FOUND'],
-  'wrong-state': [409, 'WRONG_STATE'],
-  invalid: [422, 'INVALID_FIELDS'],
-  limit: [409, 'LIMIT'],
-} as const;
-
-async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof KeyOperationError)) throw error;
-    const [status, code] = statuses[error.reason];
-    const fields = error.field === null ? {} : { fields: { [error.field]: error.message } };
-    throw new ApiError(status, code, error.message, fields);
-  }
-}
 
 function keyRegisterFor(
   { store, peppers, now, keys }: ApiServices,
@@ -107,9 +83,9 @@ async function checkPlanChoice(
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
-  const signatures = new ScannerSignatures(services.keys.scannerKeys);
+  const isSigned = reportVerifier(services.keys.scannerKeys);
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
-    const result = await mapKeyErrors(work);
+    const result = await work;
     const timeoutAbort = new AbortController();
     const refreshTimeout = delay(REFRESH_MAX_MS, null, { signal: timeoutAbort.signal }).catch(() => null);
     await Promise.race([services.refreshKeys?.(), refreshTimeout]);
@@ -136,7 +112,7 @@ export function keyHandlers(services: ApiServices) {
       return applyChange(createKey(keyRegisterFor(services, context, path.customer), body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
-      mapKeyErrors(readFamily(keyRegisterFor(services, context, path.customer), path.key)),
+      readFamily(keyRegisterFor(services, context, path.customer), path.key),
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
       applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
@@ -154,7 +130,7 @@ export function keyHandlers(services: ApiServices) {
     'POST /keys/whose': ({ body }, context) => findKeyOwner(keyRegisterFor(services, context), body.text),
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
-      if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
+      if (!isSigned(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
         throw unauthorized(
           'WRONG_SIGNATURE',
           'Sign the report with a key of this service: see keys.scanner_keys',

@@ -1,16 +1,17 @@
-import { fieldsOf } from '../../database/rows.ts';
+import { fieldsOf, findRow } from '../../database/rows.ts';
 import { isEntryId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
-import { laggedLastHour, readConnections, requestClose } from '../../requests/read-gateways.ts';
+import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
 import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { type ApiError, invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
-import { concurrencyKeyOf, defineHandlers } from '../handler.ts';
+import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices, LogServices } from '../services.ts';
+import { withAudit } from './audit.ts';
 
 type LogsInput = ParsedRouteInput<'GET /customers/{customer}/logs'>;
 
@@ -18,9 +19,7 @@ const HOUR_MS = 3_600_000;
 
 /** Without a gateway, nothing is logged. */
 const noLog: LogServices = {
-  share: 0,
-  perSecond: 0,
-  keptHours: retentionLimits.retentionHours,
+  settings: { sampleRatio: 0, perSecond: 0, retentionHours: retentionLimits.retentionHours },
   tails: new LogTails(),
 };
 
@@ -36,7 +35,7 @@ const noSuch = (what: string): ApiError =>
 
 async function listLog(services: ApiServices, { path, query }: LogsInput) {
   const { store, now } = services;
-  const { share, perSecond, keptHours } = services.log ?? noLog;
+  const { sampleRatio: share, perSecond, retentionHours: keptHours } = (services.log ?? noLog).settings;
   const { cursor, limit, from, to, ...fields } = query;
   const after = decodeCursor(cursor, 'string');
   const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
@@ -64,6 +63,21 @@ async function listConnections(
   return { items, totals, laggedLastHour: await laggedLastHour(store, path.customer, now()) };
 }
 
+function closeConnection(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+  return withAudit(services, context, async (trx) => {
+    const row = await findRow(trx, 'connection', { id, customer_id: customerId });
+    if (row === undefined) throw noSuch('connection');
+    await trx
+      .insertInto('connection_close')
+      .values({ connection_id: id, gateway: row.gateway, asked_at: services.now() })
+      .onConflict((conflict) => conflict.column('connection_id').doNothing())
+      .execute();
+    const detail = { connection: id, kind: row.kind };
+    const change = { action: 'connection.close', customerId, keyId: row.key_id, detail };
+    return [{ done: true as const }, change];
+  });
+}
+
 async function listTransactions(
   { store, dispatcher }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
@@ -88,7 +102,8 @@ export const logHandlers = (services: ApiServices) =>
       const { from: _, to: __, ...filter } = query;
       const { tails } = services.log ?? noLog;
       const follower = { id: concurrencyKeyOf(caller), isOperator: role === 'operator' };
-      return tails.follow(services.store, path.customer, filter, services.now, signal, follower);
+      const { store, now } = services;
+      return tails.follow({ store, customerId: path.customer, filter, now, signal, follower });
     },
     async 'GET /customers/{customer}/logs/{entry}'({ path }) {
       const { customer, entry } = path;
@@ -97,11 +112,7 @@ export const logHandlers = (services: ApiServices) =>
       return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
     },
     'GET /customers/{customer}/connections': (input) => listConnections(services, input),
-    async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
-      const { customer, connection } = path;
-      const isRequested = await requestClose(services.store, customer, connection, context, services.now());
-      if (!isRequested) throw noSuch('connection');
-      return { done: true };
-    },
+    'DELETE /customers/{customer}/connections/{connection}': ({ path }, context) =>
+      closeConnection(services, path.customer, path.connection, context),
     'GET /customers/{customer}/transactions': (input) => listTransactions(services, input),
   });

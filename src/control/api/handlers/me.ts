@@ -32,7 +32,6 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
 export const meHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /me': async (_given, { caller }) => {
-      const { service } = services;
       const [user, customers, operator] = await Promise.all([
         userOf(services, caller),
         customersOf(services, caller),
@@ -42,15 +41,8 @@ export const meHandlers = (services: ApiServices) =>
         user,
         customers,
         service: {
-          version: service.version,
-          signUp: service.signUp,
-          network: service.network,
+          ...services.service(),
           needsSetup: operator === undefined,
-          oidc: [...service.oidc],
-          urls: service.urls(),
-          hasShredStage: service.hasShredStage(),
-          mode: service.mode(),
-          plans: [...service.plans],
           mail: services.mailer !== null,
         },
       };

@@ -1,13 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
-import { countRows, fieldsOf } from '../../database/rows.ts';
+import { countRows, deleteRows, fieldsOf, findRow, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
 import {
   ADDED_NODES_MAX,
   type AddedNode,
   deleteNode,
-  findNodeRow,
   insertNode,
   type NodeSeal,
   type NodeSettings,
@@ -15,7 +14,7 @@ import {
   updateNode,
 } from '../../nodes/added-nodes.ts';
 import type { NodeServices } from '../../nodes/node-feed.ts';
-import { cordonNode, type NodeCordon, uncordonNode } from '../../requests/gateway-heartbeat.ts';
+import type { NodeCordon } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
@@ -44,7 +43,7 @@ async function checkNotLast(
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
   if (isGone && isLast(inService)) throw lastNode('LAST_NODE', '', 'calls fail');
-  if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
+  if (network === service().network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
     throw lastNode('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
@@ -70,7 +69,7 @@ const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   ...fieldsOf(row, 'name', 'network', 'created_by', 'created_at'),
   hasWs: row.has_ws === 1,
   hasGrpc: row.has_grpc === 1,
-  options: seal?.open(row)?.settings.options ?? null,
+  options: seal?.open(row, row.network, row.name)?.options ?? null,
 });
 
 const endpointsOf = ({ ws, grpc }: NodeSettings) => ({ hasWs: ws !== null, hasGrpc: grpc !== null });
@@ -81,7 +80,7 @@ function requireNodeServices({ nodes }: ApiServices): NodeServices {
 }
 
 async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
-  const row = await findNodeRow(services.store.db, name);
+  const row = await findRow(services.store.db, 'upstream_node', { name });
   if (row !== undefined) return row;
   const { nodes } = await readGateways(services.store);
   const own = requireNodeServices(services).fixed();
@@ -101,7 +100,7 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
   const { fixed } = requireNodeServices(services);
   const isFixed = fixed().some((node) => node.name === name);
-  if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
+  if (!isFixed && (await findRow(db, 'upstream_node', { name })) === undefined) return;
   throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
     fields: { name: 'is in use. Choose another name' },
   });
@@ -212,18 +211,18 @@ async function change(
 ) {
   const nodeServices = requireNodeServices(services);
   const row = await addedRow(services, name);
-  const before = nodeServices.seal.open(row);
-  if (before === null) throw cannotDecrypt(name);
   const { network } = row;
-  const settings = nodeServices.parse(mergeSettings(row, before.settings, body));
+  const before = nodeServices.seal.open(row, network, name);
+  if (before === null) throw cannotDecrypt(name);
+  const settings = nodeServices.parse(mergeSettings(row, before, body));
   const node: AddedNode = { name, network, settings };
   // Must come before the probe, because the probe already sends the headers.
-  checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
-  const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
+  checkHeaderTargets(before, settings, body.headers !== undefined);
+  const losesGeyser = before.grpc !== null && settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLast(services, network, name, false);
   const report = await requireUsable(nodeServices, node, body.force);
   await withAudit(services, context, async (trx, version) => {
-    const now = await findNodeRow(trx, name);
+    const now = await findRow(trx, 'upstream_node', { name });
     if (now?.version !== row.version) throw conflict('CHANGED', `${name} was changed meanwhile. Try again.`);
     await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
     const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
@@ -265,10 +264,27 @@ async function checkNodeExists({ store }: ApiServices, node: string, network: Ne
   throw notFound(`No gateway has a node "${node}" on ${network}. GET /upstreams lists the nodes.`);
 }
 
-async function cordon(services: ApiServices, nodeCordon: NodeCordon, context: ApiContext) {
-  await checkNodeExists(services, nodeCordon.node, nodeCordon.network);
-  await cordonNode(services.store, nodeCordon, context, services.now());
-  return { done: true as const };
+async function cordon(
+  services: ApiServices,
+  { network, node, reason, isDrain }: NodeCordon,
+  context: ApiContext,
+) {
+  await checkNodeExists(services, node, network);
+  return withAudit(services, context, async (trx) => {
+    const columns = { reason, actor: context.actor, at: services.now(), is_drain: isDrain ? 1 : 0 };
+    await upsertRow(trx, 'node_cordon', { network, node }, columns);
+    const action = isDrain ? 'node.drain' : 'node.cordon';
+    return [{ done: true as const }, { action, customerId: null, detail: { network, node, reason } }];
+  });
+}
+
+function uncordon(services: ApiServices, network: Network, node: string, context: ApiContext) {
+  return withAudit(services, context, async (trx) => {
+    if ((await deleteRows(trx, 'node_cordon', { network, node })) === 0)
+      throw conflict('NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
+    const detail = { network, node };
+    return [{ done: true as const }, { action: 'node.uncordon', customerId: null, detail }];
+  });
 }
 
 export const upstreamHandlers = (services: ApiServices) =>
@@ -286,9 +302,6 @@ export const upstreamHandlers = (services: ApiServices) =>
       if (!force) await checkNotLast(services, network, node, true);
       return cordon(services, { network, node, reason, isDrain: true }, context);
     },
-    async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
-      const { store, now } = services;
-      if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
-      throw conflict('NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
-    },
+    'POST /upstreams/{node}/uncordon': ({ path, body }, context) =>
+      uncordon(services, body.network, path.node, context),
   });

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { fieldsOf } from '../../database/rows.ts';
+import { fieldsOf, findRow } from '../../database/rows.ts';
+import type { Schema } from '../../database/schema.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/delivery-queue.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
 import { deliverNotice } from '../../notifications/notifier.ts';
-import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
+import { addTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
 import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError, invalidField, limitReached, notFound } from '../api-error.ts';
 import { email } from '../contract/values.ts';
@@ -60,13 +62,15 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   });
 }
 
-const noSuchTarget = (): ApiError =>
-  notFound('There is no such webhook or address. See the list of notices for the ids.');
+async function requireTarget(db: Kysely<Schema>, customerId: string, id: string) {
+  const row = await findRow(db, 'notice_target', { id, customer_id: customerId });
+  if (row !== undefined) return row;
+  throw notFound('There is no such webhook or address. See the list of notices for the ids.');
+}
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
-    const row = await findTarget(trx, customerId, id);
-    if (row === undefined) throw noSuchTarget();
+    const row = await requireTarget(trx, customerId, id);
     await removeTarget(trx, id);
     const detail = { notice: id, kind: row.kind, to: row.shown };
     return [{ done: true as const }, { action: 'notice.remove', customerId, detail }];
@@ -78,7 +82,7 @@ async function reserveTest(services: ApiServices, target: NoticeTargetTable, sen
   const { testIntervalMs } = limitsOf(services);
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
-    checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
+    checkWait(mailRateLimiter?.({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
   // A concurrent request may already have reserved the test.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
@@ -93,8 +97,7 @@ function checkWait(waitMs: number): void {
 async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   const { signal, caller } = context;
   const { store, mailer, notices, peppers, now } = services;
-  const target = await findTarget(store.db, customerId, id);
-  if (target === undefined) throw noSuchTarget();
+  const target = await requireTarget(store.db, customerId, id);
   await reserveTest(services, target, concurrencyKeyOf(caller));
   const { name } = await requireCustomer(store.db, customerId);
   const customer = { id: customerId, name };

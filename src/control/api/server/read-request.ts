@@ -51,23 +51,13 @@ export function readJson(request: Request, bytes: Uint8Array): unknown {
       'NOT_JSON',
       'Send the body as JSON, with the header: content-type: application/json',
     );
-  const text = textOf(bytes);
-  if (text === null || NUL.test(text)) throw notJson();
   try {
-    return JSON.parse(text);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!NUL.test(text)) return JSON.parse(text);
   } catch {
-    throw notJson();
+    // Reported like a NUL character.
   }
-}
-
-const notJson = (): ApiError => new ApiError(422, 'NOT_JSON', 'The body is not valid JSON in UTF-8');
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  throw new ApiError(422, 'NOT_JSON', 'The body is not valid JSON in UTF-8');
 }
 
 /** Rejects repeated fields and NUL characters. @throws ApiError 422 */
