@@ -151,10 +151,7 @@ describe('an encoded deshred transaction', () => {
     fc.assert(
       fc.property(shredded, envelope, ({ expected, wire: _wire, ...fields }, { filters, createdAt }) => {
         const at = createdAt ?? new Date(0);
-        const tail = deshredTransactionTail({
-          ...fields,
-          createdAt: encodeTimestamp(BigInt(at.getTime())),
-        });
+        const tail = deshredTransactionTail(fields, encodeTimestamp(BigInt(at.getTime())));
         expect(SubscribeUpdateDeshred.decode(messageOf(filters, tail))).toEqual({
           filters,
           createdAt: at,
