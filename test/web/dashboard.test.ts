@@ -7,7 +7,7 @@ import { eventually } from '../service/eventually.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { createRpcClient } from '../service/rpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
-import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts';
+import { noBrowser, openPage, settled, type WatchedPage, watchedPage } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
@@ -59,7 +59,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
     });
 
     it('let an invited user join once through a link', async () => {
-      await page.goto(`${dashboard.url}/team`);
+      await openPage(page, 'Team', '/team');
       await page.getByRole('button', { name: 'Invite member' }).click();
       await page.getByLabel('Email').fill('ivan@example.com');
       await page.getByRole('radio', { name: /^Viewer/ }).check();
@@ -295,15 +295,15 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
   describeTrafficPages(() => ({ dashboard, page }));
 
   it.each([
-    ['home', '/'],
-    ['keys', '/keys'],
-    ['key', '/keys/KEY'],
-    ['playground', '/playground'],
-    ['settings', '/settings'],
-  ])('is accessible in both themes, and fits a phone: %s', async (name, path) => {
-    await page.goto(dashboard.url + path.replace('KEY', keyId));
+    ['Home', '/'],
+    ['API keys', '/keys'],
+    ['backend', '/keys/KEY'],
+    ['Playground', '/playground'],
+    ['Settings', '/settings'],
+  ])('is accessible in both themes, and fits a phone: %s', async (title, path) => {
+    await openPage(page, title, path.replace('KEY', keyId));
     await page.getByText(DEVELOPMENT_MODE).waitFor();
-    await checkPage(page, name);
+    await checkPage(page, title);
   });
 
   describeSignInPages(() => ({ dashboard, page }));
