@@ -179,7 +179,7 @@ describe('/metrics', () => {
         return Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
       })?.value;
     const id = service.ready.keys.find(({ product }) => product === 'rpc')!.id;
-    expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(20);
+    expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(1);
     expect(sampleOf('solway_upstream_cordoned', { node: 'a', network: 'mainnet-beta' })).toBe(0);
     expect(sampleOf('solway_answers_total', { what: 'hits' })).toBeGreaterThan(0);
     for (const secret of [METRICS_TOKEN, api.secret, service.key, ...nodes.map(({ url }) => url)]) {

@@ -166,6 +166,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page
         .getByRole('dialog')
         .getByRole('row', { name: /^embedded-ledger/ })
+        .first()
         .waitFor();
       await page.keyboard.press('Escape');
       await checkPage(page, 'transactions');
