@@ -8,7 +8,8 @@ const benchmarks = {
     load: async () => (await import('./access/access.ts')).runAccessBench,
   },
   rpc: {
-    about: 'POST /v1/rpc through the gateway, nginx, nginx with Lua that does the same work, and HAProxy',
+    about:
+      'POST /v1/rpc through the gateway, nginx, nginx with Lua that does the same work, HAProxy and eRPC',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
   links: {
