@@ -8,7 +8,8 @@ const benchmarks = {
     load: async () => (await import('./access/access.ts')).runAccessBench,
   },
   rpc: {
-    about: 'POST /v1/rpc through the gateway, nginx, nginx with Lua that does the same work, and HAProxy',
+    about:
+      'POST /v1/rpc through the gateway, nginx, nginx with Lua that does the same work, HAProxy and eRPC',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
   links: {
@@ -40,7 +41,7 @@ const benchmarks = {
   },
 } as const;
 
-const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]
+const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--cores N,N] [--record] [--json]
 
 ${Object.entries(benchmarks)
   .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
@@ -48,6 +49,7 @@ ${Object.entries(benchmarks)
 
   --rounds N    interleaved rounds (default 5)
   --seconds N   seconds of load per variant and round (default 4)
+  --cores N,N   with rpc: throughput with one worker per CPU, for each number of CPUs
   --record      write the result to bench/results
   --json        print the result as JSON
 `;
@@ -57,6 +59,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
+    cores: { type: 'string' },
     record: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -64,15 +67,22 @@ const { values, positionals } = parseArgs({
 });
 
 const name = positionals[0];
-if (values.help || name === undefined || !Object.hasOwn(benchmarks, name)) {
+const isMisplaced = values.cores !== undefined && name !== 'rpc';
+if (values.help || name === undefined || !Object.hasOwn(benchmarks, name) || isMisplaced) {
   process.stdout.write(USAGE);
   process.exit(values.help ? 0 : 2);
 }
 
-const run = await benchmarks[name as keyof typeof benchmarks].load();
-await run({
+const options = {
   rounds: Number(values.rounds),
   seconds: Number(values.seconds),
   record: values.record,
   json: values.json,
-});
+};
+if (values.cores === undefined) {
+  const run = await benchmarks[name as keyof typeof benchmarks].load();
+  await run(options);
+} else {
+  const { runCoresBench } = await import('./rpc/cores.ts');
+  await runCoresBench(options, values.cores.split(',').map(Number));
+}

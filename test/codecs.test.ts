@@ -16,7 +16,7 @@ import { addressBytes, addressFromBytes, parseAddress } from '../src/solana/addr
 import { decodeAddressLookupTable } from '../src/solana/address-lookup-table.ts';
 import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/solana/blockhash.ts';
 import { MalformedJson } from '../src/solana/encoding/read-json.ts';
-import { readBlock } from '../src/solana/encoding/read-ui-block.ts';
+import { readBlockSteps } from '../src/solana/encoding/read-ui-block.ts';
 import { measureEntries, readEntries, readTransactions } from '../src/solana/entries.ts';
 import { decodeMessage } from '../src/solana/message/message.ts';
 import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/solana/nonce.ts';
@@ -80,7 +80,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['an account of the record log', (bytes) => readAccount(new ByteReader(bytes)), [OutOfBytes]],
   ['an address', (bytes) => parseAddress(text(bytes))],
   ['an address lookup table', decodeAddressLookupTable],
-  ['a block as JSON', (bytes) => readBlock(Buffer.from(bytes), slot(1)), [MalformedJson]],
+  ['a block as JSON', (bytes) => [...readBlockSteps(Buffer.from(bytes), slot(1))], [MalformedJson]],
   ['a blockhash', (bytes) => parseBlockhash(text(bytes))],
   ['a clock', decodeClock],
   ['a compact length', (bytes) => readShortVec(new ByteReader(bytes)), [OutOfBytes, InvalidShortVec]],

@@ -8,7 +8,14 @@ import { writeConfigFile } from './config-file.ts';
 /** Keys used in turn over the same connections, as behind a load balancer. */
 const KEYS = 64;
 /** Allowed methods of the keys: a rule that every call is checked against. */
-const METHODS = ['getAccountInfo', 'getBlock*', 'getEpochInfo', 'getLatestBlockhash', 'getSlot*', 'getT*'];
+export const METHODS = [
+  'getAccountInfo',
+  'getBlock*',
+  'getEpochInfo',
+  'getLatestBlockhash',
+  'getSlot*',
+  'getT*',
+];
 
 /** The methods that these rules allow, as nginx with Lua checks them. */
 export const METHOD_NAMES: readonly string[] = Object.keys(methods).filter((name) =>
@@ -20,7 +27,7 @@ export type Keys = Readonly<{ secrets: readonly string[]; dataDir: string }>;
 
 /** Creates keys before any gateway runs. */
 export async function makeKeys(dir: string): Promise<Keys> {
-  const blanks = { DIR: dir, CACHE: false, NODE_PORT: 1, PIPELINING: 1 };
+  const blanks = { DIR: dir, CACHE: false, NODE_PORT: 1, PIPELINING: 1, WORKERS: 1 };
   const config = writeConfigFile(join(import.meta.dirname, 'solway.toml'), dir, blanks);
   const configuration = loadConfiguration({ config, upstreams: [] }, {});
   const secrets = await withKeyCommands(

@@ -5,6 +5,7 @@ import type { FullLoad } from './phases.ts';
 export const SOLWAY = 'solway';
 export const NGINX = 'nginx';
 export const HAPROXY = 'haproxy';
+export const ERPC = 'erpc';
 /** Does the same work as the gateway: the yardstick. */
 export const NGINX_LUA = 'nginx+lua';
 /** Called directly, as the baseline of latency. */
@@ -15,6 +16,8 @@ export const CACHED = 'solway, default configuration, distinct calls';
 /** The same server and configuration under other loads. */
 export const HALF_REPEATED = 'solway, default configuration, 50 % repeats';
 export const MOSTLY_REPEATED = 'solway, default configuration, 95 % repeats';
+/** A peer under the last of these loads. */
+export const ERPC_CACHED = 'erpc with its cache, 95 % repeats';
 /** Reported separately: it does less than the others. */
 export const UNREAD = 'node:net alone, bytes forwarded unread';
 
@@ -29,6 +32,9 @@ export const work: Readonly<Record<string, string>> = {
   [NGINX_LUA]:
     'key, JSON decoded, allowed methods, rate, quota, counters per key and method, latency histogram; no log, health or retries',
   [HAPROXY]: 'key; the body is not read',
+  [ERPC]:
+    'key from its cache, JSON, allowed methods, rate and quota of a user that all keys share, counters per method and node, node health, retries; a Solana network, so that Solana methods pass',
+  [ERPC_CACHED]: 'as erpc, and caching for one slot, and coalescing',
   [CACHED]: 'as solway, and caching, coalescing and slot cache',
   [UNREAD]: 'nothing: the floor of Node.js sockets',
 };

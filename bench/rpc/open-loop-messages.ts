@@ -1,7 +1,8 @@
 /** Command to the open loop. */
 export type OpenLoopOrder = Readonly<{
   port: number;
-  keys: readonly string[];
+  /** Values of the Authorization header, used in turn. */
+  credentials: readonly string[];
   /** Requests per second. */
   rate: number;
   seconds: number;

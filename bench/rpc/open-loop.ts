@@ -13,13 +13,13 @@ const LAST_ANSWERS_MS = 5_000;
 const CONTENT_LENGTH = /content-length: *(\d+)/i;
 const MISSING = '-------';
 
-const requestOf = (key: string): string => {
+const requestOf = (credential: string): string => {
   const params =
     '["So11111111111111111111111111111111111111112",{"encoding":"base64","commitment":"confirmed"}]';
   const body = `{"jsonrpc":"2.0","id":1,"method":"getAccountInfo","params":${params}}`;
   return (
     `POST /v1/rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
-    `Authorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    `Authorization: ${credential}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   );
 };
 
@@ -74,7 +74,7 @@ class OpenLoop {
 
   constructor(order: OpenLoopOrder) {
     this.#order = order;
-    this.#requests = order.keys.map(requestOf);
+    this.#requests = order.credentials.map(requestOf);
   }
 
   async open(): Promise<void> {

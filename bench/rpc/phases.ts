@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { OpenLoopOrder, OpenLoopWord } from './open-loop-messages.ts';
 import { busyShare, cpuSeconds, LOAD_CPU, processorTime } from './processes.ts';
 import type { Server } from './servers.ts';
-import { load } from './wrk.ts';
+import { type LoadSettings, load } from './wrk.ts';
 
 /** Result of a server under full load. */
 export type FullLoad = Readonly<{
@@ -53,11 +53,11 @@ const WARM_STEP_SECONDS = 2;
 
 export async function warmUp(
   server: Server,
-  { script, connections }: Readonly<{ script: string; connections: number }>,
+  { script, ...settings }: Omit<LoadSettings, 'seconds'> & Readonly<{ script: string }>,
 ): Promise<void> {
   let warm = 0;
   for (let spent = 0; warm < WARM_REQUESTS && spent < WARM_MAX_SECONDS; spent += WARM_STEP_SECONDS)
-    warm += (await load(script, server, { connections, seconds: WARM_STEP_SECONDS })).requests;
+    warm += (await load(script, server, { ...settings, seconds: WARM_STEP_SECONDS })).requests;
 }
 
 /**

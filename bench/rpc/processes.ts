@@ -37,21 +37,24 @@ const taskset = findProgram('taskset');
 /** Whether processes can be bound to CPUs, with one for each side. */
 export const bindsProcessors = taskset !== null && availableParallelism() > LOAD_CPU;
 
-/** A command bound to a CPU, if possible. */
+/** A CPU, or a list or range of CPUs. */
+export type Cpus = number | string;
+
+/** A command bound to CPUs, if possible. */
 export const boundTo = (
-  cpu: number,
+  cpus: Cpus,
   command: string,
   args: readonly string[],
 ): readonly [command: string, args: string[]] =>
   taskset !== null && bindsProcessors
-    ? [taskset, ['-c', String(cpu), command, ...args]]
+    ? [taskset, ['-c', String(cpus), command, ...args]]
     : [command, [...args]];
 
 const started = new Set<ChildProcess>();
 
-/** Starts a program bound to a CPU; `endAll` stops it. */
-export function spawnOn(cpu: number, command: string, args: readonly string[]): ChildProcess {
-  const child = spawn(...boundTo(cpu, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts a program bound to CPUs; `endAll` stops it. */
+export function spawnOn(cpus: Cpus, command: string, args: readonly string[]): ChildProcess {
+  const child = spawn(...boundTo(cpus, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   started.add(child);
   return child;
 }

@@ -3,6 +3,8 @@ import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 import {
   type ByServer,
   CACHED,
+  ERPC,
+  ERPC_CACHED,
   HALF_REPEATED,
   HAPROXY,
   type Memory,
@@ -71,7 +73,7 @@ export type Summary = Setting &
     goals: readonly Goal[];
   }>;
 
-const COMPARED = [SOLWAY, NGINX, NGINX_LUA, HAPROXY];
+const COMPARED = [SOLWAY, NGINX, NGINX_LUA, HAPROXY, ERPC];
 /** Loads of the default configuration, with their targets relative to nginx with Lua. */
 const defaults: Readonly<Record<string, number>> = {
   [CACHED]: 1,
@@ -175,7 +177,9 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
     ...setup,
     rounds: rounds.length,
     short: byName(compared, (name) => throughput(shorts, name)),
-    apart: byName(there([PIPELINED, ...Object.keys(defaults), UNREAD]), (name) => throughput(shorts, name)),
+    apart: byName(there([PIPELINED, ...Object.keys(defaults), ERPC_CACHED, UNREAD]), (name) =>
+      throughput(shorts, name),
+    ),
     long: byName(compared, (name) => throughput(longs, name)),
     longApart: byName(there([NGINX_UNTUNED, UNREAD]), (name) => throughput(longs, name)),
     longToUntuned: ratioOf(longs, SOLWAY, NGINX_UNTUNED),

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BenchOptions, publish } from '../results.ts';
+import { startErpc } from './erpc.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import {
   type ByServer,
   CACHED,
+  ERPC,
+  ERPC_CACHED,
   HALF_REPEATED,
   HAPROXY,
   type Memory,
@@ -37,7 +40,7 @@ import {
   startUnread,
   versionOf,
 } from './servers.ts';
-import { MANY, needWrk, writeLoadScript } from './wrk.ts';
+import { bearer, MANY, needWrk, writeLoadScript } from './wrk.ts';
 
 const CONNECTIONS = 64;
 const LONG_CONNECTIONS = 16;
@@ -52,7 +55,11 @@ const installs: Readonly<Record<string, string>> = {
   [NGINX_LUA]:
     'apt-get install -y nginx-light libnginx-mod-http-lua lua-cjson lua-resty-core lua-resty-lrucache',
   [HAPROXY]: 'apt-get install -y haproxy',
+  [ERPC]: 'a build of github.com/erpc/erpc on PATH',
 };
+
+/** Share of repeated calls in the load of a server. */
+const repeats: ByServer<number> = { [HALF_REPEATED]: 0.5, [MOSTLY_REPEATED]: 0.95, [ERPC_CACHED]: 0.95 };
 
 type Stage = Readonly<{
   node: Server;
@@ -64,10 +71,9 @@ type Stage = Readonly<{
   longApart: readonly Server[];
   loop: ChildProcess;
   keys: Keys;
-  /** Load scripts of short responses by server name, where they differ from `short`. */
-  repeated: ByServer<string>;
-  short: string;
-  long: string;
+  /** Load scripts by server name. */
+  short: ByServer<string>;
+  long: ByServer<string>;
   seconds: number;
 }>;
 
@@ -80,6 +86,7 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
     await startNginx(NGINX, environment('nginx')),
     await startNginxLua(NGINX_LUA, environment('nginx-lua')),
     await startHaproxy(HAPROXY, environment('haproxy')),
+    await startErpc(ERPC, environment('erpc'), false),
   ].filter((server) => server !== null);
   const unread = await startUnread(UNREAD, node);
   const cached = await startGateway(CACHED, environment('cached'), { usesCache: true });
@@ -88,29 +95,42 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
     cached,
     { ...cached, name: HALF_REPEATED },
     { ...cached, name: MOSTLY_REPEATED },
+    await startErpc(ERPC_CACHED, environment('erpc-cached'), true),
     unread,
-  ];
+  ].filter((server) => server !== null);
   const untuned = await startNginx(NGINX_UNTUNED, environment('untuned'), undefined, { BUFFERS: '' });
-  const loadOptions = { keys: keys.secrets, method: 'getAccountInfo' };
-  const options = '{"encoding":"base64","commitment":"confirmed"}';
-  const shortScript = (name: string, repeats: number): string =>
-    writeLoadScript({
-      ...{ ...loadOptions, file: join(dir, name), params: `["@",${options}]`, different: MANY, repeats },
-    });
+  const longApart = [untuned, unread].filter((server) => server !== null);
   return {
-    ...{ node, compared, apart, keys, seconds },
-    longApart: [untuned, unread].filter((server) => server !== null),
+    ...{ node, compared, apart, longApart, keys, seconds },
     loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
-    repeated: {
-      [HALF_REPEATED]: shortScript('half.lua', 0.5),
-      [MOSTLY_REPEATED]: shortScript('mostly.lua', 0.95),
-    },
-    short: shortScript('short.lua', 0),
-    long: writeLoadScript({
-      ...{ ...loadOptions, file: join(dir, 'long.lua'), params: `["${LONG_ADDRESS}",${options}]` },
-    }),
+    short: scriptsOf([...compared, ...apart], (server) => shortScript(dir, server, keys)),
+    long: scriptsOf([...compared, ...longApart], (server) => longScript(dir, server, keys)),
   };
 }
+
+const scriptsOf = (servers: readonly Server[], write: (server: Server) => string): ByServer<string> =>
+  Object.fromEntries(servers.map((server) => [server.name, write(server)]));
+
+const OPTIONS = '{"encoding":"base64","commitment":"confirmed"}';
+
+const loadOf = (file: string, { authorize }: Server, { secrets }: Keys) => ({
+  ...{ file, authorize, keys: secrets, method: 'getAccountInfo' },
+});
+
+let scripts = 0;
+
+/** Writes a load script of short responses. */
+export const shortScript = (dir: string, server: Server, keys: Keys): string =>
+  writeLoadScript({
+    ...loadOf(join(dir, `short-${++scripts}.lua`), server, keys),
+    ...{ params: `["@",${OPTIONS}]`, different: MANY, repeats: repeats[server.name] ?? 0 },
+  });
+
+const longScript = (dir: string, server: Server, keys: Keys): string =>
+  writeLoadScript({
+    ...loadOf(join(dir, `long-${++scripts}.lua`), server, keys),
+    params: `["${LONG_ADDRESS}",${OPTIONS}]`,
+  });
 
 async function each<Value>(
   servers: readonly Server[],
@@ -121,16 +141,19 @@ async function each<Value>(
   return found;
 }
 
-const scriptFor = ({ short, repeated }: Stage, { name }: Server): string => repeated[name] ?? short;
+const scriptFor = ({ short }: Stage, { name }: Server): string => short[name] ?? '';
 
 const loadShort = (stage: Stage, server: Server, seconds: number): Promise<FullLoad> =>
   fullLoad(server, stage.node, { script: scriptFor(stage, server), connections: CONNECTIONS, seconds });
 
-const loadLong = ({ node, long: script }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
-  fullLoad(server, node, { script, connections: LONG_CONNECTIONS, seconds });
+const loadLong = ({ node, long }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
+  fullLoad(server, node, { script: long[server.name] ?? '', connections: LONG_CONNECTIONS, seconds });
 
 const time = ({ loop, keys }: Stage, server: Server, seconds: number): Promise<OpenLoopWord> =>
-  openLoop(loop, server, { keys: keys.secrets, rate: RATE, seconds, connections: CONNECTIONS });
+  openLoop(loop, server, {
+    ...{ rate: RATE, seconds, connections: CONNECTIONS },
+    credentials: keys.secrets.map(server.authorize ?? bearer),
+  });
 
 /** Interleaves the servers, so that compared values are measured within seconds. */
 async function measureRound(stage: Stage, round: number): Promise<Round> {
@@ -177,10 +200,10 @@ function setupOf({ compared, seconds }: Stage): Setup {
 }
 
 /**
- * `npm run bench -- rpc`: calls with many keys through the gateway, nginx, nginx with Lua that does the same work, and
- * HAProxy, interleaved over several rounds: requests per CPU second, 1 MiB responses, latency at a fixed rate, and memory.
- * Reported separately: the gateway with pipelining, the default configuration with distinct and with repeated calls,
- * node:net alone, and nginx with default buffers.
+ * `npm run bench -- rpc`: calls with many keys through the gateway, nginx, nginx with Lua that does the same work,
+ * HAProxy, and eRPC, interleaved over several rounds: requests per CPU second, 1 MiB responses, latency at a fixed
+ * rate, and memory. Reported separately: the gateway with pipelining, the default configuration with distinct and with
+ * repeated calls, eRPC with its cache, node:net alone, and nginx with default buffers.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();

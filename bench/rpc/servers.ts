@@ -5,13 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Blanks, writeConfigFile } from './config-file.ts';
 import { copyKeys, type Keys, METHOD_NAMES } from './keys.ts';
 import { NODE } from './measured.ts';
-import { findProgram, firstLine, freePort, LOAD_CPU, SERVER_CPU, spawnOn } from './processes.ts';
+import { type Cpus, findProgram, firstLine, freePort, LOAD_CPU, SERVER_CPU, spawnOn } from './processes.ts';
+import type { Authorize } from './wrk.ts';
 
 const here = import.meta.dirname;
 const main = join(here, '..', '..', 'src', 'cli', 'main.ts');
 
 /** A measured server, or the node. */
-export type Server = Readonly<{ name: string; port: number; process: ChildProcess }>;
+export type Server = Readonly<{
+  name: string;
+  port: number;
+  process: ChildProcess;
+  /** How it expects keys, if not as bearer tokens. */
+  authorize?: Authorize;
+}>;
 
 export type GatewaySettings = Readonly<{
   /** Default caching and coalescing; otherwise both are disabled. */
@@ -20,17 +27,27 @@ export type GatewaySettings = Readonly<{
   pipelining?: number;
 }>;
 
-type Environment = Readonly<{ dir: string; nodePort: number; keys: Keys }>;
+export type Environment = Readonly<{
+  dir: string;
+  nodePort: number;
+  keys: Keys;
+  /** Default 1. */
+  workers?: number;
+  /** Default SERVER_CPU. */
+  cpus?: Cpus;
+}>;
 
 export async function startGateway(
   name: string,
-  { dir, nodePort, keys }: Environment,
+  { dir, nodePort, keys, workers = 1, cpus = SERVER_CPU }: Environment,
   { usesCache = false, pipelining = 1 }: GatewaySettings = {},
 ): Promise<Server> {
-  const blanks = { DIR: dir, CACHE: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining };
+  const blanks = {
+    ...{ DIR: dir, CACHE: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining, WORKERS: workers },
+  };
   const config = writeConfigFile(join(here, 'solway.toml'), dir, blanks);
   copyKeys(keys, dir);
-  const child = spawnOn(SERVER_CPU, process.execPath, [main, 'up', '--json', '--config', config]);
+  const child = spawnOn(cpus, process.execPath, [main, 'up', '--json', '--config', config]);
   const port = await firstLine(child, (line) =>
     line.startsWith('{"event":"ready"')
       ? Number(new URL((JSON.parse(line) as { url: string }).url).port)
@@ -42,16 +59,17 @@ export async function startGateway(
 /** Starts a script that prints its port. */
 export async function startScript(
   name: string,
-  cpu: number,
+  cpus: Cpus,
   script: string,
   args: readonly string[] = [],
 ): Promise<Server> {
-  const child = spawnOn(cpu, process.execPath, [script, ...args]);
+  const child = spawnOn(cpus, process.execPath, [script, ...args]);
   const port = await firstLine(child, (line) => (/^\d+$/.test(line) ? Number(line) : null));
   return { name, port, process: child };
 }
 
-export const startResponder = (): Promise<Server> => startScript(NODE, LOAD_CPU, join(here, 'responder.ts'));
+export const startResponder = (cpus: Cpus = LOAD_CPU): Promise<Server> =>
+  startScript(NODE, cpus, join(here, 'responder.ts'));
 
 export const startUnread = (name: string, { port }: Server): Promise<Server> =>
   startScript(name, SERVER_CPU, join(here, 'unread.ts'), [String(port)]);
@@ -68,7 +86,7 @@ const LARGE_BUFFERS = 'proxy_buffers 16 64k; proxy_busy_buffers_size 128k; proxy
  */
 export async function startNginx(
   name: string,
-  { dir, nodePort, keys }: Environment,
+  { dir, nodePort, keys, workers = 1, cpus = SERVER_CPU }: Environment,
   template = join(here, 'nginx.conf'),
   blanks: Blanks = {},
 ): Promise<Server | null> {
@@ -76,11 +94,12 @@ export async function startNginx(
   if (program === null) return null;
   const port = await freePort();
   const file = writeConfigFile(template, dir, {
-    ...{ DIR: dir, USER: nginxUser(), PORT: port, NODE_PORT: nodePort, BUFFERS: LARGE_BUFFERS },
+    ...{ DIR: dir, USER: nginxUser(), PORT: port, NODE_PORT: nodePort, WORKERS: workers },
+    BUFFERS: LARGE_BUFFERS,
     ...blanks,
   });
   writeLines(join(dir, 'nginx-keys.map'), keys, (key) => `"Bearer ${key}" 1;`);
-  return listening({ name, port, process: spawnOn(SERVER_CPU, program, ['-p', dir, '-c', file]) });
+  return listening({ name, port, process: spawnOn(cpus, program, ['-p', dir, '-c', file]) });
 }
 
 /** Folder of Debian's nginx modules. */
@@ -114,15 +133,19 @@ function writeLines(file: string, { secrets }: Keys, line: (key: string) => stri
   writeFileSync(file, `${secrets.map(line).join('\n')}\n`);
 }
 
-const LISTENS_WITHIN_MS = 5_000;
+const LISTENS_WITHIN_MS = 15_000;
 
-/** Waits until the server accepts connections. */
-async function listening(server: Server): Promise<Server> {
+/** Waits until the server accepts connections and gives an acceptable response. */
+export async function listening(
+  server: Server,
+  path = '/v1/rpc',
+  isAcceptable: (response: Response) => boolean = () => true,
+): Promise<Server> {
   const until = performance.now() + LISTENS_WITHIN_MS;
   for (;;) {
-    const response = await fetch(`http://127.0.0.1:${server.port}/v1/rpc`).catch(() => null);
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`).catch(() => null);
     await response?.body?.cancel();
-    if (response !== null) return server;
+    if (response !== null && isAcceptable(response)) return server;
     if (server.process.exitCode !== null || performance.now() > until)
       throw new Error(`${server.name} does not listen`);
     await sleep(20);

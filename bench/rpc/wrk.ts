@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { boundTo, findProgram, LOAD_CPU } from './processes.ts';
+import { boundTo, type Cpus, findProgram, LOAD_CPU } from './processes.ts';
 
 const run = promisify(execFile);
+
+/** Value of the Authorization header for a key. */
+export type Authorize = (key: string) => string;
+
+export const bearer: Authorize = (key) => `Bearer ${key}`;
 
 export type Load = Readonly<{ requests: number; p50Ms: number; p99Ms: number }>;
 
@@ -12,6 +17,7 @@ export type LoadOptions = Readonly<{
   /** File to write. */
   file: string;
   keys: readonly string[];
+  authorize?: Authorize | undefined;
   method: string;
   /** Raw JSON; `@` is replaced by one of `different` addresses. */
   params: string;
@@ -37,6 +43,7 @@ const REPEATED = 64;
 export function writeLoadScript({
   file,
   keys,
+  authorize = bearer,
   method,
   params,
   different = 1,
@@ -45,25 +52,27 @@ export function writeLoadScript({
   const requests = Math.max(different, keys.length);
   writeFileSync(
     file,
-    `local keys = { ${keys.map((key) => `"${key}"`).join(', ')} }
-local body = '{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}'
+    `local credentials = { ${keys.map((key) => `"${authorize(key)}"`).join(', ')} }
+-- Ids at the end: LuaJIT hashes few bytes of a long string, among them the last, and is slow if all hashes are equal.
+local body = '{"jsonrpc":"2.0","method":"${method}","params":${params},"id":10000}'
+local start = "Account" .. string.rep("z", 32)
 local prepared, turn = {}, 0
 init = function()
   -- All addresses have the same length, so each key needs one formatted request.
   local sample, heads, tails = string.rep("z", 44), {}, {}
-  for k = 1, #keys do
+  for k = 1, #credentials do
     local text = wrk.format("POST", "/v1/rpc", {
-      ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. keys[k] },
+      ["Content-Type"] = "application/json", ["Authorization"] = credentials[k] },
       (string.gsub(body, "@", sample)))
     local at = string.find(text, sample, 1, true)
     heads[k] = at and string.sub(text, 1, at - 1) or text
-    tails[k] = at and string.sub(text, at + #sample)
+    tails[k] = at and string.sub(text, at + #sample, -#"10000}" - 1)
   end
   for i = 1, ${requests} do
-    local k, n = (i - 1) % #keys + 1, (i - 1) % ${different}
+    local k, n = (i - 1) % #credentials + 1, (i - 1) % ${different}
     if i % 100 < ${repeats * 100} then n = i % ${REPEATED} end
-    local address = string.gsub(string.format("Account%037d", n), "0", "z")
-    prepared[i] = tails[k] and heads[k] .. address .. tails[k] or heads[k]
+    local address = start .. string.gsub(10000 + n, "0", "z")
+    prepared[i] = tails[k] and heads[k] .. address .. tails[k] .. 10000 + n .. "}" or heads[k]
   end
 end
 request = function()
@@ -83,20 +92,22 @@ end
   return file;
 }
 
+export type LoadSettings = Readonly<{ connections: number; seconds: number; threads?: number; cpus?: Cpus }>;
+
 /**
- * Loads a server with one thread of wrk.
+ * Loads a server with wrk, by default with one thread on LOAD_CPU.
  * @throws Error when a request failed.
  */
 export async function load(
   script: string,
   server: Readonly<{ name: string; port: number }>,
-  { connections, seconds }: Readonly<{ connections: number; seconds: number }>,
+  { connections, seconds, threads = 1, cpus = LOAD_CPU }: LoadSettings,
 ): Promise<Load> {
   const args = [
-    ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_SECONDS}s`],
+    ...[`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_SECONDS}s`],
     ...['-s', script, `http://127.0.0.1:${server.port}`],
   ];
-  const { stdout } = await run(...boundTo(LOAD_CPU, 'wrk', args));
+  const { stdout } = await run(...boundTo(cpus, 'wrk', args));
   const match = /RESULT (\d+) (\d+) (\d+) (\d+)/.exec(stdout);
   if (match === null) throw new Error(`wrk gave no result:\n${stdout}`);
   const [requests = 0, failures = 0, p50 = 0, p99 = 0] = match.slice(1).map(Number);

@@ -1,6 +1,8 @@
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
 import { type Environment, environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
 import { nearestName } from '../config/value-types.ts';
+import { methods } from '../protocol/methods.ts';
+import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),
@@ -59,10 +61,26 @@ function nodeWarnings(configuration: Configuration): string[] {
   return warnings;
 }
 
+const pricedNames = [...Object.keys(methods), ...endpointNames];
+
+/** Unknown names may be methods that only the nodes know, so only a close match is reported. */
+function priceWarnings({ plans }: Configuration): string[] {
+  return plans.flatMap(({ id, limits }) =>
+    Object.keys(limits.prices ?? {}).flatMap((name) => {
+      const nearest = pricedNames.includes(name) ? null : nearestName(name, pricedNames);
+      return nearest === null ? [] : [`plans.${id}.prices: ${name} is unknown: did you mean ${nearest}?`];
+    }),
+  );
+}
+
 /** Warns about valid but unusual settings. Each warning names the option and a remedy. */
 export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
   const { metrics, server } = configuration;
-  const warnings = [...mistypedVariables(environment), ...nodeWarnings(configuration)];
+  const warnings = [
+    ...mistypedVariables(environment),
+    ...nodeWarnings(configuration),
+    ...priceWarnings(configuration),
+  ];
   if (isLoopback(server.host)) return warnings;
   if (server.tls === null && server.trustedProxies.length === 0)
     warnings.push(

@@ -1,6 +1,5 @@
 import { type ByteReader, OutOfBytes } from '../base/bytes.ts';
-import { InvalidEncoding } from '../solana/codec.ts';
-import { utf8 } from '../solana/parsed/bincode.ts';
+import { InvalidEncoding, utf8 } from '../solana/codec.ts';
 
 /** Borsh values. Readers throw InvalidEncoding or OutOfBytes, which `readOrNull` turns into null. */
 
@@ -15,7 +14,7 @@ export function readText(reader: ByteReader): string {
 }
 
 /** `read` must consume at least one byte per item, so that an impossible count fails before allocation. */
-export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
+export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): readonly T[] {
   const count = reader.u32();
   if (count > reader.remaining) throw new OutOfBytes(`${count} items`, count);
   return Array.from({ length: count }, () => read(reader));

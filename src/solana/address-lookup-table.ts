@@ -1,6 +1,6 @@
 import type { Account } from './account/account.ts';
 import { type Address, addressFromBytes } from './address.ts';
-import { readOrNull } from './codec.ts';
+import { pubkey, readOption, readOrNull } from './codec.ts';
 import type { LoadedAddresses, Message } from './message/message.ts';
 import { programs } from './programs.ts';
 import type { TransactionError } from './transaction/transaction-error.ts';
@@ -24,10 +24,8 @@ export function readLookupTable(data: Uint8Array) {
     const deactivationSlot = reader.u64();
     const lastExtendedSlot = reader.u64();
     const lastExtendedSlotStartIndex = reader.u8();
-    const tag = reader.u8();
-    if (tag > 1) return null;
     // If the authority is None, its 32 bytes are absent and padding fills the header.
-    const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
+    const authority = readOption(reader, pubkey.read);
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };
   });

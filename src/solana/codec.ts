@@ -26,6 +26,17 @@ export function decodedOrNull<T>(read: () => T): T | null {
 export const readOrNull = <T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null =>
   decodedOrNull(() => read(new ByteReader(bytes)));
 
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws InvalidEncoding if the bytes are not UTF-8. */
+export function utf8(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new InvalidEncoding('not UTF-8');
+  }
+}
+
 /** `bool` reads every nonzero byte as true. */
 const primitive = <Name extends 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool'>(name: Name) =>
   ({

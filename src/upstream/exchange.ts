@@ -15,7 +15,7 @@ export interface BodyFlow {
   stop(): void;
 }
 
-/** Its methods must not throw. */
+/** Implementations must not throw. */
 export interface BodyListener {
   /** The listener takes ownership of the bytes. */
   onData(bytes: Buffer): void;
@@ -25,7 +25,7 @@ export interface BodyListener {
   onError(exchange: Exchange): void;
 }
 
-/** Its methods must not throw. */
+/** Implementations must not throw. */
 export interface NodeRequest {
   readonly id: number;
   readonly method: string;
@@ -40,9 +40,9 @@ export interface NodeRequest {
    */
   onExchange(exchange: Exchange): boolean;
   /**
-   * Offers the large body of a response with HTTP status 200 for streaming. Its flow is paused. Called at most once.
+   * Offers the large body of a response with status 200 for streaming. The flow starts paused. Called at most once.
    * @param bytes - total length; null if unknown.
-   * @returns the listener for the rest of the body, which replaces `onExchange`; null to buffer the body.
+   * @returns the listener for the rest of the body, called instead of `onExchange`; null to buffer the body.
    */
   onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null;
 }

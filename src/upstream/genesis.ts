@@ -14,7 +14,7 @@ const supporters = (hashes: readonly string[], hash: string): number =>
 
 /**
  * Selects the chain of a network: that of the majority of its nodes, else the well-known chain if a node is on it,
- * else that of the largest group of nodes. Ties go to the node configured first.
+ * else that of the largest group of nodes. In a tie, the chain of the node configured first is selected.
  * @param hashes - genesis hashes reported by the nodes, in configuration order.
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {

@@ -27,7 +27,7 @@ export const defaultUpstreamLimits = {
   /** Maximum streamed responses per node, capped at half of `connectionsMax`; further responses are buffered. */
   longResponsesMax: 32,
   circuitFailuresMax: 5,
-  /** How long the circuit first stays open; doubles up to eight times this value. */
+  /** How long the circuit stays open the first time. Each reopening doubles the time, up to 8 × this value. */
   circuitOpenMs: 2_000,
   /** First backoff after a 429 without Retry-After; doubles each time. */
   throttleMs: 1_000,
@@ -68,9 +68,9 @@ export const defaultUpstreamLimits = {
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
   recoveryProbesInFlightMax: 4,
-  /** Consecutive successful calls that re-admit a node. */
+  /** Number of consecutive successful calls after which a node is re-admitted. */
   readmitSuccessesMin: 10,
-  /** Consecutive successful polls that put an ejected node on probation; doubles per relapse, at most 16-fold. */
+  /** Consecutive successful polls that put an ejected node on probation; doubles with each relapse, up to 16-fold. */
   readmitPollsMin: 5,
   /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,

@@ -8,7 +8,7 @@ import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
 
-/** Number of slots in an epoch. Histories that begin this close together count as equally long. */
+/** Number of slots in an epoch. Histories whose first slots differ by at most this count as equally long. */
 const SAME_DEPTH_SLOTS = 432_000n;
 
 /**

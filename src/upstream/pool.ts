@@ -16,7 +16,7 @@ export type UpstreamPoolOptions = Readonly<{
   log: Logger;
 }>;
 
-/** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes. For other errors see `executeWithRetry`. */
+/** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes. For other errors, see `executeWithRetry`. */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const registry = new NodeRegistry(
     options.nodes,

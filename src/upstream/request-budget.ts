@@ -21,7 +21,7 @@ export class RequestBudget {
     return this.#remaining >= 1;
   }
 
-  /** Takes a token, or reserves the next one if there is none. */
+  /** Takes a token or, if there is none, reserves the next token. */
   spend(now: number): void {
     this.#fill(now);
     this.#remaining -= 1;

@@ -205,19 +205,21 @@ describe('solway config check', () => {
       out: `Configuration valid: ${file}\nNodes: 2 of devnet\n`,
       err: '',
     });
-    const open = '[server]\nhost = "0.0.0.0"\n[metrics]\nopen = true\n';
+    const open =
+      '[server]\nhost = "0.0.0.0"\n[metrics]\nopen = true\n[plans.pro]\nprices = { getBlok = 1, notKnown = 1 }\n';
     writeFileSync(file, node('one', `http://a.example/${SECRET}`, 'ws = "off"\n') + open);
     const { code, out } = await check();
-    expect(out.match(/^.*?: [\w.[\]]+/gm)).toEqual([
+    expect(out.match(/^.*?: [\w.[\]]+(?:: getBlok)?/gm)).toEqual([
       'Nodes: 1',
       'Warning: upstream',
       'Warning: upstream[0].url',
       'Warning: upstream[0]',
+      'Warning: plans.pro.prices: getBlok',
       'Warning: server.host',
       'Warning: metrics.open',
     ]);
     expect([code, out.includes(SECRET)]).toEqual([0, false]);
-    expect(JSON.parse((await check('--json')).out).warnings).toHaveLength(5);
+    expect(JSON.parse((await check('--json')).out).warnings).toHaveLength(6);
     writeFileSync(file, '');
     expect((await check()).out).toContain('Nodes: none\nWarning: upstream: no node is configured');
   });

@@ -5,17 +5,21 @@ import { describe, expect, it } from 'vitest';
 import { errorText } from '../../src/app/error-text.ts';
 import { listenAt } from '../../src/app/servers/listen.ts';
 import { temporaryFolder } from '../service/program.ts';
+import type { CommandResult } from './run-solway.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const program = join(import.meta.dirname, 'run-unprivileged.ts');
 
 /** Root may read and write everything, so the program then runs as the user `nobody`. */
 const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** Runs `solway …` without privileges. */
-function run(folder: string, ...args: string[]) {
-  const env = { PATH: process.env.PATH, SOLWAY_GRPC_PORT: '0', SOLWAY_LOG_LEVEL: 'silent' };
-  return spawnSync(process.execPath, [main, ...args], { ...user, cwd: folder, env, encoding: 'utf8' });
+/** Runs commands without privileges, all in one process. @returns null if that process cannot run. */
+function runAll(commands: readonly (readonly string[])[]): CommandResult[] | null {
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+  const { status, stdout } = spawnSync(process.execPath, [program, JSON.stringify(commands)], {
+    ...{ ...user, cwd: '/', env, encoding: 'utf8' },
+  });
+  return status === 0 ? (JSON.parse(stdout) as CommandResult[]) : null;
 }
 
 function openFolder(mode = 0o777): string {
@@ -24,56 +28,47 @@ function openFolder(mode = 0o777): string {
   return folder;
 }
 
-/** The checkout may be in a folder that `nobody` cannot read. */
-const canRun = run('/', '--version').status === 0;
+const folder = openFolder();
+const existing = join(folder, 'existing');
+const locked = join(openFolder(0o555), 'data');
+const withDatabase = openFolder();
+const database = join(withDatabase, 'solway.db');
+const configuration = join(folder, 'private.toml');
+mkdirSync(existing, { mode: 0o500 });
+writeFileSync(database, '', { mode: 0o400 });
+writeFileSync(configuration, '');
+chmodSync(configuration, 0);
+
 const portStart = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 const hasPrivilegedPorts = existsSync(portStart) && Number(readFileSync(portStart, 'utf8')) > 1;
+const up = [folder, 'up', '--port', '0'];
+const unusable = `has no permission for ${existing}: change its owner or permissions`;
+const noPort = 'no permission to listen on port 1 of 127.0.0.1: choose a port above 1023';
+const rows: readonly (readonly [string, readonly string[], string])[] = [
+  ['use an existing data folder', [...up, '--data-dir', existing], unusable],
+  ['check a data folder', [folder, 'doctor', '--port', '0', '--data-dir', existing], unusable],
+  ['create the data folder', [...up, '--data-dir', locked], `has no permission for ${locked}: `],
+  ['open the database', [...up, '--data-dir', withDatabase], `has no permission for ${database}: `],
+  [
+    'read the configuration',
+    [...up, '--config', configuration],
+    `${configuration}: the file cannot be read: give this user read permission`,
+  ],
+  ...(hasPrivilegedPorts
+    ? [['bind a port', [folder, 'up', '--port', '1', '--data-dir', join(folder, 'data')], noPort] as const]
+    : []),
+];
+// The checkout may be in a folder that `nobody` cannot read.
+const results = runAll(rows.map(([, command]) => command));
 
-describe.skipIf(!canRun)('a start without permission', () => {
-  it.each(['up', 'doctor'])('to use an existing data folder names the folder: %s', (command) => {
-    const folder = openFolder();
-    const data = join(folder, 'data');
-    mkdirSync(data, { mode: 0o500 });
-    const { status, stdout, stderr } = run(folder, command, '--port', '0', '--data-dir', data);
-    expect(status).toBe(1);
-    expect(stdout + stderr).toContain(`has no permission for ${data}: change its owner or permissions`);
-  });
-
-  it('to create the data folder names the folder', () => {
-    const folder = openFolder(0o555);
-    const data = join(folder, 'data');
-    const { status, stderr } = run(folder, 'up', '--port', '0', '--data-dir', data);
-    expect(status).toBe(1);
-    expect(stderr).toContain(`has no permission for ${data}: `);
-  });
-
-  it('to open the database names the file', () => {
-    const folder = openFolder();
-    const database = join(folder, 'solway.db');
-    writeFileSync(database, '', { mode: 0o400 });
-    const { status, stderr } = run(folder, 'up', '--port', '0', '--data-dir', folder);
-    expect(status).toBe(1);
-    expect(stderr).toContain(`has no permission for ${database}: `);
-  });
-
-  it('to read the configuration names the file', () => {
-    const folder = openFolder();
-    const file = join(folder, 'private.toml');
-    writeFileSync(file, '');
-    chmodSync(file, 0);
-    const { status, stderr } = run(folder, 'up', '--port', '0', '--config', file);
-    expect(status).not.toBe(0);
-    expect(stderr).toContain(`${file}: the file cannot be read: give this user read permission`);
-  });
-
-  it.skipIf(!hasPrivilegedPorts)('to bind a port names port and address', () => {
-    const folder = openFolder();
-    const { status, stderr } = run(folder, 'up', '--port', '1', '--data-dir', join(folder, 'data'));
-    expect(status).toBe(1);
-    expect(stderr).toContain('no permission to listen on port 1 of 127.0.0.1: choose a port above 1023');
-    expect(stderr).toContain('CAP_NET_BIND_SERVICE');
-  });
-});
+it.skipIf(results === null).each(rows)(
+  'a start without permission to %s names it',
+  (_what, command, text) => {
+    const { code, out, err } = results![rows.findIndex((row) => row[1] === command)]!;
+    expect(code).toBeGreaterThan(0);
+    expect(out + err).toContain(text);
+  },
+);
 
 describe('a permission error', () => {
   const denied = (details: object): Error =>

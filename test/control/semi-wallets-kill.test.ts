@@ -7,7 +7,7 @@ import { temporaryFolder } from '../service/program.ts';
 import { runUntilKilled } from '../service/run-until-killed.ts';
 import { testPeppers } from './register.ts';
 
-const KILLS = 4;
+const KILLS = 2;
 const maker = join(import.meta.dirname, 'wallet-maker.ts');
 const folder = temporaryFolder('wallet-kill');
 

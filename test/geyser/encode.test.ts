@@ -22,7 +22,7 @@ import { oracleTransaction } from './oracle.ts';
 import { decodedUpdate, messageOf, rawBlock, tailOf } from './re-encode.ts';
 import { type BlockUpdate, readShape, shapeOf, typedUpdate } from './shapes.ts';
 
-const { account, slot, transaction } = updates;
+const { account, slot, transaction, block } = updates;
 const decodedUpdates = { account, slot, transaction };
 const { transactionStatus: _status, ...encoded } = updates;
 const AT = encodeTimestamp(1_700_000_000_123n);
@@ -151,10 +151,7 @@ describe('an encoded deshred transaction', () => {
     fc.assert(
       fc.property(shredded, envelope, ({ expected, wire: _wire, ...fields }, { filters, createdAt }) => {
         const at = createdAt ?? new Date(0);
-        const tail = deshredTransactionTail({
-          ...fields,
-          createdAt: encodeTimestamp(BigInt(at.getTime())),
-        });
+        const tail = deshredTransactionTail(fields, encodeTimestamp(BigInt(at.getTime())));
         expect(SubscribeUpdateDeshred.decode(messageOf(filters, tail))).toEqual({
           filters,
           createdAt: at,
@@ -203,44 +200,37 @@ describe('a partial block', () => {
 
   it('contains the selected parts, sliced accounts, and the counts of the whole block', () => {
     fc.assert(
-      fc.property(
-        updates.block,
-        fc.nat(7),
-        fc.option(parts),
-        envelope,
-        (update, chosen, slices, { filters }) => {
-          const raw = rawBlock(typedUpdate(update) as BlockUpdate, encodeTimestamp(9_000n));
-          const choose = <T>(bit: number, all: readonly T[]): readonly T[] =>
-            chosen & bit ? all : all.slice(1);
-          const tail = blockTail(raw, {
-            transactions: choose(1, raw.transactions),
-            accounts: choose(2, raw.accounts),
-            entries: choose(4, raw.entries),
-            slices:
-              slices?.map(({ offset, length }) => ({ offset: BigInt(offset), length: BigInt(length) })) ??
-              null,
-          });
-          const cut = (data: Uint8Array): Uint8Array =>
-            slices === null
-              ? data
-              : Uint8Array.from(
-                  slices
-                    .filter(({ offset, length }) => offset + length <= data.length)
-                    .flatMap(({ offset, length }) => [...data.subarray(offset, offset + length)]),
-                );
-          const whole = update.block!;
-          const expected = {
-            ...whole,
-            transactions: [...choose(1, whole.transactions)],
-            accounts: choose(2, whole.accounts).map((write) => ({ ...write, data: cut(write.data) })),
-            entries: [...choose(4, whole.entries)],
-          };
-          const theirs = SubscribeUpdate.decode(messageOf(filters, tail));
-          const shape = readShape('block', SubscribeUpdate.fromPartial({ block: expected }));
-          expect(readShape('block', theirs)).toEqual(shape);
-          expect([theirs.filters, theirs.createdAt]).toEqual([filters, new Date(9_000)]);
-        },
-      ),
+      fc.property(block, fc.nat(7), fc.option(parts), envelope, (update, chosen, slices, { filters }) => {
+        const raw = rawBlock(typedUpdate(update) as BlockUpdate, encodeTimestamp(9_000n));
+        const choose = <T>(bit: number, all: readonly T[]): readonly T[] =>
+          chosen & bit ? all : all.slice(1);
+        const tail = blockTail(raw, {
+          transactions: choose(1, raw.transactions),
+          accounts: choose(2, raw.accounts),
+          entries: choose(4, raw.entries),
+          slices:
+            slices?.map(({ offset, length }) => ({ offset: BigInt(offset), length: BigInt(length) })) ?? null,
+        });
+        const cut = (data: Uint8Array): Uint8Array =>
+          slices === null
+            ? data
+            : Uint8Array.from(
+                slices
+                  .filter(({ offset, length }) => offset + length <= data.length)
+                  .flatMap(({ offset, length }) => [...data.subarray(offset, offset + length)]),
+              );
+        const whole = update.block!;
+        const expected = {
+          ...whole,
+          transactions: [...choose(1, whole.transactions)],
+          accounts: choose(2, whole.accounts).map((write) => ({ ...write, data: cut(write.data) })),
+          entries: [...choose(4, whole.entries)],
+        };
+        const theirs = SubscribeUpdate.decode(messageOf(filters, tail));
+        const shape = readShape('block', SubscribeUpdate.fromPartial({ block: expected }));
+        expect(readShape('block', theirs)).toEqual(shape);
+        expect([theirs.filters, theirs.createdAt]).toEqual([filters, new Date(9_000)]);
+      }),
       { numRuns: 200 },
     );
   });

@@ -4,7 +4,7 @@ import { rawPost, result, startHttpServer, type TestHttpServer } from './start-h
 
 const KIB = 1_024;
 /** Larger than the socket buffers of a client that does not read. */
-const LONG_BYTES = 16 * KIB * KIB;
+const LONG_BYTES = 8 * KIB * KIB;
 
 const call = (id: number, method = 'getProgramAccounts') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":[${id}]}`;

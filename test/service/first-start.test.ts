@@ -75,6 +75,13 @@ describe('the first start', () => {
     expect(await (await fetch(page)).text()).toContain('/sol/v1/wallet/balance');
   });
 
+  it('names the API paths in the response to a POST without a path', async () => {
+    const response = await fetch(new URL('/', first.url), { method: 'POST' });
+    expect(response.status).toBe(405);
+    const { error } = (await response.json()) as { error: { data: { paths: string } } };
+    expect(error.data.paths).toContain('/v1/rpc');
+  });
+
   it('prints a curl command that sends a transaction', async () => {
     const line = AIRDROP.exec(first.program.stdout())![1]!;
     expect(await runInShell(line)).toMatch(/"result":"[1-9A-HJ-NP-Za-km-z]{64,88}"/);

@@ -230,14 +230,12 @@ describe('the output of solway localnet', () => {
     );
     await verbose.stop();
 
-    // The first run creates a ledger, the second resets it, with combined short options.
-    for (const flags of [['--quiet'], ['-rq']]) {
-      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...flags], folder);
-      running.add(quiet);
-      await eventually(async () => isOpenBy('quiet', quiet), 'it runs');
-      expect(await quiet.stop()).toBe(0);
-      expect(quiet.output()).toBe('');
-    }
+    // Combined short options reset the ledger.
+    const quiet = startProgram([...common, '--ledger', ledgerOf('spoken'), '-rq'], folder);
+    running.add(quiet);
+    await eventually(async () => isOpenBy('spoken', quiet), 'it runs');
+    expect(await quiet.stop()).toBe(0);
+    expect(quiet.output()).toBe('');
   });
 
   const isOpenBy = (name: string, { process }: Program): boolean => {

@@ -24,7 +24,8 @@ beforeAll(async () => {
   const node = (network: string, { url }: MockNode) =>
     `[[upstream]]\nnetwork = "${network}"\nurl = "${url}"\nws = "off"\n`;
   const nodes = node('mainnet-beta', main) + node('devnet', dev);
-  service = await startService({ configuration: `[grpc]\nenabled = false\n${nodes}` });
+  const settings = '[grpc]\nenabled = false\n[internal.upstream_pool]\nreconnect_max_ms = 500\n';
+  service = await startService({ configuration: settings + nodes });
 }, 60_000);
 afterAll(async () => {
   await service?.stop();

@@ -5,7 +5,6 @@ import { readMetrics } from '../observing/metrics-text.ts';
 import { type Collector, startCollector } from '../observing/otlp-collector.ts';
 import { dyingAfterRequest } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
-import { signedTransaction } from '../upstream/mock/submitting.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
@@ -25,23 +24,13 @@ const PARENT = '00f067aa0ba902b7';
 
 const BALANCE = '{"context":{"slot":1000},"value":7}';
 
-const results: Record<string, (raw: string) => string> = {
-  getSlot: () => '1000',
-  getGenesisHash: () => `"${encodeBase58(Buffer.alloc(32, 3))}"`,
-  getBalance: () => BALANCE,
-  getBlockHeight: () => '900',
-  getSignatureStatuses: (raw) => {
-    const { params } = JSON.parse(raw) as { params: [string[]] };
-    const status = { slot: 1001, confirmations: null, err: null, confirmationStatus: 'finalized' };
-    return JSON.stringify({ context: { slot: 1001 }, value: params[0].map(() => status) });
-  },
-  sendTransaction: (raw) => {
-    const { params } = JSON.parse(raw) as { params: [string] };
-    return `"${encodeBase58(Buffer.from(params[0], 'base64').subarray(1, 65))}"`;
-  },
+const results: Readonly<Record<string, string>> = {
+  getSlot: '1000',
+  getGenesisHash: `"${encodeBase58(Buffer.alloc(32, 3))}"`,
+  getBalance: BALANCE,
 };
-const good: Behaviour = ({ id, method, raw }, reply) =>
-  send(reply, `{"jsonrpc":"2.0","result":${results[method]?.(raw) ?? 'null'},"id":${id}}\n`);
+const good: Behaviour = ({ id, method }, reply) =>
+  send(reply, `{"jsonrpc":"2.0","result":${results[method] ?? 'null'},"id":${id}}\n`);
 
 let nodes: readonly [MockNode, MockNode];
 let collector: Collector;
@@ -155,73 +144,19 @@ describe('the request log', () => {
   });
 });
 
-describe('a sent transaction', () => {
-  it('is found by its signature, with each attempt and its on-chain status', async () => {
-    const { wire, signature } = signedTransaction();
-    await server.result('sendTransaction', [wire.toString('base64'), { encoding: 'base64' }]);
-    const path = `/customers/house/transactions?signature=${signature}`;
-    type Sent = Readonly<{ fate: object | null; attempts: readonly { node: string }[] }>;
-    const sent = await eventually(async () => {
-      const [item] = (await api.sendRequest<{ items: Sent[] }>('GET', path)).items;
-      return item?.fate == null ? undefined : item;
-    }, 'the submission, and what became of it');
-    expect(sent).toMatchObject({
-      ...{ signature, outcome: 'accepted', network: 'mainnet-beta' },
-      attempts: [
-        { outcome: 'ok', ms: expect.any(Number) },
-        { outcome: 'ok', ms: expect.any(Number) },
-      ],
-      fate: { name: 'confirmed', slot: '1001', err: null },
-      status: { slot: '1001', confirmation: 'finalized', err: null },
-    });
-    expect(sent.attempts.map(({ node }) => node).sort()).toEqual(['a', 'b']);
+it('no node gets a customer key, and none is printed after the start', async () => {
+  const key = service.key;
+  const printed = service.output().length;
+  await server.result('getBalance', ['x']);
+  await fetch(`${service.ready.rpcUrl}?api-key=${key}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}',
   });
-});
-
-describe('the operator', () => {
-  type Nodes = Readonly<{ nodes: readonly { name: string; state: string; reason: string | null }[] }>;
-  const stateOf = async (name: string) =>
-    (await api.sendRequest<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
-
-  it('sends no customer key to a node, and prints no key after the start', async () => {
-    const key = service.key;
-    const printed = service.output().length;
-    await server.result('getBalance', ['x']);
-    await fetch(`${service.ready.rpcUrl}?api-key=${key}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}',
-    });
-    const requests = nodes.flatMap(({ received }) => received);
-    expect(requests.length).toBeGreaterThan(1);
-    for (const text of [JSON.stringify(requests), service.output().slice(printed)])
-      expect(text).not.toContain(key.slice(-38));
-  });
-
-  it('cordons a node, which then gets no calls until it is uncordoned', async () => {
-    const network = 'mainnet-beta';
-    const [a, b] = nodes;
-    const cordon = async (name: string) => {
-      await api.sendRequest('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
-      const isCordoned = async () => (await stateOf(name))?.state === 'cordoned';
-      await eventually(isCordoned, `the cordon of ${name} is in force`);
-    };
-    const callsTo = async (node: MockNode): Promise<number> => {
-      const before = node.received.length;
-      for (let i = 0; i < 20; i++) await server.result('getBalance', ['x']);
-      return node.received.length - before;
-    };
-    await cordon('a');
-    expect(await stateOf('a')).toMatchObject({ reason: 'new disks', cordoned: true });
-    expect(await callsTo(a)).toBe(0);
-    await api.sendRequest('POST', '/upstreams/a/uncordon', { network });
-    await cordon('b');
-    await eventually(async () => (await stateOf('a'))?.state !== 'cordoned', 'a is back');
-    expect([await callsTo(a), await callsTo(b)]).toEqual([20, 0]);
-    await api.sendRequest('POST', '/upstreams/b/uncordon', { network });
-    const nobody = api.sendRequest('POST', '/upstreams/z/cordon', { network, reason: '' });
-    await expect(nobody).rejects.toThrow('404');
-  });
+  const requests = nodes.flatMap(({ received }) => received);
+  expect(requests.length).toBeGreaterThan(1);
+  for (const text of [JSON.stringify(requests), service.output().slice(printed)])
+    expect(text).not.toContain(key.slice(-38));
 });
 
 describe('/metrics', () => {
@@ -244,7 +179,7 @@ describe('/metrics', () => {
         return Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
       })?.value;
     const id = service.ready.keys.find(({ product }) => product === 'rpc')!.id;
-    expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(20);
+    expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(1);
     expect(sampleOf('solway_upstream_cordoned', { node: 'a', network: 'mainnet-beta' })).toBe(0);
     expect(sampleOf('solway_answers_total', { what: 'hits' })).toBeGreaterThan(0);
     for (const secret of [METRICS_TOKEN, api.secret, service.key, ...nodes.map(({ url }) => url)]) {

@@ -153,7 +153,8 @@ describe('ShredStage', () => {
     await sendPackets(stage, packetsOf(50, batch));
     proxy.write(Buffer.from(encodeEntryMessage(slotOf(50), batch)));
     proxy.write(Buffer.from(encodeEntryMessage(slotOf(51), batch)));
-    await ticksUntil(() => entries.messages.length === 2 && stage.counts.shreds?.slotsCompleted === 1);
+    await ticksUntil(() => entries.messages.length === 2 && subscribe.messages.length === 6);
+    await ticksUntil(() => stage.counts.shreds?.slotsCompleted === 1);
     expect(entries.batches.map(({ slot }) => slot)).toEqual([50n, 51n]);
     expect(
       subscribe.updates.map(({ transaction }) => [transaction?.slot, transaction?.transaction?.signature[0]]),
@@ -252,7 +253,7 @@ describe('EntriesClient', () => {
     const same = setInterval(() => first!.write(entryMessage(9, 1)), 20);
     onTestFinished(() => clearInterval(same));
     await server.until(() => server.entriesCalls.length === 2);
-    expect(first!.cancelled).toBe(true);
+    await ticksUntil(() => first!.cancelled);
   });
 });
 

@@ -9,7 +9,7 @@ import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/sto
 import { temporaryFolder } from '../service/program.ts';
 import { runUntilKilled } from '../service/run-until-killed.ts';
 
-const KILLS = 3;
+const KILLS = 2;
 const maker = join(import.meta.dirname, 'file-maker.ts');
 const folder = temporaryFolder('storage-kill');
 

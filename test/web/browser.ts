@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { eventually } from '../service/eventually.ts';
 
 /** Path of the system's browser, unless the variable sets another. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -17,6 +18,7 @@ export type WatchedPage = Readonly<{ page: Page; faults: readonly string[] }>;
 export async function watchedPage(context: BrowserContext): Promise<WatchedPage> {
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
+  await page.clock.install();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
@@ -26,6 +28,20 @@ export async function watchedPage(context: BrowserContext): Promise<WatchedPage>
   });
   return { page, faults };
 }
+
+/** Opens a page inside the dashboard, which is faster than loading the dashboard again. */
+export async function openPage(page: Page, title: string, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+  await page.getByRole('heading', { name: title, level: 1, exact: true }).waitFor();
+  await settled(page);
+}
+
+/** Waits for a state of an element that the next refetch brings, with the time of the page running fast. */
+export const refetched = (page: Page, element: Locator, isPresent = true): Promise<true> =>
+  eventually(async () => {
+    await page.clock.fastForward(1_000);
+    return (await element.count()) > 0 === isPresent;
+  }, 'the page shows the new state');
 
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runHere } from '../cli/run-solway.ts';
 import { eventually } from '../service/eventually.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { createRpcClient } from '../service/rpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
-import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts';
+import { noBrowser, openPage, settled, type WatchedPage, watchedPage } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
@@ -16,9 +16,6 @@ import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-
 const openSignUp = '[accounts]\nsign_up = "open"\n';
 
 const newPassword = 'another harbour at dusk';
-
-const stranger = async ({ browser }: Dashboard): Promise<Page> =>
-  (await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }))).page;
 
 /** Fills in the sign-up form; the address is null if the form has no field for it. */
 async function makeAccount(page: Page, name: string, email: string | null): Promise<void> {
@@ -36,13 +33,17 @@ function describeSignInPages(signed: () => SignedInPage): void {
   describe('the pages before sign-in', () => {
     let dashboard: Dashboard;
     let page: Page;
+    /** A page without a session. */
+    let theirs: Page;
 
-    beforeAll(() => {
+    beforeAll(async () => {
       ({ dashboard, page } = signed());
+      const context = await dashboard.browser.newContext({ viewport: { width: 1360, height: 900 } });
+      theirs = (await watchedPage(context)).page;
     });
+    beforeEach(() => theirs.context().clearCookies());
 
     it('allow sign-up if it is open, then the creation of a customer', async () => {
-      const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/sign-in`);
       await checkPage(theirs, 'sign-in');
       await theirs.getByRole('link', { name: 'Sign up' }).click();
@@ -55,11 +56,10 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.getByRole('button', { name: 'Create customer' }).click();
       await theirs.getByRole('region', { name: 'Getting started' }).waitFor();
       await checkPage(theirs, 'getting-started');
-      await theirs.context().close();
     });
 
     it('let an invited user join once through a link', async () => {
-      await page.goto(`${dashboard.url}/team`);
+      await openPage(page, 'Team', '/team');
       await page.getByRole('button', { name: 'Invite member' }).click();
       await page.getByLabel('Email').fill('ivan@example.com');
       await page.getByRole('radio', { name: /^Viewer/ }).check();
@@ -67,7 +67,6 @@ function describeSignInPages(signed: () => SignedInPage): void {
       const dialog = page.getByRole('dialog');
       const link = (await dialog.locator('pre').textContent()) ?? '';
       await dialog.getByRole('button', { name: 'Done' }).click();
-      const theirs = await stranger(dashboard);
       await theirs.goto(link);
       await theirs.getByText('You join Default as Viewer.').waitFor();
       expect(theirs.url()).not.toContain('token');
@@ -76,15 +75,12 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       await page.reload();
       await page.getByRole('row', { name: /Ivan Invited.*Viewer/ }).waitFor();
-      const late = await stranger(dashboard);
-      await late.goto(link);
-      await late.getByRole('alert').waitFor();
-      await late.context().close();
-      await theirs.context().close();
+      await theirs.context().clearCookies();
+      await theirs.goto(link);
+      await theirs.getByRole('alert').waitFor();
     });
 
     it('set a new password through a link, and end all earlier sessions', async () => {
-      const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/reset-password`);
       await checkPage(theirs, 'reset-ask');
       const { dataDir, config } = dashboard.service;
@@ -108,7 +104,6 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       await page.goto(`${dashboard.url}/team`);
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      await theirs.context().close();
     });
   });
 }
@@ -295,15 +290,15 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
   describeTrafficPages(() => ({ dashboard, page }));
 
   it.each([
-    ['home', '/'],
-    ['keys', '/keys'],
-    ['key', '/keys/KEY'],
-    ['playground', '/playground'],
-    ['settings', '/settings'],
-  ])('is accessible in both themes, and fits a phone: %s', async (name, path) => {
-    await page.goto(dashboard.url + path.replace('KEY', keyId));
+    ['Home', '/'],
+    ['API keys', '/keys'],
+    ['backend', '/keys/KEY'],
+    ['Playground', '/playground'],
+    ['Settings', '/settings'],
+  ])('is accessible in both themes, and fits a phone: %s', async (title, path) => {
+    await openPage(page, title, path.replace('KEY', keyId));
     await page.getByText(DEVELOPMENT_MODE).waitFor();
-    await checkPage(page, name);
+    await checkPage(page, title);
   });
 
   describeSignInPages(() => ({ dashboard, page }));

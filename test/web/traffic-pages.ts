@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { createRpcClient, type TestRpcClient } from '../service/rpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
-import { settled } from './browser.ts';
+import { openPage, refetched } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import type { Dashboard } from './start-dashboard.ts';
 
@@ -93,15 +93,12 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await gateway.post(bodyOf('getAccountInfo', ['nonsense']));
     });
 
-    const open = async (path: string): Promise<void> => {
-      await page.goto(`${now.dashboard.url}${path}`);
-      await settled(page);
-    };
+    const open = (title: string, path: string): Promise<void> => openPage(page, title, path);
     const cell = (text: string) => page.getByRole('cell', { name: text, exact: true });
 
     it('show the calls of a key as table, chart and CSV', async () => {
-      await open(`/usage?range=15m&key=${created.key.id}`);
-      await page.getByRole('row', { name: /^getSlot 12 100%/ }).waitFor();
+      await open('Usage and quota', `/usage?range=15m&key=${created.key.id}`);
+      await refetched(page, page.getByRole('row', { name: /^getSlot 12 100%/ }));
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
       const chart = page.getByRole('figure', { name: 'Requests by method' });
       await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
@@ -111,13 +108,13 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const file = await readFile(await (await download).path(), 'utf8');
       expect(file).toContain('getSlot');
       await checkPage(page, 'usage');
-      await open('/performance?range=15m');
+      await open('Performance', '/performance?range=15m');
       await page.locator('.u-over').first().waitFor();
       await checkPage(page, 'performance');
     });
 
     it('link from an error to the request, with its steps and parameters', async () => {
-      await open(`/errors?range=15m&key=${created.key.id}`);
+      await open('Errors', `/errors?range=15m&key=${created.key.id}`);
       await page
         .getByRole('row', { name: /^-32602/ })
         .getByRole('link', { name: /Example/ })
@@ -131,7 +128,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     });
 
     it('filter the log with chips that are stored in the URL', async () => {
-      await open(`/logs?range=15m&key=${created.key.id}`);
+      await open('Logs', `/logs?range=15m&key=${created.key.id}`);
       await cell('getSlot').first().waitFor();
       await page.getByLabel('Outcome').selectOption('rpcError');
       await page.waitForURL(/status=rpcError/);
@@ -147,40 +144,44 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const url = `${now.dashboard.service.ready.wsUrl}?api-key=${created.secret}`;
       const socket = await SocketClient.open(url);
       await socket.result('slotSubscribe');
-      await open('/streams');
+      await open('Streams', '/streams');
       const row = page.getByRole('row', { name: /WebSocket traffic slotSubscribe/ });
-      await row.waitFor();
+      await refetched(page, row);
       await checkPage(page, 'streams');
       await row.getByRole('button', { name: /^Close/ }).click();
       await page.getByRole('button', { name: 'Close WebSocket' }).click();
       expect((await socket.ended).code).toBe(1008);
-      await row.waitFor({ state: 'detached' });
+      await refetched(page, row, false);
     });
 
     it('show a sent transaction, its node and its result', async () => {
-      await open('/transactions');
+      await open('Transactions', '/transactions');
       await page.getByLabel('Signature').fill(signature);
       await page.getByRole('button', { name: 'Search' }).click();
-      await page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/ }).waitFor();
+      await refetched(
+        page,
+        page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/ }),
+      );
       await page.getByTitle(signature).click();
       await page
         .getByRole('dialog')
         .getByRole('row', { name: /^embedded-ledger/ })
+        .first()
         .waitFor();
       await page.keyboard.press('Escape');
       await checkPage(page, 'transactions');
     });
 
     it('cordon and uncordon a node with a reason, which the audit log records', async () => {
-      await open('/upstreams');
+      await open('Upstreams', '/upstreams');
       await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
       await page.getByLabel('Reason').fill('a new disk');
       await page.getByRole('button', { name: 'Cordon', exact: true }).click();
-      await page.getByRole('row', { name: /embedded-ledger.*cordoned/ }).waitFor();
+      await refetched(page, page.getByRole('row', { name: /embedded-ledger.*cordoned/ }));
       await page.getByRole('button', { name: /^Uncordon embedded-ledger/ }).click();
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
-      await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).waitFor();
-      await open('/audit?range=1h');
+      await refetched(page, page.getByRole('button', { name: /^Cordon embedded-ledger/ }));
+      await open('Audit log', '/audit?range=1h');
       await page.getByRole('tab', { name: 'All customers' }).click();
       await page.getByRole('row', { name: /node\.cordon.*reason: a new disk/ }).waitFor();
       await page.getByRole('tab', { name: 'Consistency checks' }).click();
@@ -189,7 +190,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     });
 
     it('reject a new node in development mode, with the reason', async () => {
-      await open('/upstreams');
+      await open('Upstreams', '/upstreams');
       await page.getByRole('button', { name: 'Add node' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Network').selectOption('devnet');

@@ -13,11 +13,8 @@ const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value:
 
 /** Plugins shown in NFT results. The account ends with a plugin registry. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
-  royalties?: Readonly<{
-    basisPoints: number;
-    creators: readonly Readonly<{ address: Address; percentage: number }>[];
-  }>;
-  attributes?: readonly Readonly<{ trait: string; value: string }>[];
+  royalties?: Readonly<ReturnType<typeof readRoyalties>>;
+  attributes?: readonly Readonly<ReturnType<typeof readAttribute>>[];
   immutableMetadata?: true;
 }>;
 

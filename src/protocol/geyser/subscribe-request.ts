@@ -84,7 +84,6 @@ const deshredTransactionsFilter = messageCodec({
   accountExclude: [3, addresses('account_exclude')],
   accountRequired: [4, addresses('account_required')],
 });
-export type DeshredTransactionsFilter = MessageOf<typeof deshredTransactionsFilter>;
 
 export const subscribeDeshredRequest = messageCodec({
   deshredTransactions: [1, namedFilters('deshred_transactions', deshredTransactionsFilter)],

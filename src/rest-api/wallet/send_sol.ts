@@ -3,8 +3,9 @@ import { ByteWriter } from '../../base/bytes.ts';
 import { lamportsOfSol } from '../../decoding/amounts.ts';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import type { Address } from '../../solana/address.ts';
-import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
-import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import { objectOf } from '../../solana/encoding/read-json.ts';
+import { readBlockhash } from '../../solana/encoding/read-ui-block.ts';
 import { decimalText } from '../../solana/encoding/ui-token-amount.ts';
 import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
@@ -44,12 +45,9 @@ function transfer(from: Address, to: Address, amount: Lamports): Instruction {
 
 /** Reads at `confirmed`: such a blockhash is known to the whole network and still recent. */
 const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
-  chain.read('getLatestBlockhash', [{ commitment: 'confirmed' }], (result) => {
-    const { blockhash } = objectOf(objectOf(result, 'getLatestBlockhash').value, 'value');
-    const parsed = parseBlockhash(stringOf(blockhash, 'a blockhash'));
-    if ('fault' in parsed) throw new MalformedJson('a blockhash');
-    return parsed.blockhash;
-  });
+  chain.read('getLatestBlockhash', [{ commitment: 'confirmed' }], (result) =>
+    readBlockhash(objectOf(objectOf(result, 'getLatestBlockhash').value, 'value').blockhash),
+  );
 
 /** Source: rest-api.md §2.8. */
 export const sendSol = endpoint('POST wallet/send_sol', {

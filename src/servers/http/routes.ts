@@ -60,10 +60,12 @@ function summarizePath(path: string): string {
 const apiPaths = (routes: HttpRoutes): string[] =>
   [...routes].flatMap(([path, verbs]) => (verbs instanceof PageVerbs ? [] : [path]));
 
+const knownPaths = (routes: HttpRoutes) => ({
+  paths: [...new Set(apiPaths(routes).map(summarizePath))].join(', '),
+});
+
 export const pathNotFound = (routes: HttpRoutes): Failure =>
-  new Failure('NOT_FOUND', {
-    facts: { paths: [...new Set(apiPaths(routes).map(summarizePath))].join(', ') },
-  });
+  new Failure('NOT_FOUND', { facts: knownPaths(routes) });
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
@@ -132,7 +134,9 @@ export class HttpDispatcher {
     if (verbs === undefined) rejectRequest(response, pathNotFound(this.#routes), {}, bodyOf);
     else {
       const allow = [...verbs.keys()].join(', ');
-      rejectRequest(response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
+      // A POST to a page is probably an API call with a wrong path.
+      const options = verbs instanceof PageVerbs ? { facts: knownPaths(this.#routes) } : {};
+      rejectRequest(response, new Failure('METHOD_NOT_ALLOWED', options), { allow }, bodyOf);
     }
   }
 

@@ -8,7 +8,7 @@ import { decodeTransaction } from '../transaction/decode-transaction.ts';
 import { encodeTransaction } from '../transaction/encode-transaction.ts';
 import { lamports, slot } from '../units.ts';
 import { MalformedJson } from './read-json.ts';
-import { readBlock } from './read-ui-block.ts';
+import { type DecodedBlock, readBlockSteps } from './read-ui-block.ts';
 import { encodeBlock } from './ui-block.ts';
 
 function executedIn(n: number): ExecutedTransaction {
@@ -43,9 +43,17 @@ const shown = (value: Block): string => {
   return writeJson(encoded.json);
 };
 
-describe('readBlock', () => {
+function readBlock(bytes: Buffer): DecodedBlock {
+  const reading = readBlockSteps(bytes, slot(7));
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+  }
+}
+
+describe('a block as JSON', () => {
   it('decodes the output of encodeBlock', () => {
-    const { block: read, undecodable } = readBlock(Buffer.from(shown(block)), slot(7));
+    const { block: read, undecodable } = readBlock(Buffer.from(shown(block)));
     expect(undecodable).toBe(0);
     expect(shown(read)).toBe(shown(block));
     expect(read.blockHeight).toBe(block.blockHeight);
@@ -56,7 +64,7 @@ describe('readBlock', () => {
   it('skips and counts transactions of unknown versions', () => {
     const wire = Buffer.from(block.transactions[0]!.transaction.wire).toString('base64');
     const newer = Buffer.from([0x81, 1, 2, 3]).toString('base64');
-    const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, newer)), slot(7));
+    const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, newer)));
     expect(undecodable).toBe(1);
     expect(read.transactions.map(({ transaction }) => transaction.signatures[0])).toEqual([
       block.transactions[1]?.transaction.signatures[0],
@@ -64,6 +72,6 @@ describe('readBlock', () => {
   });
 
   it.each(['null', '{}', '[]', '{"transactions":[', shown(block).slice(0, -2)])('rejects %.30s', (text) => {
-    expect(() => readBlock(Buffer.from(text), slot(7))).toThrow(MalformedJson);
+    expect(() => readBlock(Buffer.from(text))).toThrow(MalformedJson);
   });
 });

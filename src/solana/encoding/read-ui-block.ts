@@ -24,7 +24,8 @@ function recordMember(
   members.set(bytes.toString('latin1', nameStart, nameEnd), bytes.subarray(from, to));
 }
 
-function readBlockhash(value: JsonValue | undefined): Blockhash {
+/** @throws MalformedJson */
+export function readBlockhash(value: JsonValue | undefined): Blockhash {
   const parsed = parseBlockhash(stringOf(value, 'a blockhash'));
   if ('fault' in parsed) throw new MalformedJson('a blockhash');
   return parsed.blockhash;
@@ -48,7 +49,10 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
 /** Number of transactions decoded per step; a step takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/** Decodes a getBlock result in steps, because decoding a large block is slow. @throws MalformedJson, SyntaxError */
+/**
+ * Inverse of `encodeBlock`. Decodes in steps, because decoding a large block is slow.
+ * @throws MalformedJson, SyntaxError
+ */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
@@ -64,15 +68,6 @@ export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, Deco
     if (at % TRANSACTIONS_AT_ONCE === 0) yield;
   }
   return { block: blockOf(members, slot, transactions), undecodable: spans.length - transactions.length };
-}
-
-/** Inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
-export function readBlock(bytes: Buffer, slot: Slot): DecodedBlock {
-  const reading = readBlockSteps(bytes, slot);
-  for (;;) {
-    const step = reading.next();
-    if (step.done) return step.value;
-  }
 }
 
 function blockOf(members: Members, slot: Slot, transactions: readonly ExecutedTransaction[]): Block {

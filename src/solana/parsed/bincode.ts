@@ -1,17 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import { InvalidEncoding } from '../codec.ts';
+import { InvalidEncoding, utf8 } from '../codec.ts';
 import { U64_MAX } from '../units.ts';
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** @throws InvalidEncoding if the bytes are not UTF-8. */
-export function utf8(bytes: Uint8Array): string {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    throw new InvalidEncoding('not UTF-8');
-  }
-}
 
 /** Reads a u64 length. Rounding above 2^53 is harmless, because no data is that long. */
 const readLength = (data: ByteReader): number => Number(data.u64());

@@ -2,9 +2,9 @@ import type { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import { decimalText } from '../../base/text/float-decimal.ts';
 import { addressFromBytes } from '../address.ts';
-import { hash, i64, list, pubkey, readOption, u64 } from '../codec.ts';
+import { hash, i64, list, pubkey, readOption, u64, utf8 } from '../codec.ts';
 import { uiTokenAmount } from '../encoding/ui-token-amount.ts';
-import { readBase64, readBool, readText, utf8 } from './bincode.ts';
+import { readBase64, readBool, readText } from './bincode.ts';
 import type { Members } from './wire-order.ts';
 
 type Type = (data: ByteReader) => WritableJson;

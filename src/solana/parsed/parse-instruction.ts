@@ -1,10 +1,9 @@
 import { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
-import { decodedOrNull } from '../codec.ts';
+import { decodedOrNull, utf8 } from '../codec.ts';
 import type { CompiledInstruction } from '../message/message.ts';
 import { programs } from '../programs.ts';
-import { utf8 } from './bincode.ts';
 import {
   addressLookupTableVariants,
   bpfLoaderVariants,

@@ -1,5 +1,5 @@
 import { ByteReader } from '../../base/bytes.ts';
-import { type Address, addressFromBytes } from '../address.ts';
+import { addressFromBytes } from '../address.ts';
 import { pubkey, u64 } from '../codec.ts';
 
 export const MINT_BYTES = 82;
@@ -34,17 +34,10 @@ function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T 
   return tag === 1 ? value : undefined;
 }
 
-/** Source: spl-token, `state::Multisig`. */
-export type Multisig = Readonly<{
-  numRequiredSigners: number;
-  numValidSigners: number;
-  /** Only signers with nonzero keys. */
-  signers: readonly Address[];
-}>;
-
 const SIGNERS_MAX = 11;
 
-export function decodeMultisig(data: Uint8Array): Multisig | null {
+/** The signers are those with nonzero keys. Source: spl-token, `state::Multisig`. */
+export function decodeMultisig(data: Uint8Array) {
   if (data.length !== MULTISIG_BYTES) return null;
   const reader = new ByteReader(data);
   const numRequiredSigners = reader.u8();
@@ -55,16 +48,8 @@ export function decodeMultisig(data: Uint8Array): Multisig | null {
   return { numRequiredSigners, numValidSigners, signers: present.map(addressFromBytes) };
 }
 
-/** Source: spl-token, `state::Mint`. */
-export type Mint = Readonly<{
-  mintAuthority: Address | null;
-  /** Base units. */
-  supply: bigint;
-  decimals: number;
-  freezeAuthority: Address | null;
-}>;
-
-export function decodeMint(data: Uint8Array): Mint | null {
+/** The supply is in base units. Source: spl-token, `state::Mint`. */
+export function decodeMint(data: Uint8Array) {
   if (!isTokenState(data, 'mint')) return null;
   const reader = new ByteReader(data.subarray(0, MINT_BYTES));
   const mintAuthority = readCOption(reader, pubkey.read);
@@ -76,20 +61,7 @@ export function decodeMint(data: Uint8Array): Mint | null {
   return { mintAuthority, supply, decimals, freezeAuthority };
 }
 
-/** Source: spl-token, `state::Account`. */
-export type TokenAccount = Readonly<{
-  mint: Address;
-  owner: Address;
-  /** Base units. */
-  amount: bigint;
-  delegate: Address | null;
-  state: 'initialized' | 'frozen';
-  /** Rent-exempt reserve of wrapped SOL in lamports; null for other tokens. */
-  isNative: bigint | null;
-  /** Base units. */
-  delegatedAmount: bigint;
-  closeAuthority: Address | null;
-}>;
+export type Mint = Readonly<NonNullable<ReturnType<typeof decodeMint>>>;
 
 /** Offsets of the keys; a 4-byte tag precedes the delegate. */
 export const tokenKeyOffsets = { mint: 0, owner: 32, delegate: 76 } as const;
@@ -101,7 +73,11 @@ export function isTokenAccount(data: Uint8Array): boolean {
   return isTokenState(data, 'account') && (data[108] === 1 || data[108] === 2);
 }
 
-export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
+/**
+ * Amounts are in base units; `isNative` is the rent-exempt reserve of wrapped SOL in lamports, and null for other
+ * tokens. Source: spl-token, `state::Account`.
+ */
+export function decodeTokenAccount(data: Uint8Array) {
   if (!isTokenAccount(data)) return null;
   const reader = new ByteReader(data.subarray(0, TOKEN_ACCOUNT_BYTES));
   const mint = pubkey.read(reader);
@@ -115,3 +91,5 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   if (delegate === undefined || isNative === undefined || closeAuthority === undefined) return null;
   return { mint, owner, amount, delegate, state, isNative, delegatedAmount, closeAuthority };
 }
+
+export type TokenAccount = Readonly<NonNullable<ReturnType<typeof decodeTokenAccount>>>;

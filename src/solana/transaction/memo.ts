@@ -1,5 +1,5 @@
+import { utf8 } from '../codec.ts';
 import type { Message } from '../message/message.ts';
-import { utf8 } from '../parsed/bincode.ts';
 import { programs } from '../programs.ts';
 
 /** Same text as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`. */

@@ -1,7 +1,10 @@
 import { Lru } from '../../base/cache/lru.ts';
-import { deshredSlotTail, deshredTransactionTail } from '../../protocol/geyser/encode/deshred.ts';
+import {
+  deshredSlotTail,
+  deshredTransactionTail,
+  shredTransactionTail,
+} from '../../protocol/geyser/encode/deshred.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import { rawShredTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawTransaction } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import {
@@ -21,81 +24,43 @@ import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 
+type EncodeTail = (source: DeshredTransaction, createdAt: Uint8Array, index: number) => Uint8Array;
+
 /** Encoded on first use: most transactions match no filter. */
-abstract class LazyTransaction implements RawTransaction {
+class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;
   readonly meta = null;
+  readonly slot: RawTransaction['slot'];
+  readonly signature: Uint8Array;
+  readonly isVote: boolean;
+  readonly keys: RawTransaction['keys'];
   readonly createdAt: Uint8Array;
   readonly index: number;
-  protected readonly source: DeshredTransaction;
-
-  /** @param index - position among the emitted transactions of its slot. */
-  constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number) {
-    this.source = source;
-    this.createdAt = createdAt;
-    this.index = index;
-  }
-
-  abstract readonly tail: Uint8Array;
-  abstract readonly info: Uint8Array;
-
-  get slot(): RawTransaction['slot'] {
-    return this.source.slot;
-  }
-
-  get signature(): Uint8Array {
-    return this.source.signature;
-  }
-
-  get isVote(): boolean {
-    return this.source.isVote;
-  }
-
-  get keys(): RawTransaction['keys'] {
-    return this.source.keys;
-  }
-}
-
-class SubscribeTransaction extends LazyTransaction {
-  #encoded: RawTransaction | null = null;
-
-  get tail(): Uint8Array {
-    return this.#encode().tail;
-  }
-
-  get info(): Uint8Array {
-    return this.#encode().info;
-  }
-
-  #encode(): RawTransaction {
-    const { slot, signature, isVote, keys, createdAt, index } = this;
-    const { transaction } = this.source;
-    this.#encoded ??= rawShredTransaction({ slot, createdAt, signature, isVote, transaction, keys, index });
-    return this.#encoded;
-  }
-}
-
-class SubscribeDeshredTransaction extends LazyTransaction {
+  readonly #source: DeshredTransaction;
+  readonly #encode: EncodeTail;
   #tail: Uint8Array | null = null;
 
+  /** @param index - position among the emitted transactions of its slot. */
+  constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number, encode: EncodeTail) {
+    this.slot = source.slot;
+    this.signature = source.signature;
+    this.isVote = source.isVote;
+    this.keys = source.keys;
+    this.createdAt = createdAt;
+    this.index = index;
+    this.#source = source;
+    this.#encode = encode;
+  }
+
   get tail(): Uint8Array {
-    this.#tail ??= this.#encode();
+    this.#tail ??= this.#encode(this.#source, this.createdAt, this.index);
     return this.#tail;
   }
 
   /** Unused: these transactions are never part of a block. */
   get info(): Uint8Array {
     return this.tail;
-  }
-
-  #encode(): Uint8Array {
-    const { slot, signature, isVote, createdAt } = this;
-    const { transaction, loadedWritable, loadedReadonly, firstShredIndex, endShredIndex } = this.source;
-    return deshredTransactionTail({
-      ...{ slot, createdAt, signature, isVote, transaction },
-      ...{ loadedWritable, loadedReadonly, firstShredIndex, endShredIndex },
-    });
   }
 }
 
@@ -139,12 +104,10 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     const createdAt = this.#createdAt.of(transaction.at);
     const index = this.#transactionCounts.get(transaction.slot) ?? 0;
     this.#transactionCounts.set(transaction.slot, index + 1);
-    if (this.#subscribe.size > 0) {
-      this.#subscribe.emit(new SubscribeTransaction(transaction, createdAt, index));
-    }
-    if (this.#deshred.size > 0) {
-      this.#deshred.emit(new SubscribeDeshredTransaction(transaction, createdAt, index));
-    }
+    if (this.#subscribe.size > 0)
+      this.#subscribe.emit(new LazyTransaction(transaction, createdAt, index, shredTransactionTail));
+    if (this.#deshred.size > 0)
+      this.#deshred.emit(new LazyTransaction(transaction, createdAt, index, deshredTransactionTail));
   }
 
   onSlot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {

@@ -18,13 +18,11 @@ export type Level = 0 | 1 | 2;
 export const levelOf = (commitment: Commitment = 'processed'): Level =>
   commitments.indexOf(commitment) as Level;
 
-const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
-  processed: 0,
-  confirmed: 1,
-  finalized: 2,
-};
+const levelByStatus: ReadonlyMap<SlotStatus, Level> = new Map(
+  commitments.map((status) => [status, levelOf(status)]),
+);
 
-export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];
+export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus.get(status);
 
 /** Heap bytes of an update without its message, measured in Node 24 with updates from a server's stream. */
 const OBJECT_BYTES: Readonly<Record<RawUpdate['kind'], number>> = {

@@ -1,7 +1,7 @@
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 
-/** Latency assumed for an unmeasured node: low, so that it gets calls, but not zero, or it would get whole bursts. */
+/** Latency assumed for an unmeasured node: low enough to get calls, but not zero, which would attract whole bursts. */
 const UNKNOWN_LATENCY_MS = 1;
 /** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;

@@ -4,7 +4,7 @@ import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import { sendAttempt } from '../retry/attempt.ts';
 
-/** Mirrors a share of reads to ejected nodes to test recovery; responses are discarded. */
+/** Mirrors a share of reads to ejected nodes, to test whether they have recovered. Discards the responses. */
 export class RecoveryProbes {
   readonly #limits: UpstreamLimits;
   #inFlight = 0;
@@ -30,7 +30,7 @@ export class RecoveryProbes {
     });
   }
 
-  /** Round-robin. */
+  /** Selects in round-robin order. */
   #selectEjected(nodes: readonly UpstreamNode[], now: number): UpstreamNode | null {
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[(this.#next + i) % nodes.length]!;

@@ -38,7 +38,7 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/** Picks the retryable node with the fewest attempts, so rounds cover them all; null if all tried nodes responded. */
+/** Picks the retryable node with the fewest attempts, so that each round covers every node; null if all responded. */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
   if (!state.hasUnresponsive) return null;
   const { selector } = state.group;

@@ -97,7 +97,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs = pollMs } = this.#limits;
-    // Subtracts half an interval: timers may fire early. Set before the calls so that `onError` can reset `dueAt`.
+    // `dueAt` is half an interval early, since timers may fire early. It is set first, so that `onError` can reset it.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -128,7 +128,7 @@ export class StatusPoller {
   }
 
   /**
-   * Combines the statuses from two nodes, so that a status that is false or from a fork does not settle a transaction.
+   * Combines the statuses from two nodes, so that a wrong status, or one from a fork, does not settle a transaction.
    * A lagging node delays the result by a round. Without a second response, the first response counts.
    */
   async #crossCheck(

@@ -76,7 +76,8 @@ export class DasClient {
   /**
    * Tries the servers in order until one gives a final response, which is safe because DAS calls are read-only.
    * @returns the `result` of the response; integers are exact.
-   * @throws NodeRejection for an error; Failure UPSTREAM_UNAVAILABLE if no server responds, CLIENT_GONE if aborted.
+   * @throws NodeRejection for an error response; Failure UPSTREAM_UNAVAILABLE if no server responds, CLIENT_GONE if
+   * aborted.
    */
   async request(
     network: Network,

@@ -61,7 +61,7 @@ export class BlockFollower {
     return close;
   }
 
-  /** Emits missed transactions first. `opened`: the last slot before the subscription; null if unknown. */
+  /** Takes over from another feed. Emits missed transactions first. `opened`: slot before subscribing, if known. */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
@@ -126,7 +126,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /** Retries the slot subscription while there are subscribers, who receive an error after `gapTimeoutMs`. */
+  /** Retries the slot subscription while there are subscribers. They receive an error after `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;

@@ -39,14 +39,14 @@ type ResumePoint = Readonly<{
   resumeAfter: Slot;
 }>;
 
-/** A subscription taken over from another feed. Added to the notifier after that feed's newest emitted slot. */
+/** A subscription taken over from another feed. It joins the notifier after the last slot emitted by that feed. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
 const STRIDE = 50n;
 /** If one read returns more blocks than this, more blocks may be available. */
 const FULL_STRIDE_BLOCKS = 10;
-/** Consecutive failures before a warning. A few are normal: a node may have a new block only some slots later. */
+/** Consecutive failures before a warning. A few are normal: nodes may serve new blocks with a delay. */
 const FAULTS_BEFORE_WARNING = 8;
 const START_REACH = 64n;
 
@@ -164,7 +164,7 @@ export class BlockStream {
         this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
       });
       this.#notifier.emit({ kind: 'block', block });
-      // Emits events for all commitments, because every subscription has the stream's commitment or `processed`.
+      // No subscription has a higher commitment than the stream, so the events of all commitments are due.
       this.#notifier.emit({ kind: 'processed', slot });
       this.#notifier.emit({ kind: 'confirmed', slot, at });
       this.#notifier.emit({ kind: 'rooted', slot, at });

@@ -85,7 +85,7 @@ export class ContinuousSubscription {
     if (isDetached(attachment)) void this.#failOver(this.#position(attachment));
   }
 
-  /** Continues from another feed, as if a connection had been lost. `from`: the newest slot that the feed completed. */
+  /** Continues from another feed, as if a connection had been lost. `from`: that feed's newest completed slot. */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#failOver(from);
@@ -226,7 +226,7 @@ export class ContinuousSubscription {
     }
   }
 
-  /** @returns false if the new connection is lost too or its position is unknown. */
+  /** @returns false if the new connection is also lost or its position is unknown. */
   async #fill(attachment: Attachment, from: SlotInfo | null, deadline: number): Promise<boolean> {
     const to = await this.#firstSlot(attachment);
     // No node or poll has reported a slot, so the bounds of the gap are unknown.
@@ -264,7 +264,7 @@ export class ContinuousSubscription {
     };
   }
 
-  /** The next slot that the connection reports, or its position if it sends none. Everything after it is delivered. */
+  /** The next slot that the connection reports, or its position. The connection delivers everything after that slot. */
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);

@@ -59,7 +59,7 @@ type PreferredSubscriptionOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Opens on the preferred feed. If it fails, PubSub takes over and emits each missed notification once. */
+/** Opens on the preferred feed. If that feed fails, PubSub takes over and emits each missed notification once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
@@ -90,7 +90,7 @@ type PreferredTransactionsOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Like `openPreferred`, but blocks take over. At `processed`, transactions then arrive only once confirmed. */
+/** Like `openPreferred`, but the block follower takes over. At `processed`, it emits only confirmed transactions. */
 function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
@@ -140,7 +140,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Unless `preferred` serves the kind, reads blocks for `block` and `transaction`, and uses PubSub for other kinds. */
+/** For kinds that `preferred` does not serve, reads blocks (`block`, `transaction`) or uses PubSub (all others). */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

@@ -33,7 +33,7 @@ function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
   }
 }
 
-/** Reason for the logs. Contains no text from a node. */
+/** Why a connection ended. Logged, so it contains no text from a node. */
 export type ConnectionEnd =
   | 'closed by the node'
   | 'connect failed'
@@ -142,7 +142,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** True once a slot arrives, `slotSubscribe` is rejected, or no slot follows within the timeout. False on failure. */
+  /** Resolves to true once a slot arrives, `slotSubscribe` is rejected or no slot arrives in time; false on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }

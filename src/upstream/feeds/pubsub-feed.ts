@@ -63,7 +63,7 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Emits missed notifications first. `before.gapRecovery` must have processed the other feed's notifications. */
+  /** Takes over from a feed whose notifications `before.gapRecovery` processed. Emits missed notifications first. */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,

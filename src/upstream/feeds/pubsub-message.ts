@@ -9,12 +9,12 @@ import { errorCodeOf } from '../response/parse-response.ts';
 /** The subscriptions that PubSub serves. Other kinds are served from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
-/** A number, or the raw JSON text if it is not an integer of at most 15 digits. */
+/** A number, or the raw JSON text if the id is not an integer of at most 15 digits. */
 export type NodeSubscriptionId = number | string;
 
 export type NodeMessage = Readonly<
   | { kind: 'notification'; id: NodeSubscriptionId; result: Buffer }
-  /** `body` is the raw `result`, or the raw `error` if the code is not 0. */
+  /** `body` is the raw `result`, or the raw `error` if `errorCode` is not 0. */
   | { kind: 'response'; id: number; body: Buffer; errorCode: number }
 >;
 
@@ -24,10 +24,10 @@ const HEAD = Buffer.from('{"jsonrpc":"2.0","method":"');
 const BEFORE_PARAMS = Buffer.from(',"params":');
 const OBJECT_CLOSE = 0x7d;
 
-/** Indexes of the members of each. */
+/** Indexes of the member names in `envelope` and `payload`. */
 const [ID, RESULT, ERROR, PARAMS] = [0, 1, 2, 3] as const;
 const [PAYLOAD_RESULT, SUBSCRIPTION] = [0, 1] as const;
-/** Shared by all messages: the result of a scan is used before the next one. */
+/** Shared by all messages: the result of a scan is used before the next scan. */
 const envelope = new MemberFinder(['id', 'result', 'error', 'params']);
 const payload = new MemberFinder(['result', 'subscription']);
 

@@ -57,7 +57,7 @@ export type NodeSubscribeResult = Readonly<{
   response: SubscribeResponse;
 }>;
 
-/** Assumed distance of the root from the newest slot, for nodes that send no slots. */
+/** Assumed distance between the root and the network's slot, for connections that have reported no slot. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 const RETRY_AFTER_MAX_MS = 60_000;
@@ -125,7 +125,7 @@ export class PubsubNodes {
       }
       if (!(await connection.ready))
         return { node: entry.node.name, connection, response: { kind: 'closed' } };
-      // The connection may have filled up in the meantime.
+      // The connection may have filled up while it was connecting.
       if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
       const response = await connection.subscribe(request, listener);
       if (response.kind === 'timeout') this.#backOff(entry);
@@ -288,7 +288,7 @@ export class PubsubNodes {
 
   #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    // When a node fails, all its connections end at once. Count this as one failure.
+    // When a node fails, all its connections end at once, which counts as one failure.
     if (entry.backoffUntil > performance.now()) return;
     const ms = exponentialBackoff(reconnectMs, reconnectMaxMs, entry.failures++);
     entry.failedAt = performance.now();

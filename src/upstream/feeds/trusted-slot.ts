@@ -6,7 +6,7 @@ type NodeSlots = Readonly<{ polled: Slot | null; observed: Slot | null }>;
 
 /** Number of slots by which a notification may be ahead of the node's own last slot (a few minutes). */
 const LEAD_MAX_SLOTS = 500n;
-/** A node that is further ahead of its network than this (about four days) must be wrong. */
+/** A node that is further ahead of its network than this many slots (about four days) must be wrong. */
 const NETWORK_LEAD_MAX_SLOTS = 1_000_000n;
 
 /** The node's slot, limited to `leadMax` slots ahead of its last polled slot. */

@@ -20,7 +20,7 @@ import { RateLimitedLogger } from './rate-limited-logger.ts';
 type NamedAccounts = Readonly<{
   addresses: ReadonlySet<Address>;
   owners: ReadonlySet<Address>;
-  /** The request also matches accounts by cuckoo filter, by data, or without any filter. */
+  /** Whether the request also matches accounts by cuckoo filter, by data, or without any filter. */
   hasUnnamed: boolean;
 }>;
 
@@ -36,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The addresses and owners that filters name. They cover all accounts that such filters match, and possibly more. */
+/** The addresses and owners that filters name. They cover all accounts that these filters match, and possibly more. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
@@ -102,8 +102,8 @@ export class AccountSubscriptions {
   }
 
   /**
-   * @param replaced - the caller ends this watch next, so subscriptions that no other watch uses do not count.
-   * @throws Failure FILTER_LIMIT if the request alone exceeds the limit, OVERLOADED if it does so together with others.
+   * @param replaced - a watch that the caller ends next; the limit ignores subscriptions that only this watch uses.
+   * @throws Failure FILTER_LIMIT if this request alone exceeds the limit, OVERLOADED if all requests together do.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {
     const requested = subscriptionsOf(names);

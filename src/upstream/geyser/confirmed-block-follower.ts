@@ -157,7 +157,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // A later parent means that the node's slot list omits a block.
+        // A parent after the last emitted block means that the node's slot list omits a block.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;

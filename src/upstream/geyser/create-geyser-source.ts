@@ -15,7 +15,7 @@ import type { YellowstoneSource } from './yellowstone-source.ts';
 
 type ActiveSources = Readonly<{ blocks: ConfirmedBlockFollower; accounts: AccountSubscriptions }>;
 
-/** How long blocks are followed after the last filter set ended. */
+/** How long blocks are followed after the last filter set ends. */
 const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 

@@ -86,7 +86,7 @@ type EndpointConnectionOptions = Readonly<{
   onRejected: () => void;
 }>;
 
-/** Request bytes per millisecond of delay. */
+/** Number of request bytes that add 1 ms of delay. */
 const REQUEST_BYTES_PER_MS = 4_096;
 
 const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;

@@ -33,7 +33,7 @@ type ReplayRange = Readonly<{
   from: Slot;
   /** The newest slot, or the last missing slot. */
   to: Slot;
-  /** Also emit missing updates of emitted slots. */
+  /** Whether to also emit missing updates of slots that were already emitted. */
   fillsIn: boolean;
 }>;
 
@@ -109,7 +109,7 @@ function replayOf(
   });
 }
 
-/** A block's updates in stream order. Blocks contain neither account writes nor entries, nor counts of these. */
+/** A block's updates in stream order. Blocks contain no account writes, no entries, and no counts of either. */
 export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
   const { slot, parentSlot: parent, transactions } = block;
   const createdAt = encodeTimestamp(BigInt(Date.now()));

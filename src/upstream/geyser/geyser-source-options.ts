@@ -35,9 +35,9 @@ export const geyserSourceOptions = {
   fillTimeoutMs: 30_000,
   fillSlotsMax: 600,
   slotsMax: 512,
-  /** Tracked updates per slot. Updates beyond this may be duplicated. */
+  /** Maximum tracked updates per slot. Updates beyond this may be duplicated. */
   slotUpdatesMax: 1_000_000,
-  /** PubSub fallback: accounts that wait for their block. Above this, those of the oldest slot are lost. */
+  /** PubSub fallback: maximum accounts that wait for their block. Above this, the oldest slot loses its accounts. */
   waitingAccountsMax: 20_000,
 };
 

@@ -4,7 +4,7 @@ import type { StreamReader } from './stream-reader.ts';
 
 /** Number of slots by which a server may be ahead of the emitted slots or behind the newest slot (a few minutes). */
 export const JUMP_MAX_SLOTS = 500n;
-/** Number of slots by which a server may be ahead of a trusted head (about 30 s). Progress since the poll is added. */
+/** Number of slots by which a server may be ahead of a trusted head (about 30 s), plus progress since that head. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
 /** Upper bound on the speed of a chain. Some local chains are fast. */
@@ -36,7 +36,7 @@ export class SlotPlausibility {
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
   #outlier: Slot | null = null;
-  /** Time since which only finished slots have been reported. */
+  /** Time since which only finished slots (evicted or far behind) have been reported. */
   #staleSince: number | null = null;
 
   constructor(options: SlotPlausibilityOptions) {

@@ -19,7 +19,7 @@ type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
 /** Included in every request, to receive the start, end and commitment of each slot. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
-/** An empty block message marks a complete slot and counts its account writes. */
+/** Requests block messages without content: they mark complete slots and count their account writes. */
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
@@ -207,7 +207,7 @@ export class FilterMerger {
     return new Set(this.#all().flatMap((request) => [...requestedKinds(request)]));
   }
 
-  /** Whether servers accept these filters in addition to the exact requests. */
+  /** Whether servers accept these filters in addition to the requests passed to `add`. */
   fits({ filters, addresses }: FiltersSize): boolean {
     const { filtersMax, addressesMax, demand } = this.#options;
     if (demand === 'full') return true;

@@ -19,7 +19,7 @@ type Waiter = {
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/** Geyser acknowledges no requests, so a ping follows each. If it is unanswered, the request counts as accepted. */
+/** Geyser sends no acknowledgements, so a ping follows each request. An answer, or none in time, means acceptance. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();

@@ -33,7 +33,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /** Raises a key's count to `to`. @returns whether it was lower or is untracked. `first`: a multiple of 4 bytes. */
+  /** Raises a key's count to `to`. `first`: a multiple of 4 bytes. @returns false if the count was at least `to`. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;
@@ -71,7 +71,7 @@ export class SeenKeys {
   }
 }
 
-/** One stream's view of a slot. Not authoritative if it is incomplete or the slot was restarted. */
+/** One stream's view of a slot. Not authoritative if the view is incomplete or the slot was restarted. */
 type View = Readonly<{ isAuthoritative: boolean }>;
 
 type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;

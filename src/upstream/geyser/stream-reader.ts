@@ -29,11 +29,11 @@ export interface UpdateSink {
 export type StreamReaderOptions = Readonly<{
   /** First slot of the requested replay; null: no replay. */
   from: Slot | null;
-  /** The newest slot. A replay starts at or before it. */
+  /** The newest slot. A replay starts at or before this slot. */
   tip: Slot | null;
-  /** Also emit missing updates of emitted slots up to `tip`, and slots before the source's first slot. */
+  /** Whether to also emit missing updates of emitted slots up to `tip`, and slots before the source's first slot. */
   fillsIn: boolean;
-  /** The request includes block messages, which mark complete slots. */
+  /** Whether the request includes block messages, which mark complete slots. */
   seals: boolean;
 }>;
 

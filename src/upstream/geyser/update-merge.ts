@@ -36,7 +36,7 @@ export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
   readonly #records = new Map<Slot, SlotRecord>();
   readonly #waiting = new Set<SlotRecord>();
-  /** Slots with a reported commitment that the chain may not have reached yet. */
+  /** Slots that were reported as confirmed or finalized, but that the chain may not have reached yet. */
   readonly #pendingLevels = new Set<Slot>();
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];

@@ -85,7 +85,7 @@ export class YellowstoneSource implements GeyserSource {
   #replays = new AbortController();
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
-  /** Resolves when servers have handled the current request; true if any accepted it. */
+  /** Resolves when servers have handled the current request, to true if any server accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
   /** This slot and earlier slots may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;

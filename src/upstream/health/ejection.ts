@@ -12,7 +12,7 @@ class WindowHalf {
   readonly latencies = createHistogram();
 }
 
-/** Sliding window over a node's attempts. Made of two halves, so it covers between half and all of `windowMs`. */
+/** Sliding window over a node's attempts. It has two halves, so it covers between half and all of `windowMs`. */
 export class RecentOutcomes {
   readonly #limits: Pick<UpstreamLimits, 'windowMs'>;
   #current = new WindowHalf();

@@ -170,7 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Whether live responses replace this poll: at most a few in a row, never if the node is failing or ejected. */
+  /** Whether live responses replace this poll: at most a few polls in a row, none if the node is failing or ejected. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)

@@ -35,7 +35,7 @@ export class NodeHealth {
   /** Set by `markWrongChains`. A node on the wrong chain receives no calls. */
   wrongChain = false;
   genesisHash: string | null = null;
-  /** The node has responded to getGenesisHash, even if only with an error (other than throttling). */
+  /** Whether the node has responded to getGenesisHash, even if only with an error (other than throttling). */
   isGenesisFetched = false;
   lastResponseAt: number | null = null;
   /** Moving average. */
@@ -83,7 +83,7 @@ export class NodeHealth {
     this.budget?.spend(now);
   }
 
-  /** Usable, with a closed circuit. */
+  /** Whether the node is usable and its circuit is closed. */
   isHealthy(now: number): boolean {
     return this.isUsable(now) && !this.isFailing;
   }
@@ -99,7 +99,7 @@ export class NodeHealth {
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
   }
 
-  /** The node's slot is within the allowed lag, and the node has not recently reported itself unhealthy. */
+  /** Whether the node's slot is within the allowed lag and the node has not recently reported itself unhealthy. */
   isCurrent(now: number): boolean {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
@@ -162,7 +162,7 @@ export class NodeHealth {
     this.#recordResponse(outcome.response, now, elapsedMs);
   }
 
-  /** Records an attempt aborted because another node responded first. Its duration is a lower bound of the latency. */
+  /** Records an attempt aborted because another node responded first. Its duration is a lower bound for the latency. */
   recordSuperseded(row: MethodRow, elapsedMs: number): void {
     this.circuit.release();
     if (elapsedMs < (this.latencyMs ?? 0)) return;

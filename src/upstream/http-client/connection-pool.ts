@@ -23,7 +23,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** Connections waiting to be flushed. Until then, the last of them may take more requests. */
+  /** Connections waiting to be flushed. Until it is flushed, the last of these may take more requests. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
@@ -116,7 +116,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (shared !== undefined && shared.requests.length > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
-      // Idle for too long.
+      // The connection was idle for too long.
       idle.close();
     }
     return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;

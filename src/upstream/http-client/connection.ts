@@ -21,7 +21,7 @@ import {
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
 
-/** How long to wait for the response to an aborted light read, so that its connection can be reused. */
+/** How long to wait for the response to an aborted request, so that its connection can be reused. */
 const LINGER_MS = 500;
 
 export interface ConnectionContext extends StreamingContext {
@@ -133,7 +133,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     try {
       while (at < length && this.#state === 'open') {
         const request = this.requests.first;
-        // An unsolicited response would be taken for the response to the next request.
+        // An unsolicited response would be mistaken for the response to the next request.
         if (request === null || !request.isSent) {
           this.close();
           return;
@@ -210,7 +210,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#context.onAvailable(this, now);
   }
 
-  /** Whether to wait for the response to an aborted light read, so that the connection can be reused. */
+  /** Whether to wait for the response to an aborted request, so that the connection can be reused. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&

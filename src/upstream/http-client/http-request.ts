@@ -180,7 +180,7 @@ export class BodyStreamer implements BodyFlow {
   }
 
   pause(): void {
-    // A listener may also pause after the end of the body, which would block the next response.
+    // A listener may call this after the end of the body. Pausing would then block the next response.
     if (this.#request === null || this.#isPaused || !this.#connection.isOpen) return;
     this.#isPaused = true;
     this.#socket.pause();

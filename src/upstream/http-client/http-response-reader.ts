@@ -103,7 +103,7 @@ export class HttpResponseReader implements HttpSink {
   }
 
   /**
-   * Reads until a response is complete or the bytes are consumed. The body may be a view until taken or retained.
+   * Reads until a response is complete or all bytes are consumed. Until taken or retained, the body may be a view.
    * @returns the position reached.
    */
   read(bytes: Buffer, start: number, end: number): number {
@@ -213,7 +213,7 @@ export class HttpResponseReader implements HttpSink {
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // llhttp accepts bodies in unknown informational responses, which would be prepended to the real body.
+    // llhttp accepts bodies in unknown informational responses. Such bodies would be prepended to the real body.
     if (this.#isInHead) {
       this.readState = 'invalid';
       return;

@@ -33,7 +33,7 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
   return fields;
 }
 
-/** Start of every request, up to the content length, with the node's keys. @throws TypeError for an invalid header. */
+/** Start of each request, up to the content length. May contain API keys. @throws TypeError for an invalid header. */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
   return Buffer.concat([

@@ -30,7 +30,7 @@ export type CachePolicy = Readonly<{
   pin: Pin | null;
   /** Name of the option without which the result changes over time. */
   requiredOption: string | null;
-  /** The result may be a list with null for absent items. */
+  /** Whether the result may be a list with null for absent items. */
   mayContainNulls: boolean;
 }>;
 
@@ -171,7 +171,7 @@ function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean
   return pinned !== null && pinned <= root;
 }
 
-/** Lifetime in milliseconds; 0: not cacheable. Errors and absences are never cached. */
+/** Lifetime in milliseconds; 0: not cacheable. Errors and absent data are never cached. */
 export function ttlFor(
   key: CacheableCall,
   response: RpcResponse,

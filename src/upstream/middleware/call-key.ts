@@ -55,7 +55,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
   };
 }
 
-/** @returns the commitment; null if a node may interpret the params differently. */
+/** @returns the commitment; null if nodes may interpret the params in different ways. */
 export function certainCommitment({ row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
@@ -68,7 +68,7 @@ export function certainCommitment({ row, params }: Call): Commitment | null {
 const SEEN_SIZE = 65_536;
 /** A call counts as repeated if an equal call arrived at most this long ago. */
 const REPEATED_WITHIN_MS = 1_000;
-/** Odd. Secret, so that a client cannot craft calls with the same fingerprints as another client's calls. */
+/** Must be odd. Secret, so that a client cannot craft calls with the same fingerprints as another client's calls. */
 const MULTIPLIER = (randomInt(2 ** 29) * 8 + 5) | 0;
 
 /** 32-bit hash of the network name's length, the method and the params. Different calls may have the same hash. */
@@ -98,7 +98,7 @@ type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 
 type CallKeyOptions = Partial<CallKeyLimits> & Readonly<{ multiplier?: number; now?: () => number }>;
 
-/** Most calls are never repeated and only hashed; a key is built when a response may be reused. Takes each Call once. */
+/** Hashes every call, but builds a key only if a response may be reused. Each call needs a Call object of its own. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   readonly #multiplier: number;

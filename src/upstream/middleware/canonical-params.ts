@@ -157,7 +157,7 @@ function slotOptionsOf(config: readonly Member[]): SlotOptions {
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/** @param latin1 - `params` as latin1 text. @returns null if invalid, nested too deeply or with duplicate names. */
+/** @param latin1 - `params` as latin1 text. @returns null if invalid, nested too deeply, or if a name is repeated. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

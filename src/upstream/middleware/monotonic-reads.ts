@@ -203,7 +203,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#hasMinContextSlot = false;
     if (!hasMinContextSlot || configIndex === null || slot === 0n) return this.#call;
     const params = withMinContextSlot(this.#call.params, configIndex, slot);
-    // The params also stay the same if the caller already requires this slot or a higher one.
+    // The params also stay the same if the caller already requires this slot or a higher slot.
     if (params === null || params === this.#call.params) return this.#call;
     this.#hasMinContextSlot = true;
     return { ...this.#call, params };

@@ -9,7 +9,7 @@ import type { ResponseCounts } from './response-counts.ts';
 export const coalescerLimits = {
   /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: 8_192,
-  /** Maximum callers, in total, that wait for a call they joined; 0 disables joining. */
+  /** Maximum total number of callers waiting for calls that they joined; 0 disables joining. */
   waitingMax: 65_536,
   /** Maximum age of a call that can be joined: an older call's response may predate the new request. */
   joinMaxMs: 400,

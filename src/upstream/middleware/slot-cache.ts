@@ -37,12 +37,12 @@ const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(sl
 
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
-/** A call with params is left to a node, which may reject them. */
+/** A call with params is forwarded, because a node may reject the params. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state, never with a lower slot than in the last 10 s.
- * Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state. Never returns a lower slot than in the last
+ * 10 s. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;

@@ -89,7 +89,7 @@ export class HostClient {
     return this.#agent.request({ origin, path: pathname + search, method: 'GET', headers: HEADERS, signal });
   }
 
-  /** null if larger than the limit. */
+  /** null if the body is larger than the limit. */
   async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
     const { documentMaxBytes } = this.#limits;
     const chunks: Buffer[] = [];

@@ -4,7 +4,7 @@ export const offChainLimits = {
   timeoutMs: 5_000,
   /** Per exchange, from DNS to the last byte. */
   tryTimeoutMs: 3_000,
-  /** Attempts per exchange when connections break. */
+  /** Maximum attempts per exchange if connections break. */
   triesMax: 2,
   connectTimeoutMs: 2_000,
   /** Per DNS query attempt; each query is tried at most twice. */
@@ -25,9 +25,9 @@ export const offChainLimits = {
   valuesMax: 20_000,
   headersMaxBytes: 16 * 1024,
   inFlightMax: 256,
-  /** Exchanges in flight per proven host. */
+  /** Exchanges in flight per proven host, which is a host whose last exchange succeeded. */
   perHostMax: 16,
-  /** Per host without a recent success, so that many slow hosts cannot use all permits. */
+  /** Exchanges in flight per unproven host. Low, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: 2,
   /** Maximum queued fetches; further fetches are skipped. */
   queueMax: 20_000,
@@ -36,12 +36,12 @@ export const offChainLimits = {
   /** Maximum hosts with a health record. */
   hostsMax: 10_000,
   circuitFailuresMax: 3,
-  /** How long the circuit first stays open; doubles up to eight times this value. */
+  /** How long the circuit stays open the first time. Each reopening doubles the time, up to 8 × this value. */
   circuitOpenMs: 5_000,
   /** An aborted exchange counts as a failure of the host if it lasted at least this long. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  /** How long an absent document is cached: 404, not JSON, forbidden address. */
+  /** How long a document is cached as absent (404, not JSON, forbidden address). */
   absenceTtlMs: 10 * 60_000,
   failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,
@@ -58,7 +58,7 @@ export const offChainRules = {
   /** Private or special networks to allow, in CIDR notation. */
   allowedNetworks: [] as readonly string[],
   ports: [80, 443] as readonly number[],
-  /** URL prefixes ending in `/`; the first gateway with the file wins. */
+  /** URL prefixes ending in `/`; the first gateway that has the file is used. */
   ipfsGateways: ['https://ipfs.io/ipfs/', 'https://dweb.link/ipfs/'] as readonly string[],
   /** URL prefixes for `ar://`, ending in `/`. */
   arweaveGateways: ['https://arweave.net/'] as readonly string[],

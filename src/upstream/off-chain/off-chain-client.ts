@@ -216,7 +216,7 @@ class Fetcher {
     this.#ports = ports;
   }
 
-  /** The result is `absent` only if all URLs are; otherwise the document may exist. Never rejects. */
+  /** The result is `absent` only if the document is absent at every URL; otherwise it may exist. Never rejects. */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
     const kinds: FetchResult['kind'][] = [];
     for (const url of urls) {

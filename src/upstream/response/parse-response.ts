@@ -41,7 +41,7 @@ export const areDelimiters = (first: number | undefined, last: number | undefine
 export const SCAN_ALWAYS_MAX_BYTES = 4096;
 
 const NULL = Buffer.from('null');
-/** Name of an `error` member; only a scan can tell at which depth. */
+/** Name of an `error` member; only a scan can tell its depth. */
 const ERROR_NAME = Buffer.from('"error"');
 /** Name of an envelope member. Inside a string, its quote would be escaped. */
 const ENVELOPE_NAME = Buffer.from('jsonrpc":');
@@ -81,9 +81,9 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-/** Indexes of the members. */
+/** Indexes of the member names in `envelope`. */
 const [ID, RESULT, ERROR] = [0, 1, 2] as const;
-/** Shared by all responses: the result of a scan is used before the next one. */
+/** Shared by all responses: the result of a scan is used before the next scan. */
 const envelope = new MemberFinder(['id', 'result', 'error']);
 
 /** Accepts any order and spacing. A null `result` or `error` counts as absent if the other member is present. */
@@ -108,7 +108,7 @@ function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
  * Returns a view of `result` or `error` in the response to request `id`. Results are never parsed, so u64 values stay
  * exact.
  * @param isExclusive - whether the response goes unmodified to one caller and is not cached.
- * @returns null if invalid: truncated, HTML, another id, not UTF-8, neither result nor error.
+ * @returns null if the response is invalid: truncated, HTML, not UTF-8, another id, or neither result nor error.
  */
 export function locateResponse(bytes: Buffer, id: number, isExclusive = false): RpcResponse | null {
   if (!isUtf8(bytes)) return null;

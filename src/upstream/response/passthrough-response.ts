@@ -33,7 +33,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly #listener: StreamListener;
   readonly #utf8 = new Utf8Validator();
   readonly #firstByte: number | undefined;
-  /** Body bytes still expected. Bytes beyond them would be read as the next response. */
+  /** Number of body bytes still expected. Any further bytes would be read as the next response. */
   #remaining: number;
   #flow: BodyFlow | null;
   #reader: ResponseReader | null = null;

@@ -49,7 +49,7 @@ const streamStarted: Outcome = {
   preflight: null,
 };
 
-/** State machine of one call: one attempt in flight, at most one hedge beside it, or a backoff timer. */
+/** State machine of one call: one attempt in flight and at most one hedge, or a backoff timer. */
 class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   previousCandidate: HedgeCandidate | null = null;
   nextCandidate: HedgeCandidate | null = null;
@@ -58,7 +58,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   #pending: PendingRequest | null = null;
   #hedge: HedgeAttempt | null = null;
   #attemptedAt = 0;
-  /** Counts attempts, because one may end and the next may start before `sendAttempt` returns. */
+  /** Counts attempts, because an attempt may end and the next may start before `sendAttempt` returns. */
   #attempts = 0;
   #timer: NodeJS.Timeout | null = null;
   /** Node whose request budget holds a token reserved by this call. */

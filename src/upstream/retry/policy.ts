@@ -42,7 +42,7 @@ export function throttleWaitMs(state: RetryState): number | null {
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
-/** Scans are hedged after the attempt timeout of light reads. */
+/** Scans are hedged after `attemptTimeoutMs`, although they may use the whole timeout of the call. */
 export function hedgeAfterMs({ traits, limits, call }: RetryState, node: UpstreamNode): number {
   return traits.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
 }

@@ -33,7 +33,7 @@ export class RetryState {
   readonly deadline: number;
   /** Until this time, attempts that could not connect are not counted. */
   readonly reconnectUntil: number;
-  /** Slot of the requested history; null if the call names none or the slot does not matter. */
+  /** Slot of the requested history; null if the call names no slot or the slot does not matter. */
   readonly slot: bigint | null;
   /** Slot that a node must have reached at `commitment`; null: any. */
   readonly minSlot: bigint | null;
@@ -44,7 +44,7 @@ export class RetryState {
   hedgeNode: UpstreamNode | null = null;
   /** Node of the last attempt; other nodes are retried first. */
   lastNode: UpstreamNode | null = null;
-  /** Attempts that may have been sent. */
+  /** Number of attempts, not counting refused connections. */
   sent = 0;
   connectionRefused = false;
   /** Most informative error or null result so far. */

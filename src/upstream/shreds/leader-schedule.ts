@@ -109,7 +109,7 @@ export class LeaderSchedule {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The leader's public key (32 bytes); null if unknown. Within a schedule, a leader's slots share one object. */
+  /** The leader's public key (32 bytes); null if unknown. Within a schedule, all slots of a leader share one object. */
   leaderOf(slot: Slot): Uint8Array | null {
     for (const { first, positions, leaders } of this.#epochs.values()) {
       if (slot < first || slot - first >= BigInt(positions.length)) continue;

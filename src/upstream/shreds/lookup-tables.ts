@@ -177,7 +177,7 @@ export class LookupTables {
     if (OWNER.equals(owner)) this.#store(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
-  /** Resolves all or none, since instructions index the combined list. Source: agave `load_lookup_table_addresses`. */
+  /** Resolves all lookups or none: instructions index the joined list. Source: agave `load_lookup_table_addresses`. */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];

@@ -50,50 +50,34 @@ function joinedKeys(
 }
 
 class BatchTransaction implements DeshredTransaction {
-  readonly #batch: EntryBatch;
-  readonly #loaded: LoadedAddresses;
-  readonly #wire: Uint8Array;
-  #transaction: Uint8Array | null = null;
+  readonly slot: Slot;
+  readonly at: bigint;
+  readonly firstShredIndex: number;
+  readonly endShredIndex: number;
   readonly signature: Uint8Array;
   readonly isVote: boolean;
   readonly keys: RawKeys;
+  readonly loadedWritable: readonly Uint8Array[];
+  readonly loadedReadonly: readonly Uint8Array[];
+  readonly #wire: Uint8Array;
+  #transaction: Uint8Array | null = null;
 
   constructor(batch: EntryBatch, view: WireTransaction, loaded: LoadedAddresses) {
-    this.#batch = batch;
-    this.#loaded = loaded;
+    this.slot = batch.slot;
+    this.at = batch.at;
+    this.firstShredIndex = batch.firstShredIndex;
+    this.endShredIndex = batch.endShredIndex;
     this.signature = view.signature;
     this.isVote = view.isVote;
-    this.#wire = view.bytes;
     this.keys = joinedKeys(view, loaded);
+    this.loadedWritable = loaded.writable;
+    this.loadedReadonly = loaded.readonly;
+    this.#wire = view.bytes;
   }
 
   get transaction(): Uint8Array {
     this.#transaction ??= encodeWireTransaction(this.#wire).transaction;
     return this.#transaction;
-  }
-
-  get slot(): Slot {
-    return this.#batch.slot;
-  }
-
-  get at(): bigint {
-    return this.#batch.at;
-  }
-
-  get firstShredIndex(): number {
-    return this.#batch.firstShredIndex;
-  }
-
-  get endShredIndex(): number {
-    return this.#batch.endShredIndex;
-  }
-
-  get loadedWritable(): readonly Uint8Array[] {
-    return this.#loaded.writable;
-  }
-
-  get loadedReadonly(): readonly Uint8Array[] {
-    return this.#loaded.readonly;
   }
 }
 

@@ -8,7 +8,7 @@ import { SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { FecSet } from './fec-set.ts';
 import type { DeshredLimits } from './shreds-config.ts';
 
-/** Shreds with the same leader, signature and message. Either all of them are valid or none is. */
+/** Shreds with the same claim: leader, signature and message. Either all of them are valid or none is. */
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
@@ -135,7 +135,10 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/** The less budget remains, the more shreds must share a signature, so lone forged shreds cannot use it up. */
+/**
+ * The less budget remains, the more shreds must share a signature before it is verified. Lone forged shreds
+ * therefore cannot use up the budget.
+ */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;

@@ -26,7 +26,10 @@ export type ShredsConfig = Readonly<{
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Maximum open slots. Above this, the leader with the most loses one, so a faulty leader displaces only its own. */
+  /**
+   * Maximum open slots. Above this, the leader with the most open slots loses one, so that a faulty leader displaces
+   * only its own slots.
+   */
   slotsMax: 64,
   /** Applies to data shreds and to code shreds separately. */
   shredsPerSlotMax: 32_768,
@@ -41,7 +44,7 @@ export const deshredLimits = {
   /** Bytes of packets whose leader is unknown. Above this, the oldest packet is evicted. */
   pendingBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
-  /** Failed verifications take about 0.1 ms each. Above this, shreds are deferred. */
+  /** Maximum failed verifications per second, each about 0.1 ms. Above this, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
   /** Bytes of deferred packets. Above this, the least recently used groups of packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,

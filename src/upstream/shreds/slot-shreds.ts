@@ -10,7 +10,7 @@ const FIRST_CAPACITY = 1_024;
 /** Range of a batch's shreds; `first` and `last` are inclusive. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
-/** Adjacent shreds of a batch form a run. Each end stores the other end, so adding a shred takes constant time. */
+/** Adjacent shreds of a batch form a run. Each end stores the other's index, so adding a shred takes constant time. */
 class BatchRanges {
   #flags = new Uint8Array(FIRST_CAPACITY);
   #otherEnd = new Int32Array(FIRST_CAPACITY);
@@ -23,7 +23,7 @@ class BatchRanges {
     return ((this.#flags[index] ?? 0) & PRESENT) !== 0;
   }
 
-  /** Returns the batches that a new shred completes: its own, the next one, both, or none. */
+  /** Returns the batches that a new shred completes: its own batch, the next batch, both, or neither. */
   add(index: number, isDataComplete: boolean): ShredRange[] {
     this.#reserve(index);
     this.#flags[index] = isDataComplete ? PRESENT | COMPLETE : PRESENT;

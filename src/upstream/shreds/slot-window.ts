@@ -11,7 +11,7 @@ type SlotWindowOptions = Readonly<{
 }>;
 
 /**
- * Accepts slots near the newest slot from another source, or near the median of recent slots. Does not use their
+ * Accepts slots near the newest slot from another source, or near the median of recent slots. Does not use the
  * maximum, because a leader may sign far-future slots.
  */
 export class SlotWindow {

@@ -7,14 +7,14 @@ import type { ObservedSlot } from './slot-tracker.ts';
 /** Nodes at the head of the chain rarely differ by more than this. */
 const NEAR_SLOTS = 8n;
 
-/** A node's slot, at most its processed slot: a slot must be replayed before it can be confirmed or finalized. */
+/** A node's slot, capped at its processed slot: a slot must be replayed before it can be confirmed or finalized. */
 function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   const slot = slots[commitment];
   if (slot === null || slots.processed === null) return slot;
   return slot > slots.processed ? slots.processed : slot;
 }
 
-/** Drops the highest node if it is far ahead of at least two other nodes. */
+/** Drops the node with the highest slot if it is far ahead of at least two other nodes. */
 function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   let first: NodeHealth | null = null;
   let second: Slot | null = null;

@@ -119,7 +119,7 @@ function recordElement(newest: Newest, start: number): void {
   if (found !== null && (newest.slot === null || found > newest.slot)) newest.slot = found;
 }
 
-/** Newest slot in the member `name` of the list's items; null if an item has none or the list is empty. */
+/** Newest slot in the member `name` of the list's items; null if an item has no slot or the list is empty. */
 export function newestSlotOf(result: Buffer, name: string): Slot | null {
   const newest: Newest = { bytes: result, name, slot: null, hasMissing: false };
   const end = scanArray(result, skipSpace(result, 0), DEPTH_MAX, newest, recordElement);

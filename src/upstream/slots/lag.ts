@@ -52,7 +52,7 @@ function faultOf(
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
-/** Sets lag and slot faults. Also checks received shreds: getHealth may return ok although a node does not replay. */
+/** Sets lag and slot faults. Also checks received shreds: getHealth may return ok even if a node does not replay. */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
   const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);

@@ -28,7 +28,7 @@ export class NodeSlots {
     this.#limits = limits;
   }
 
-  /** Ignores older slots and implausible jumps, which only polls may report. */
+  /** Ignores older slots and implausible jumps: only polls may report them. */
   observe(commitment: Commitment, slot: Slot, now: number): void {
     if (this.#isJump(slot, now)) return;
     const current = this[commitment];

@@ -7,7 +7,7 @@ export const submitLimits = {
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
   rebroadcastConcurrency: 64,
-  /** Tracked transactions. Above this, those with the most rebroadcasts are dropped. */
+  /** Maximum tracked transactions. Above this, the transactions with the most rebroadcasts are dropped. */
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,

@@ -50,7 +50,7 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /** Without preflight, nodes may accept unsigned transactions, which never land. True for unsupported versions too. */
+  /** Without preflight, nodes may accept unsigned transactions: these never land. True for unsupported versions. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);

@@ -138,7 +138,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#rejection ??= outcome.response;
   }
 
-  /** "Already processed" counts as accepted without preflight, or if an earlier attempt may have been accepted. */
+  /** "Already processed" means accepted if preflight was skipped or an earlier attempt may have been accepted. */
   #wasAlreadyProcessed(response: RpcResponse): boolean {
     const { skipPreflight } = this.#request;
     return (this.#isAmbiguous || skipPreflight) && preflightFault(response) === 'already-processed';

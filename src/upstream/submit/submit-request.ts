@@ -26,7 +26,7 @@ export type SubmitRequest = Readonly<{
   firstNodeParams: Buffer;
   /** For the other nodes if preflight is skipped. */
   otherNodeParams: Buffer;
-  /** Without preflight and minContextSlot, for send-only endpoints, rebroadcasts, and other nodes after a preflight. */
+  /** Without preflight or minContextSlot: for send-only endpoints, rebroadcasts, and other nodes after a preflight. */
   bareParams: Buffer;
 }>;
 

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/control/database/store.ts';
 import { temporaryFolder } from '../../service/program.ts';
 import { runUntilKilled } from '../../service/run-until-killed.ts';
 
-const KILLS = 5;
+const KILLS = 2;
 const maker = join(import.meta.dirname, 'key-maker.ts');
 const folder = temporaryFolder('kill');
 

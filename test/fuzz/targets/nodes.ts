@@ -12,7 +12,7 @@ import { methods } from '../../../src/protocol/methods.ts';
 import { parseNodeError } from '../../../src/protocol/rest/node-rejection.ts';
 import { address } from '../../../src/solana/address.ts';
 import { MalformedJson } from '../../../src/solana/encoding/read-json.ts';
-import { readBlock } from '../../../src/solana/encoding/read-ui-block.ts';
+import { readBlockSteps } from '../../../src/solana/encoding/read-ui-block.ts';
 import { encodeAccount, readAccount } from '../../../src/solana/encoding/ui-account.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { signatureFromBytes } from '../../../src/solana/signature.ts';
@@ -377,7 +377,7 @@ export const nodeResultsTarget: Target = {
     parseNodeError(parseJson(text), PREFLIGHT);
     new WatchedTransaction(signatureFromBytes(new Uint8Array(64)), 'confirmed', null).onNotification(result);
     const read = [
-      accepted(() => readBlock(result, slot(7)), MalformedJson, SyntaxError),
+      accepted(() => [...readBlockSteps(result, slot(7))], MalformedJson, SyntaxError),
       accepted(() => readSignatureStatuses(result), MalformedJson),
       checkAccount(result),
       checkSlots(result),

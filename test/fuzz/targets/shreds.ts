@@ -84,12 +84,15 @@ const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).m
 
 export const deshredUpdateTarget: Target = {
   seeds: [
-    deshredTransactionTail({
-      ...{ slot: slot(300), createdAt: encodeTimestamp(1_700_000_000_123n), isVote: true },
-      ...{ signature: new Uint8Array(64).fill(2), transaction: deshredUpdateTransaction },
-      ...{ loadedWritable: [deshredUpdateKey], loadedReadonly: [deshredUpdateKey, deshredUpdateKey] },
-      ...{ firstShredIndex: 32, endShredIndex: 64 },
-    }),
+    deshredTransactionTail(
+      {
+        ...{ slot: slot(300), isVote: true },
+        ...{ signature: new Uint8Array(64).fill(2), transaction: deshredUpdateTransaction },
+        ...{ loadedWritable: [deshredUpdateKey], loadedReadonly: [deshredUpdateKey, deshredUpdateKey] },
+        ...{ firstShredIndex: 32, endShredIndex: 64 },
+      },
+      encodeTimestamp(1_700_000_000_123n),
+    ),
     writer().message(6, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')).finish(),
     writer().message(3, writer()).string(1, 'name').finish(),
     writer().message(4, writer().uint32(1, 5)).finish(),

@@ -58,7 +58,7 @@ function answer(method: string, params: Buffer | null): string {
 /** A feed with Geyser, and a PubSub node that is some slots ahead. */
 async function start(pubsubSlot: number) {
   const server = await GeyserServer.start();
-  const rig = new GeyserRig([server.url], { source: { downMaxMs: 1_000, stallMs: 1_000 } });
+  const rig = new GeyserRig([server.url], { source: { downMaxMs: 200, stallMs: 1_000 } });
   const mock = await PubsubMock.start(healthy, pubsubSlot);
   const log: string[] = [];
   const methods: string[] = [];

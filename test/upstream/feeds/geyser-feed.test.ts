@@ -247,6 +247,8 @@ describe('a gap in the Geyser streams', () => {
     await breakStream(server);
     server.slot(103, transactionIs(103, fourth));
     await recorder.count(4);
+    await info.count(4);
+    await accounts.until(({ failure }) => failure !== null, 'the failure');
     const signatures = recorder.results.map(({ signature }) => signature);
     expect(signatures).toEqual([first, second, third, fourth].map(signatureOf));
     expect(info.results.map((each) => each.slot)).toEqual([100, 101, 102, 103]);
@@ -262,7 +264,8 @@ describe('a gap in the Geyser streams', () => {
     await info.count(1);
     await breakStream(server);
     server.slot(105, transactionIs(105, first));
-    await recorder.until(({ failure }) => failure !== null, 'the failure');
+    for (const each of [recorder, info])
+      await each.until(({ failure }) => failure !== null, 'the failure');
     expect([recorder.failure, info.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
     expect([recorder.results, info.results.length]).toEqual([[], 1]);
     expect(rig.feed.position()?.slot).toBe(100n);

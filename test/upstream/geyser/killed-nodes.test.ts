@@ -194,9 +194,10 @@ describe('subscribers while Geyser nodes are killed', () => {
     for (const node of nodes) node.skipTo(position);
     await Promise.all(nodes.map((node) => node.start()));
     await advance(nodes[0].length);
-    const last = signatureAt(LAST_SLOT, TRANSACTIONS - 1);
     const lastConfirmed = LAST_SLOT - 2;
-    await recorder('logs processed').until(({ raw }) => raw.at(-1)?.includes(last) ?? false, 'the last logs');
+    const lastOf = (name: string, last: unknown): Promise<void> =>
+      recorder(name).until(({ raw }) => raw.at(-1)?.includes(String(last)) ?? false, `the last of ${name}`);
+    await lastOf('slot', `"slot":${LAST_SLOT}`);
     // The last slot triggers the last reads; its own block is confirmed later.
     await recorder('block').until(({ results }) => results.at(-1)?.value.slot >= LAST_SLOT - 4, 'the blocks');
     await until(() => sink.received.includes(`${LAST_SLOT} processed`), 'the last slot');
@@ -214,6 +215,8 @@ describe('subscribers while Geyser nodes are killed', () => {
       ['processed', LAST_SLOT],
       ['confirmed', lastConfirmed],
     ] as const) {
+      await lastOf(`logs ${commitment}`, signatureAt(to, TRANSACTIONS - 1));
+      await lastOf(`account ${commitment}`, `"lamports":${lamportsAt(to, TRANSACTIONS - 1)}`);
       const logs = resultsOf(`logs ${commitment}`).map(({ value }) => value.signature);
       const from = FIRST_SLOT;
       const writes = resultsOf(`account ${commitment}`).map(({ value }) => value.lamports);

@@ -8,7 +8,7 @@ import { type Host, json, neverAborted, openClient, startHost } from './hosts.ts
 
 const HOSTS = 100;
 const URIS_PER_HOST = 1_000;
-const limits = { ...offChainLimits, timeoutMs: 6_000, tryTimeoutMs: 2_500, slowMs: 1_000 };
+const limits = { ...offChainLimits, timeoutMs: 4_000, tryTimeoutMs: 1_700, slowMs: 700 };
 
 let slow: Server;
 let fast: Host;

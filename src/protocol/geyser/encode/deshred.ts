@@ -9,9 +9,28 @@ const CREATED_AT = 5;
 /** Shared by all calls, which are synchronous. */
 const writer = new ProtobufWriter();
 
-/** Encodes a transaction update without `filters`. */
+/** Encodes a transaction update of `Subscribe` without `filters` and meta. @param index - position within the slot. */
+export function shredTransactionTail(
+  fields: Pick<DeshredTransactionUpdate, 'slot' | 'signature' | 'isVote' | 'transaction'>,
+  createdAt: Uint8Array,
+  index: number,
+): Uint8Array {
+  const expected = fields.transaction.length;
+  writer.clear();
+  const update = writer.open(4, expected);
+  const info = writer.open(1, expected);
+  writer.bytes(1, fields.signature).trueBool(2, fields.isVote).bytes(3, fields.transaction);
+  writer.nonzeroUint32(5, index);
+  writer.close(info);
+  writer.nonzeroUint64(2, fields.slot);
+  writer.close(update);
+  return writer.bytes(11, createdAt).take();
+}
+
+/** Encodes a transaction update of `SubscribeDeshred` without `filters`. */
 export function deshredTransactionTail(
-  fields: Omit<DeshredTransactionUpdate, 'kind' | 'keys'> & Readonly<{ createdAt: Uint8Array }>,
+  fields: Omit<DeshredTransactionUpdate, 'kind' | 'keys'>,
+  createdAt: Uint8Array,
 ): Uint8Array {
   const expected = fields.transaction.length + 128;
   writer.clear();
@@ -24,7 +43,7 @@ export function deshredTransactionTail(
   writer.close(info);
   writer.nonzeroUint64(2, fields.slot);
   writer.close(update);
-  return writer.bytes(CREATED_AT, fields.createdAt).take();
+  return writer.bytes(CREATED_AT, createdAt).take();
 }
 
 export function deshredSlotTail(slot: RawSlot): Uint8Array {

@@ -28,6 +28,18 @@ export function rawSlot(update: SlotUpdate, createdAt: Uint8Array): RawSlot {
   return { ...update, createdAt, tail: writer.bytes(11, createdAt).take() };
 }
 
+/** Closes the update of a message without other fields, and ends the message. `message` is a view of the update. */
+function finished(
+  writer: ProtobufWriter,
+  opened: number,
+  createdAt: Uint8Array,
+): Pick<RawEntry, 'tail' | 'createdAt' | 'message'> {
+  const length = writer.length - opened;
+  const start = writer.close(opened);
+  const tail = writer.bytes(11, createdAt).take();
+  return { tail, createdAt, message: tail.subarray(start, start + length) };
+}
+
 export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   writer.clear();
   const opened = writer.open(8);
@@ -37,17 +49,7 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   writer.bytes(4, blockhashBytes(entry.hash));
   writer.nonzeroUint32(5, entry.executedTransactionCount);
   writer.nonzeroUint32(6, entry.startingTransactionIndex);
-  const end = writer.length - opened;
-  const start = writer.close(opened);
-  const tail = writer.bytes(11, createdAt).take();
-  return {
-    kind: 'entry',
-    slot: entry.slot,
-    tail,
-    createdAt,
-    message: tail.subarray(start, start + end),
-    index: entry.index,
-  };
+  return { kind: 'entry', slot: entry.slot, index: entry.index, ...finished(writer, opened, createdAt) };
 }
 
 /** The parts of a block that its meta contains. */
@@ -68,15 +70,10 @@ export function rawBlockMeta(block: BlockHeader, entriesCount: number, createdAt
   writer.string(7, block.previousBlockhash);
   writer.nonzeroUint32(8, executedTransactionCount);
   writer.nonzeroUint32(9, entriesCount);
-  const length = writer.length - opened;
-  const start = writer.close(opened);
-  const tail = writer.bytes(11, createdAt).take();
   return {
     kind: 'blockMeta',
     slot,
-    tail,
-    createdAt,
-    message: tail.subarray(start, start + length),
+    ...finished(writer, opened, createdAt),
     blockhash,
     blockHeight,
     parentSlot,

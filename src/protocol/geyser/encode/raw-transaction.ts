@@ -68,44 +68,6 @@ export function rawTransaction({
   };
 }
 
-/** @param transaction - an encoded `solana.storage.ConfirmedBlock.Transaction`. */
-export function rawShredTransaction({
-  slot,
-  createdAt,
-  signature,
-  isVote,
-  transaction,
-  keys,
-  index = 0,
-}: Pick<RawTransaction, 'slot' | 'createdAt' | 'signature' | 'isVote' | 'keys'> & {
-  transaction: Uint8Array;
-  index?: number;
-}): RawTransaction {
-  writer.clear();
-  const update = writer.open(4, transaction.length);
-  const opened = writer.open(1, transaction.length);
-  writer.bytes(1, signature).trueBool(2, isVote).bytes(3, transaction).nonzeroUint32(5, index);
-  const length = writer.length - opened;
-  const closed = writer.close(opened);
-  writer.nonzeroUint64(2, slot);
-  const start = closed + writer.close(update) - update;
-  const tail = writer.bytes(11, createdAt).take();
-  const info = tail.subarray(start, start + length);
-  return {
-    kind: 'transaction',
-    slot,
-    tail,
-    createdAt,
-    info,
-    signature: info.subarray(2, 2 + SIGNATURE_BYTES),
-    isVote,
-    index,
-    err: null,
-    keys,
-    meta: null,
-  };
-}
-
 export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
   writer.clear();
   const start = writer.open(10);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { InvalidEncoding } from '../../codec.ts';
-import { utf8 } from '../bincode.ts';
+import { InvalidEncoding, utf8 } from '../../codec.ts';
 import type { Types } from '../members.ts';
 import { type ParsedParts, type Variant, variants } from './variant.ts';
 

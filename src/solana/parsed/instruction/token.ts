@@ -1,7 +1,6 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { InvalidEncoding, pubkey, readOption } from '../../codec.ts';
-import { utf8 } from '../bincode.ts';
+import { InvalidEncoding, pubkey, readOption, utf8 } from '../../codec.ts';
 import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { token2022Variants } from './token-2022.ts';

@@ -1,5 +1,10 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
+import {
+  ACCOUNT_TYPE_OFFSET,
+  MULTISIG_BYTES,
+  TOKEN_ACCOUNT_BYTES,
+} from '../../../solana/token/token-state.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
@@ -35,17 +40,14 @@ export type AccountDataRule = (account: RawAccount) => boolean;
 export const FILTERS_MAX = 4;
 export const MEMCMP_BYTES_MAX = 128;
 
-/** Layouts of the token programs. Source: spl-token-2022 interface, `GenericTokenAccount::valid_account_data`. */
-const TOKEN_ACCOUNT_BYTES = 165;
-const MULTISIG_BYTES = 355;
 const STATE_AT = 108;
-const ACCOUNT_TYPE_AT = 165;
 const ACCOUNT_TYPE_ACCOUNT = 2;
 
+/** Source: spl-token-2022 interface, `GenericTokenAccount::valid_account_data`. */
 function isTokenAccount({ data }: RawAccount): boolean {
   if (data.length < TOKEN_ACCOUNT_BYTES || data[STATE_AT] === 0) return false;
   if (data.length === TOKEN_ACCOUNT_BYTES) return true;
-  return data.length !== MULTISIG_BYTES && data[ACCOUNT_TYPE_AT] === ACCOUNT_TYPE_ACCOUNT;
+  return data.length !== MULTISIG_BYTES && data[ACCOUNT_TYPE_OFFSET] === ACCOUNT_TYPE_ACCOUNT;
 }
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {

@@ -51,7 +51,7 @@ export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** After a failover, the states up to this slot have been emitted or read. */
+  /** Set by a failover: states up to this slot have already been emitted or read. */
   #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {

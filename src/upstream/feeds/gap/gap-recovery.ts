@@ -46,7 +46,7 @@ const ROOT_TRAIL = 32n;
 /**
  * The slots whose notifications may be missing. Starts `gapMarginSlots` before the last position, since the last slots
  * may have had pending notifications. For `confirmed` and `finalized`, which lag, the window may start earlier, at
- * `newestEmitted`, but not far below the root: nodes have emitted everything up to it. @throws GapTooLong
+ * `newestEmitted`, but not far below the root, since nodes have emitted all earlier slots. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,
@@ -72,7 +72,7 @@ export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value'
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** Returns a reader of the string member `name` of a result's `value`. It returns null if the member is absent. */
+/** The returned function reads the string member `name` of a result's `value`; it returns null if there is none. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
@@ -84,7 +84,7 @@ export function valueString(name: string): (result: Buffer) => string | null {
   };
 }
 
-/** Formats a PubSub result with only the slot in its context. */
+/** Formats a PubSub result whose context contains only the slot. */
 export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
   Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
 

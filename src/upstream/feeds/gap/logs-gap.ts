@@ -23,7 +23,7 @@ import {
 
 const signatureOf = valueString('signature');
 
-/** `logs`: emits each matching transaction from the blocks in the gap once, in order. */
+/** For `logs` subscriptions: emits each matching transaction from the blocks in the gap once, in order. */
 export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
@@ -82,7 +82,7 @@ export class LogsGap implements GapRecovery {
 
 const RECEIVED = '"receivedSignature"';
 
-/** `signature`: reads the status again. Emits the result once. */
+/** For `signature` subscriptions: reads the status again and emits the result once. */
 export class SignatureGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'signature'>;
   #isReceiptSent = false;

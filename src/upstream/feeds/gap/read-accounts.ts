@@ -77,7 +77,6 @@ type AccountQuery = Readonly<{
   addresses: readonly Address[];
   commitment: Commitment;
   encoding: AccountEncoding;
-  /** Sent as `minContextSlot`. */
   minContextSlot: Slot;
 }>;
 

@@ -78,7 +78,7 @@ export class SlotGap implements GapRecovery {
     if (this.#last === null || info.slot > this.#last.slot) this.#last = info;
   }
 
-  /** Assumes that roots advance as fast as slots. The result lies between the last emitted root and the live root. */
+  /** Assumes that roots advance as fast as slots. The result lies between the last emitted root and `gap.to.root`. */
   #rootAt(slot: Slot, chain: readonly Slot[], { opened, to }: Gap): Slot {
     const last = this.#last ?? opened;
     const maxRoot = last.root + (slot - last.slot);

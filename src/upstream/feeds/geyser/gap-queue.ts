@@ -3,7 +3,7 @@ import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
   heldMax: number;
-  /** Number of slots remembered. The queue does not wait for a parent that is older than all of them. */
+  /** Number of slots remembered. The queue does not wait for a parent that is older than all of these slots. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
   onOverflow: () => void;

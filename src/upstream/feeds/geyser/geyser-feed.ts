@@ -84,7 +84,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Snapshot for failover, set while subscriptions fail, since removing the last one resets the sequence. */
+  /** Snapshot for the failover, set while subscriptions fail: removing the last subscription resets the sequence. */
   #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 

@@ -19,7 +19,7 @@ type PendingSignature = {
   missed: number;
 };
 
-/** Finds transactions that landed before the subscription was opened, which no stream reports. */
+/** Finds transactions that landed before the subscription was opened: no stream reports them. */
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now and when a slot reaches the commitment, until the transaction reaches it or is given up as unknown. */
+  /** Checks now and when a slot reaches the commitment, until the transaction does too or is given up as unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

@@ -1,6 +1,6 @@
 /** Limits for WebSocket subscriptions that Geyser serves. Times in milliseconds. */
 export const geyserLimits = {
-  /** Distinct filters per program. Above this, the whole program is requested. */
+  /** Maximum distinct filters per program. Above this, all accounts of the program are requested. */
   programFiltersMax: 8,
   rootTimeoutMs: 2_000,
   seenSlotsMax: 512,

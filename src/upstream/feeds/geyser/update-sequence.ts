@@ -10,7 +10,7 @@ import { newer, newestOf } from '../../slots/newest-slot.ts';
 import type { EmittedTransactions } from '../preferred-feed.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 
-/** At `processed`, transactions are emitted as they arrive; at other commitments, only with their complete slot. */
+/** At `processed`, transactions are emitted as they arrive; at other commitments, once their slot is complete. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
   readonly #slots: ReadonlyMap<Slot, SlotState>;
@@ -66,7 +66,7 @@ class EmittedSlots implements EmittedTransactions {
   }
 }
 
-/** Estimated distance of the root from a slot, until a root is known. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
+/** Estimated distance between a slot and the root, until a root is known. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
@@ -74,7 +74,7 @@ const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 class SlotState {
   parent: Slot | null;
   isCreated = false;
-  /** The slot was emitted completely. */
+  /** Whether the slot was emitted completely. */
   isComplete = false;
   isConfirmed = false;
   signatures = new Set<Signature>();
@@ -93,7 +93,7 @@ type UpdateSequenceOptions = Readonly<{
   onEvicted: (slot: Slot) => void;
 }>;
 
-/** Converts updates into ledger events. Drops updates for complete slots: they are replayed for gRPC streams. */
+/** Converts updates into ledger events. Drops updates for complete slots: these are replays for gRPC streams. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
