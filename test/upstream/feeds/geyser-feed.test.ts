@@ -264,8 +264,7 @@ describe('a gap in the Geyser streams', () => {
     await info.count(1);
     await breakStream(server);
     server.slot(105, transactionIs(105, first));
-    for (const each of [recorder, info])
-      await each.until(({ failure }) => failure !== null, 'the failure');
+    for (const each of [recorder, info]) await each.until(({ failure }) => failure !== null, 'the failure');
     expect([recorder.failure, info.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
     expect([recorder.results, info.results.length]).toEqual([[], 1]);
     expect(rig.feed.position()?.slot).toBe(100n);
