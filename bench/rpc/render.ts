@@ -21,7 +21,7 @@ function throughputLine(name: string, one: Throughput, best: number): string {
   return [
     `  ${name.padEnd(NAME)}${bar(rate, best)}`,
     thousands(rate).padStart(9),
-    `  ${ratiosOf(one).padEnd(58)}`,
+    `  ${ratiosOf(one).padEnd(66)}`,
     `busy ${percent(one.busy).padStart(5)}`,
     `  p50 ${one.p50Ms.toFixed(2)} p99 ${one.p99Ms.toFixed(2)} ms`,
   ].join('');
