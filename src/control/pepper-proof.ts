@@ -20,7 +20,7 @@ const REMEDY =
   'Give every machine that uses this database the same pepper: copy the file "pepper" from the data folder ' +
   'of the first machine, or set SOLWAY_PEPPER.';
 
-/** Detects a wrong pepper, with which every key would be silently rejected. */
+/** Throws if a pepper does not match its stored proof: every key would otherwise be rejected without explanation. */
 function checkProofs(peppers: Peppers, proofs: Proofs): void {
   for (const [version, proof] of proofs) {
     const secret = peppers.secrets.get(version);

@@ -35,7 +35,7 @@ export class PeriodicTask {
     await this.#running;
   }
 
-  /** Stops, then runs once more. */
+  /** Stops the periodic runs, then runs once more. */
   async finish(): Promise<void> {
     await this.stop();
     await this.run();

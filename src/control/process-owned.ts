@@ -15,7 +15,7 @@ export function processOwnedName(id: string): string {
 
 export const releaseId = (id: string): boolean => ownIds.delete(id);
 
-/** Parses a name from `processOwnedName`; null for other names. `owner`: null if no process on this machine owns it. */
+/** Parses a name from `processOwnedName`, or returns null. `owner` is null if the owning process no longer runs. */
 export function parseOwnedName(
   name: string,
 ): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {

@@ -31,7 +31,7 @@ export const accountLimits = {
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,
-  /** Customers that one user may own if sign-up is open. */
+  /** Maximum customers that one user may own if sign-up is open. */
   customersPerUserMax: 5,
 };
 

@@ -33,9 +33,9 @@ type SignInResponse = Readonly<{
 }>;
 
 const USER_AGENT_MAX = 256;
-/** Retry-After, in seconds. The library locks an account for 15 minutes without reporting the duration. */
+/** Retry-After for status 429, in seconds: the library locks accounts for 15 minutes without reporting the duration. */
 const LOCKED_S = 900;
-/** Matches paths of this service. Browsers resolve `//host` and `/\host` to another host. */
+/** Matches paths of this service. Excludes `//host` and `/\host`, which browsers resolve to another host. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 

@@ -3,7 +3,7 @@ import { type ApiError, forbidden } from '../api/api-error.ts';
 
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
-/** Pages of other origins cannot send this header without a CORS preflight. */
+/** Pages from other origins cannot send this header without a CORS preflight. */
 export const CSRF_HEADER = 'x-solway';
 
 function isSameOrigin(origin: string, request: Request, publicUrl: string | null): boolean {

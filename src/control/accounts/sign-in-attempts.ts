@@ -25,8 +25,8 @@ export function startAttempt(limit: AttemptLimiter, name: string): Attempt {
 }
 
 /**
- * Limits failed attempts per account and per subnet. A source that has signed in to the account before has a
- * separate counter, so that attackers cannot lock the user out.
+ * Limits failed attempts per account and per subnet. A subnet from which the user has signed in before has a
+ * separate counter for that account, so that attackers cannot lock the user out.
  */
 export class SignInAttemptLimiter {
   readonly #accounts: AttemptLimiter;

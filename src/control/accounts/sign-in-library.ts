@@ -14,7 +14,7 @@ import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
 
-/** Secrets for signing cookies and encrypting second factors. The library signs with the first, the current version. */
+/** Secrets for signing cookies and encrypting second factors. The library signs with the first, the current one. */
 function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
   return [...secrets]
     .sort(([a], [b]) => Number(b === current) - Number(a === current))
@@ -198,7 +198,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     },
     account: {
       modelName: tables.account,
-      // Otherwise, a stranger who registers an address first would share the account with its verified owner.
+      // Otherwise, a stranger who signs up with an address first would share the account with the address's owner.
       accountLinking: { enabled: true, disableImplicitLinking: true },
     },
     verification: { modelName: tables.verification, storeIdentifier: 'hashed' },

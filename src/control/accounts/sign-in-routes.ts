@@ -3,7 +3,10 @@ import { name as nameSchema } from '../api/contract/values.ts';
 
 export const NAME_RULE = '1 to 64 printable characters';
 
-/** `account` and `session` count failed calls. `counted` counts every call, because any call may affect other users. */
+/**
+ * Which calls count as attempts. `account`: failed calls, for the account in the body. `session`: failed calls, for the
+ * signed-in account. `counted`: every call, because any call may affect other users.
+ */
 type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
 /** An allowed path of the sign-in library. Requests for any other path get 404. */

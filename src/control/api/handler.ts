@@ -32,7 +32,7 @@ export type ApiContext = Readonly<{
 }>;
 
 /**
- * For formats other than JSON, yields pieces of text without a final line break. For `events`, each becomes an event.
+ * For formats other than JSON, yields pieces of text without a final line break; for `events`, each piece is one event.
  * @throws ApiError for client errors; any other error is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (

@@ -51,7 +51,7 @@ export type Migration = Readonly<{
   name: string;
   /**
    * SQL statements for both dialects, or a function. SQLite can add only one column per statement. A new column needs
-   * a default or must allow null, because gateways of older versions keep inserting rows.
+   * a default or must allow null, because gateways that run an older version keep inserting rows.
    */
   up: string | ((db: Kysely<unknown>) => Promise<void>);
 }>;

@@ -210,7 +210,7 @@ function integerFromText(text: string): number {
   return value;
 }
 
-/** Parses 64-bit integers as numbers instead of strings, like SQLite. */
+/** Parses 64-bit integers as numbers instead of strings, as the SQLite driver does. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary'

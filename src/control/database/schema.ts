@@ -109,7 +109,7 @@ export interface UsageMinuteTable extends UsageCounters {
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;
-  /** Customer at the time of the call. Built-in customer for calls without a valid key; empty for unknown keys. */
+  /** Customer at the time of the call. Without a valid key, the built-in customer; empty if the store lacks the key. */
   customer_id: string;
   plan_id: string;
   product: Product;

@@ -45,7 +45,7 @@ class ImmediateDriver extends SqliteDriver {
     }
   }
 
-  /** On a full disk, SQLite has already rolled back. A second rollback would hide the original error. */
+  /** If the disk is full, SQLite has already rolled back. A second rollback would hide the original error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection);
   }

@@ -23,7 +23,7 @@ export const makeChange = <Result>(
   work: (trx: Transaction<Schema>, version: number) => Promise<Result>,
 ): Promise<Result> => transactAndNotify(store, async (trx) => work(trx, await nextVersion(trx)));
 
-/** Runs `work` in a transaction without notifying gateways, for changes outside keys, plans and customers. */
+/** Runs `work` in a transaction without notifying gateways: for changes that do not affect keys, plans or customers. */
 export const transact = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>) => Promise<Result>,
@@ -53,7 +53,7 @@ async function checkChange(trx: Transaction<Schema>): Promise<void> {
 }
 
 /**
- * Takes the next number of the change counter. Call it first in a transaction: the row stays locked until the
+ * Takes the next number from the change counter. Call it first in a transaction: the row stays locked until the
  * commit, so changes become visible in order and a query for `version > last` misses none.
  */
 export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);

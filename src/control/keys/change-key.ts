@@ -85,7 +85,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 }
 
 /**
- * Changes the rules, name or expiry of a family's unrevoked, unexpired keys. Never extends a key that is being rotated out.
+ * Changes the rules, name or expiry of a family's unrevoked, unexpired keys. Never extends the overlap of a rotation.
  * @throws ApiError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {

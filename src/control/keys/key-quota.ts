@@ -8,8 +8,8 @@ import { type KeyRegister, keyLimits } from './key-register.ts';
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /**
- * Matches keys that are not revoked and did not expire more than 30 days ago. All other keys do not count toward
- * quotas, need no pepper and are not loaded.
+ * Matches keys that are not revoked and did not expire more than 30 days ago. Other keys do not count toward quotas,
+ * need no pepper and are not loaded.
  */
 export function notExpired(now: number) {
   const key = expressionBuilder<Schema, 'api_key'>();

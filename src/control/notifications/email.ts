@@ -3,14 +3,14 @@ import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Lru } from '../../base/cache/lru.ts';
 
 export interface Mailer {
-  /** Sends a mail. Some capacity is reserved for urgent mails, such as password resets. @throws MailError */
+  /** Sends an email. Some capacity is reserved for urgent emails, such as password resets. @throws MailError */
   send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
 }
 
 export const mailLimits = {
   /** Timeout for the DNS lookup, the connection, the greeting and each reply. */
   timeoutMs: 10_000,
-  /** Maximum concurrent mails; further mails are rejected. A quarter is reserved for urgent mails. */
+  /** Maximum emails sent concurrently; more are rejected. A quarter of this capacity is reserved for urgent emails. */
   inFlightMax: 16,
 };
 
@@ -21,7 +21,7 @@ export type MailOptions = Readonly<typeof mailLimits> &
     from: string;
   }>;
 
-/** Sending a mail failed. The message contains no server text, address or password. */
+/** Sending an email failed. The message contains no server text, address or password. */
 export class MailError extends Error {
   override name = 'MailError';
 }
@@ -54,12 +54,12 @@ const transportOf = ({ smtpUrl, timeoutMs }: MailOptions) =>
     disableUrlAccess: true,
   } as SMTPTransport.Options);
 
-/** SMTP client with one connection per mail. */
+/** SMTP client that opens a connection for each email. */
 export class SmtpMailer implements Mailer {
   readonly #options: MailOptions;
   #inFlight = 0;
 
-  /** @param options - read for each mail, because a reload may change them. */
+  /** @param options - read again for each email, because a reload may change them. */
   constructor(options: MailOptions) {
     this.#options = options;
   }
@@ -80,7 +80,7 @@ export class SmtpMailer implements Mailer {
   }
 }
 
-/** Limits on mails that users can trigger to addresses of their choice. */
+/** Limits on emails that users can trigger to addresses of their choice. */
 export const mailRateLimits = {
   /** Limit per customer, and also per user or token. */
   customerPerHour: 30,
@@ -94,10 +94,10 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
-/** Counts the mail and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
+/** Counts the email and returns 0 if it may be sent; otherwise returns the time to wait in milliseconds. */
 export type MailRateLimiter = (mail: RateLimitedMail) => number;
 
-/** Limits the mails sent by this gateway. Deleting an invitation or a target does not reset the count. */
+/** Limits the emails sent by this gateway. Deleting an invitation or a target does not reset the count. */
 export function mailRateLimiter(limits: MailRateLimits, clock: () => number): MailRateLimiter {
   /** Send times in the last hour, earliest first; one entry per customer, per sender and per recipient. */
   const sentAt = new Lru<string, readonly number[]>(NAMES_MAX);

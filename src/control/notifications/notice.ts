@@ -52,7 +52,7 @@ const NAME_MAX = 40;
 /** Text that mail programs turn into links. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
-/** Makes a user-chosen name safe for our mails: short, on one line, without links. */
+/** Makes a user-chosen name safe to include in emails: short, on one line, without links. */
 function displayName({ id, name }: Named): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;

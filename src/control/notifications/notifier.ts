@@ -18,7 +18,7 @@ type NoticeChannels = Readonly<{
   seal: WebhookSeal;
 }>;
 
-/** `problem` is null on success. `isFinal`: do not retry. */
+/** `problem` is null on success. If `isFinal` is true, the delivery is not retried. */
 type DeliveryResult = Readonly<{ problem: string | null; isFinal: boolean }>;
 
 const delivered: DeliveryResult = { problem: null, isFinal: true };

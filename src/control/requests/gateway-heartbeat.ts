@@ -13,8 +13,8 @@ import { PeriodicTask } from '../periodic-task.ts';
 type GatewayRow = Readonly<{ id: string; seen_at: number }>;
 
 /**
- * Returns a function that finds gateways whose row has not changed for `afterMs`. It gets the time in milliseconds on a
- * monotonic clock, and uses only this local clock, because other clocks may be wrong.
+ * Returns a function that finds gateways whose row has not changed for `afterMs`. `now` is in milliseconds on a
+ * monotonic clock. The function uses only this local clock, because other clocks may be wrong.
  */
 export function deadGatewayDetector(afterMs: number): (rows: readonly GatewayRow[], now: number) => string[] {
   /** Last heartbeat of each gateway, and the local time at which this heartbeat was first seen. */
@@ -53,7 +53,7 @@ export type GatewayHooks = Readonly<{
   nodes: () => readonly object[];
   /** At most `max` open connections, busiest first. */
   connections: (max: number) => readonly ConnectionInfo[];
-  /** Connections closed for lag, as running totals per minute. */
+  /** Connections closed because the client read too slowly: running totals per minute. */
   laggedMinutes: () => readonly LaggedMinute[];
   setCordons: (cordons: readonly NodeCordon[]) => void;
   closeConnection: (id: string) => void;

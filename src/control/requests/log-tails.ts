@@ -55,7 +55,7 @@ export class LogTails {
     signal.throwIfAborted();
     const limits = this.#limitsFor(tail);
     this.#acquire(limits);
-    // Not in the generator, which never runs if the client disconnects before the first read.
+    // Registered here, because the generator never runs if the client disconnects before the first read.
     signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(tail);
   }

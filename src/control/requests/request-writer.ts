@@ -42,7 +42,7 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
-  /** Ids of submissions, which are written again when their results arrive. */
+  /** Id of each submission, because a submission is written again when its result arrives. */
   readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;

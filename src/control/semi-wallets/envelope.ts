@@ -4,8 +4,8 @@ import { decodeBase58, encodeBase58 } from '../../solana/base58.ts';
 import type { DeriveKey } from './key-derivation.ts';
 
 /**
- * A secret key encrypted with a password, in the format that clients decrypt: a NaCl secretbox, with a key derived by
- * PBKDF2, that contains the 64-byte secret key as base58 text. Source: rest-api.md §5.
+ * A secret key encrypted with a password, in the format that clients decrypt: a NaCl secretbox that contains the
+ * 64-byte secret key as base58 text. PBKDF2 derives the key of the secretbox. Source: rest-api.md §5.
  */
 export type Envelope = Readonly<{
   /** The secretbox in base58. */

@@ -41,7 +41,7 @@ export class LimitStoreUnavailableError extends Error {
 /** Maximum names per kind; the least recently updated are evicted. */
 const NAMES_MAX = 1_000_000;
 
-/** A leaky bucket: its missing tokens and the last report of each gateway. */
+/** A leaky bucket: the number of missing tokens, and the last report from each gateway. */
 type Bucket = Readonly<{
   missing: number;
   atMs: number;

@@ -30,8 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits used since the start of the month by customer and plan, for plans with a quota. Sums final totals of days
- * and hours, and minutes for the rest.
+ * Credits used since the start of the month by customer and plan, for plans with a quota. Sums the totals of days and
+ * hours that are final, and the minutes of the remaining time.
  */
 export async function creditsOfMonth(
   store: Store,
@@ -77,11 +77,11 @@ async function creditsOfOthers(
 
 export const quotaReaderLimits = {
   readIntervalMs: 5_000,
-  /** How late other gateways may write usage after a database outage. */
+  /** How late, in minutes, other gateways may write usage after a database outage. */
   lateMinutes: 5,
   /** Interval between full recounts, which include usage written even later. */
   recountIntervalMs: 600_000,
-  /** Delay before the first recount, which includes rows of an earlier run that are recovered after startup. */
+  /** Delay before the first recount, which includes rows from an earlier run that are recovered after startup. */
   firstRecountMs: 10_000,
 };
 
@@ -129,7 +129,7 @@ export class QuotaReader {
     return this.#runExclusive(() => this.#read());
   }
 
-  /** Recounts the month without this run's own usage. Never rejects. */
+  /** Recounts this month's usage, excluding that of this run. Never rejects. */
   recount(): Promise<void> {
     return this.#runExclusive(() => this.#recount());
   }
@@ -152,7 +152,7 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const minute = Math.floor(nowMs / MINUTE_MS) - lateMinutes;
     this.#fromMinute = Math.max(month / MINUTE_MS, minute);
-    // This order may miss a concurrent write for a moment, but never counts it twice.
+    // Reading in this order may miss a concurrent write for a moment, but never counts a write twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
     this.#applyUsage(month, used);

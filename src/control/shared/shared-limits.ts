@@ -56,7 +56,7 @@ export function rateSync(
   };
 }
 
-/** Exchanges window counts. Shifts local part numbers by a whole number to match the server's clock. */
+/** Exchanges counts of window parts. Shifts local part numbers by a whole number to match the server's clock. */
 function windowSync(
   window: SlidingWindowLimiter,
   prefix: string,
@@ -127,7 +127,7 @@ function connectionSync(
 /** How long credits are retained after the start of their month. */
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
-/** Maximum share of unchanged accounts in a sync. */
+/** Maximum share of the accounts in a sync that are unchanged. */
 const UNCHANGED_SHARE = 0.1;
 /** How many more times a changed account is reported, to learn how many credits other gateways charge to it. */
 const REPORT_COUNT = 10;

@@ -11,7 +11,7 @@ const CID_LENGTH = 59;
 /** `<cid>.<index>.<root>`: leaf number `index` of the file `root`; `<cid>.node.<root>`: a node of that file. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
 
-/** Ample: a node with 1,024 links takes about 50 KiB. */
+/** Maximum size of a node. This is ample: a node with 1,024 links takes about 50 KiB. */
 const NODE_MAX_BYTES = 1024 * 1024;
 
 type BlockFileName = Readonly<{ position: string; root: string }>;

@@ -9,7 +9,7 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Maximum streaming uploads; the same for buffered uploads. Each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
+  /** Maximum uploads, separately for streams and buffers. Each may use `fileMaxBytes` of disk and 2 MiB of RAM. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
@@ -165,8 +165,8 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Stores a file; an existing file keeps its metadata. `beforeStore` runs once storage is reserved and receives
-   * whether the file already exists. If it fails, a new file is not stored.
+   * Stores a file; an existing file keeps its metadata. `beforeStore` runs once storage is reserved; its argument is
+   * true if the file already exists. If `beforeStore` fails, a new file is not stored.
    */
   async store(
     file: SpooledFile,

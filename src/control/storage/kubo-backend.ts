@@ -33,7 +33,7 @@ function header(root: CID): Buffer<ArrayBuffer> {
 const blockHead = (cid: CID, bytes: number): Buffer<ArrayBuffer> =>
   Buffer.concat([toVarint(cid.bytes.length + bytes), cid.bytes]);
 
-/** CAR file of a spooled file. @param content - bytes of the file. */
+/** Builds a CAR file from a spooled file. @param content - the bytes of the file. */
 function toCar({ blocks: { root, leaves, nodes } }: SpooledFile, content: Blob): Blob {
   const parts: (Buffer<ArrayBuffer> | Blob)[] = [header(root)];
   for (const [index, cid] of leaves.entries()) {

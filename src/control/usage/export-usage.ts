@@ -43,7 +43,7 @@ function selectSegment(segment: Segment, filter: UsageFilter) {
   return sql`select ${columns} from ${sql.table(table)} where ${partOf(table, segment, filter).where}`;
 }
 
-/** Yields all rows of an axis page by page, to bound memory. */
+/** Yields all rows of an axis page by page, to bound memory use. */
 export async function* exportUsage(
   store: Store,
   { axis, filter }: UsageQuery,

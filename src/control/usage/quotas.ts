@@ -65,7 +65,7 @@ function outlookOf(
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 
-/** Returns one quota per plan of the customer or its keys. */
+/** Returns one quota for each plan that the customer or any of its keys uses. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthRange(nowMs);
   const quotas: QuotaJson[] = [];

@@ -45,7 +45,7 @@ export function monthRange(atMs: number): Readonly<{ from: number; to: number }>
 
 type RowKind = 'total' | 'detail';
 
-/** A part of an axis and its source: rolled-up rows of a step or, if `isRaw`, minutes of individual processes. */
+/** A part of an axis and its source: rolled-up rows of a step or, if `isRaw`, minute rows of individual processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
 /** Marks of these kinds make their bucket stale, and also each coarser bucket that contains it. */

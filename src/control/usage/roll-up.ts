@@ -41,7 +41,7 @@ const emptySums = (): BucketSums => ({ totals: new UsageSums(), methods: new Usa
 /** Key columns of a row within a minute, in the order of the primary key. */
 const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
 
-/** Pages of rows of one minute. May miss concurrent writes; these change the mark, which lockIfUnchanged detects. */
+/** Yields the rows of one minute in pages. May miss concurrent writes, which lockIfUnchanged then detects. */
 const minutePages = (db: Kysely<Schema>, minute: number) =>
   pagesOf<UsageMinuteTable>(PAGE_ROWS, async (last) => {
     let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
@@ -130,7 +130,7 @@ function replaceTotals(
   });
 }
 
-/** Rebuilds the totals of a minute. @returns false if the minute is not marked or changed in the meantime. */
+/** Rebuilds the totals of a minute. @returns false if the minute has no mark or its rows changed in the meantime. */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
   const seen = await readMarks(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);
@@ -145,7 +145,7 @@ async function rollTotals(store: Store, step: CoarseStep, bucket: number): Promi
   return replaceTotals(store, seen, step, sums, next);
 }
 
-/** Bounds memory and the time for which SQLite blocks. */
+/** Limits memory use and the time for which SQLite blocks. */
 const KEYS_AT_ONCE = 20;
 
 /** Table and column names are known only at run time; both tables have the columns used here. */
@@ -224,7 +224,7 @@ export const rollHourDetails = (store: Store, hour: number): Promise<boolean> =>
 /** Maximum buckets of each kind in one call of `rollUp`. */
 const BUCKETS_MAX = 500;
 
-/** Wait after the end of a bucket: writers flush with a delay, and finer buckets are rolled up first. */
+/** Delay from the end of a bucket to its roll-up: writers flush with a delay, and finer buckets are rolled up first. */
 const delayMs: Readonly<Record<UsageStep, number>> = { minute: 5_000, hour: 60_000, day: 120_000 };
 
 type RollUp = Readonly<{ kind: MarkKind; roll(store: Store, bucket: number): Promise<boolean> }>;

@@ -70,7 +70,7 @@ export class UsageWriter {
     this.#journalState = new FailureState(onJournalState);
   }
 
-  /** Counters since the start. */
+  /** Counters since startup. */
   get losses(): Readonly<Record<'lostRows' | 'lateRows' | 'journalOverflowRows', number>> {
     return this.#losses;
   }

@@ -53,7 +53,7 @@ const keyView = z.object({
   /** Calls per second from one address. */
   addressPerSecond: count.nullable(),
   logsBodies: z.boolean(),
-  /** Monotonic reads: no read returns an older slot than an earlier read. */
+  /** Monotonic reads: a read never returns data from an older slot than the reads before it. */
   neverBack: z.boolean(),
   leakedAt: time.nullable(),
 });
@@ -81,7 +81,7 @@ const newKey = z.object({ secret: z.string(), key: keyView });
 const createKey = z.object({
   product,
   name,
-  /** Absent: the customer's plan. `rehearsal` has tiny limits for testing limit handling. */
+  /** Absent: the customer's plan. The plan `rehearsal` has tiny limits, to test how clients handle them. */
   planId: z.string().max(32).optional(),
   expiresAt: expiry.default(null),
   isPublic: z.boolean().default(false),

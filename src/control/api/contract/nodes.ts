@@ -14,7 +14,7 @@ const connectionSettings = {
   ws: address.nullable().optional(),
   grpc: address.nullable().optional(),
   headers: z.record(z.string().max(128), z.string().max(8_192)).optional(),
-  /** Other options of the configuration table [[upstream]], under the same names, e.g. `requests_per_second`. */
+  /** Other options of an `[[upstream]]` table, under the same names, e.g. `requests_per_second`. */
   options: z.record(z.string().max(64), z.unknown()).optional(),
 };
 const force = z.boolean().default(false);

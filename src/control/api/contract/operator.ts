@@ -40,7 +40,7 @@ const nodeView = z.object({
   inFlight: count,
   failuresInRow: count,
   silentMs: z.number().nullable(),
-  /** Gateways of older versions omit this and all following fields. */
+  /** Gateways that run an older version omit this and all following fields. */
   confirmedSlot: z.string().nullish(),
   finalizedSlot: z.string().nullish(),
   unreplayedSlots: z.string().nullish(),

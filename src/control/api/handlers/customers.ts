@@ -25,7 +25,7 @@ async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiSer
   throw limitReached(`You own ${count} customers, the maximum. Use one of them.`);
 }
 
-/** An owner must not evade a suspension by creating a new customer. */
+/** Prevents owners from evading a suspension by creating a new customer. */
 async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
   const row = await trx
     .selectFrom('member')
@@ -104,7 +104,7 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
     if (Object.keys(set).length === 0) return [customerJson(row), null];
     await updateRows(trx, 'customer', { id }, { ...set, version });
     const { plan_id } = set;
-    // Keys with a plan of their own keep it.
+    // Keys on any other plan keep that plan.
     const keys = { customer_id: id, plan_id: row.plan_id };
     if (plan_id !== undefined) await updateRows(trx, 'api_key', keys, { plan_id });
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];

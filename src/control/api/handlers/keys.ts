@@ -79,7 +79,7 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** Maximum wait for this gateway to apply a change. The response is then sent anyway: it may contain a new secret. */
+/** How long to wait for this gateway to apply a change before responding anyway: the response may contain a secret. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {

@@ -50,7 +50,7 @@ async function checkNotLast(
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
   [url, ws, grpc].filter((address) => address !== null);
 
-/** Returns the same origin for http and ws URLs. */
+/** Treats ws URLs as http URLs, because both name the same server. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
 
 const REMEDY =

@@ -88,7 +88,7 @@ async function readBreakdown(
   if (allNames.length === 0) return [];
   const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
-  // A customer may have very many keys, so only rows of the keys shown are read.
+  // A customer may have very many keys, so this reads only the rows of the displayed keys.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly GroupColumn[] = column === 'status' ? ['status'] : [column, 'status'];
   await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {

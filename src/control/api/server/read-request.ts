@@ -55,7 +55,7 @@ export function readJson(request: Request, bytes: Uint8Array): unknown {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (!NUL.test(text)) return JSON.parse(text);
   } catch {
-    // Reported like a NUL character.
+    // Invalid JSON gets the same error as a NUL character.
   }
   throw new ApiError(422, 'NOT_JSON', 'The body is not valid JSON in UTF-8');
 }

@@ -40,7 +40,7 @@ export interface NoticeDeliveryTable {
   notice: string;
   state: 'waiting' | 'sent' | 'failed';
   tries: number;
-  /** Time of the next attempt; while claimed, the end of the lease. */
+  /** Time of the next attempt; while a gateway has claimed the delivery, the end of its lease. */
   due_at: number;
   problem: string | null;
   created_at: number;

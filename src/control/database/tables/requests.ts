@@ -28,7 +28,7 @@ export interface RequestTables {
 }
 
 export interface RequestLogTable {
-  /** Ids sort by the start time of the request. See control/requests/read-log.ts. */
+  /** Ids sort by the start time of the request. See control/requests/entry-ids.ts. */
   id: string;
   at: number;
   gateway: string;
@@ -68,7 +68,7 @@ export interface SubmissionTable {
   /** JSON array of attempts, each with node, time, milliseconds and outcome. */
   attempts: string;
   rebroadcasts: number;
-  /** JSON array of rebroadcast results by node and outcome, each with a count and the time and duration of the last. */
+  /** JSON array of rebroadcast results by node and outcome, with the count and the last attempt's time and duration. */
   again: string | null;
   /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;

@@ -58,7 +58,7 @@ export interface UsageCounters {
 
 /** Totals across processes. */
 export interface UsageDetailTable extends UsageCounters {
-  /** Empty for unknown keys; the built-in customer for calls without a valid key. */
+  /** The built-in customer for calls without a valid key; empty for keys that the store lacks. */
   customer_id: string;
   key_id: string;
   product: Product;
@@ -98,7 +98,7 @@ export type MarkKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 export interface UsageMarkTable {
   kind: MarkKind;
   bucket: number;
-  /** Writer's process run; empty for a roll-up. Separate marks keep writers from waiting for each other. */
+  /** Id of the writer's process run; empty for a roll-up. Separate marks keep writers from waiting for each other. */
   epoch: string;
   /** Random for each change, so that the roll-up deletes only unchanged marks. */
   token: number;
