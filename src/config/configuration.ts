@@ -213,7 +213,7 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
 
 const memberOf = (value: unknown, name: string): unknown => (isTable(value) ? value[name] : undefined);
 
-/** Makes the network of the nodes the default, if they all share one and no default is set. */
+/** If all nodes are on one network and no default network is set, makes that network the default. */
 function withDefaultNetwork(raw: Table): Table {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));

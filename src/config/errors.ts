@@ -8,7 +8,7 @@ const DISPLAY_LENGTH_MAX = 60;
 export function showUrl(text: string): string {
   const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
   if (match === null) return '[redacted]';
-  // With an unescaped "/", "?" or "#" in the password, everything before it looks like the host.
+  // If the password contains an unescaped "/", "?" or "#", the text before that character looks like the host.
   if (match[3]?.includes('@')) return `${match[1]}[redacted]`;
   const rest = match[3] === '' || match[3] === '/' ? match[3] : '/[redacted]';
   return `${match[1]}${match[2]}${rest}`.slice(0, 200);

@@ -81,7 +81,7 @@ export type Changes = Readonly<{
   restart: readonly string[];
 }>;
 
-/** Whether mail is available is decided at startup. */
+/** Only a restart can turn mail on or off. */
 const hasSameMailAvailability = ({ mail: before }: Configuration, { mail: after }: Configuration): boolean =>
   (before.smtpUrl === null) === (after.smtpUrl === null);
 

@@ -1,7 +1,7 @@
 import { type Entry, snakeCase } from './option.ts';
 import { isTable, type Table } from './table.ts';
 
-/** Old to new names. Exported for the test. */
+/** New option names by old name. Exported for the test. */
 export const renamed: Readonly<Record<string, string>> = {
   'server.answers_max_bytes': 'server.responses_max_bytes',
   'server.raw_door': 'server.fast_path',

@@ -53,7 +53,7 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** A table `[name]`: options for operators, and limits of modules. Only [internal] can set limits without an option. */
+/** A `[name]` table: options for operators, and limits of modules. Only [internal] can set limits without an option. */
 export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
@@ -61,7 +61,7 @@ export type Section<Table extends Rows = Rows, Limits extends object = object> =
   limits: Limits;
 }>;
 
-/** A list of tables `[[name]]`. */
+/** A list of `[[name]]` tables. */
 export type Tables<Table extends Rows = Rows> = Readonly<{
   form: 'tables';
   doc: string;
@@ -146,7 +146,7 @@ export const tables = <Table extends Rows>(
   { max, item, reload = false }: Readonly<{ max: number; item: string; reload?: boolean }>,
 ): Tables<Table> => ({ form: 'tables', doc, rows, max, item, reload });
 
-/** Copies the named members. Copies from a live section no longer see reloads. */
+/** Copies the named members. Values copied from a live section do not change on a reload. */
 export const pick = <Source, const Name extends keyof Source>(
   source: Source,
   names: readonly Name[],

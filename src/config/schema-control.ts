@@ -1,4 +1,4 @@
-/** Options of the database, keys, accounts, limits, notices and plans. */
+/** Options for the database, keys, accounts, limits, notices and plans. */
 
 import { accountLimits } from '../control/accounts/account-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
@@ -81,7 +81,7 @@ const scannerKeyRows = {
 export const keys = section(
   'API keys and usage.',
   {
-    // At least one key per product, because the first start creates them.
+    // Must allow at least one key per product, because the first start creates that many.
     keys_max: option(
       whole(Object.keys(products).length, 10_000_000),
       1_000_000,

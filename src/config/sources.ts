@@ -35,7 +35,7 @@ type Options = Readonly<
   Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
 >;
 
-/** Types of the values that `parseArguments` finds for a table of options. */
+/** Types of the values that `parseArguments` returns for a table of options. */
 export type OptionValues<Table extends Options> = {
   readonly [Name in keyof Table]?: Table[Name] extends { type: 'boolean' }
     ? boolean
@@ -58,7 +58,7 @@ const flagFields = fieldsBy('flag');
 
 const isBoolean = (field: string): boolean => typeof singleOptions.get(field)?.default === 'boolean';
 
-/** Options of every command that reads the configuration, for node:util parseArgs. */
+/** Options shared by all commands that read the configuration, in the format of node:util parseArgs. */
 export const configurationOptions: Options = {
   config: { type: 'string' },
   ...Object.fromEntries(
@@ -151,7 +151,7 @@ export type Sources = Readonly<{
   raw: Table;
   file: string | null;
   sourceOf: SourceOf;
-  /** Problems with option names of earlier versions. */
+  /** Problems with option names from earlier versions. */
   problems: readonly Problem[];
   internal: Table;
 }>;
@@ -207,7 +207,7 @@ function put(raw: Table, field: string, value: unknown, names: SourceNames, sour
   const last = path.pop()!;
   let table = raw;
   for (const name of path) {
-    // Any other value is a mistake in the file, which validation reports.
+    // A value that is not a table is a mistake in the file, which validation reports.
     if (!isTable(table[name] ?? {})) return;
     table[name] = { ...(table[name] as Table | undefined) };
     table = table[name] as Table;
@@ -324,7 +324,7 @@ function resolveValue({ rows, secret }: SecretRow, value: unknown, at: string, r
   return Object.fromEntries(members);
 }
 
-/** Resolves the references of secret options. @param prefix - dotted name of the table, with a dot at the end. */
+/** Resolves references in secret options. @param prefix - dotted name of the table, with a dot at the end. */
 function resolveRows(
   rows: Readonly<Record<string, SecretRow>>,
   table: unknown,
