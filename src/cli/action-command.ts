@@ -72,6 +72,6 @@ export function actionCommand<Job>(command: ActionCommand<Job>): Command {
   };
 }
 
-/** For commands that use only the store. @throws ConfigurationError */
+/** Loads the configuration for commands that use only the store. @throws ConfigurationError */
 export const storeConfiguration = (parsed: ParsedArguments, environment: Environment): Configuration =>
   loadConfiguration({ ...configurationArguments(parsed), ignoresNodes: true }, environment);

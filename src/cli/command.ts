@@ -10,7 +10,7 @@ export type Terminal = Readonly<{
 
 export type Command = Readonly<{
   help: string;
-  /** Command-line option for each field of the control API, to name it in errors. */
+  /** Command-line option for each field of the control API, so that errors name the option. */
   optionNames?: Readonly<Record<string, string>>;
   /** @returns the exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;

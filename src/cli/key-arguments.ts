@@ -4,7 +4,7 @@ import { list, text } from './action-command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Parses a date (UTC), a time (local by default) or a duration from `now` to Unix milliseconds. @throws ArgumentsError */
+/** Parses a date (UTC), a time (local by default) or a duration from `now`, to Unix ms. @throws ArgumentsError */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([mhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
@@ -46,7 +46,7 @@ export const ruleOptions = {
 /** Option value that removes the rule. */
 const ANY = 'any';
 
-/** Merges repeated and comma-separated values. null: `any`, which removes the rule. */
+/** Merges repeated and comma-separated values. Returns null for `any`, which removes the rule. */
 function listOf(option: string, values: readonly string[] | undefined): string[] | null | undefined {
   if (values === undefined) return undefined;
   const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());

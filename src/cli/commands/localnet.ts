@@ -82,7 +82,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options that take several values, which node:util cannot parse, with the names of the values. */
+/** Options with several values, which node:util cannot parse, and the names of their values. */
 const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
@@ -132,7 +132,7 @@ function parse(args: readonly string[]) {
 type Values = OptionValues<typeof options>;
 type Parsed = ReturnType<typeof parse>;
 
-/** Maximum wait for the ledger process of a killed gateway, which exits by itself but may still be writing. */
+/** How long to wait for the ledger process of a killed gateway: it exits by itself, but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 type NumberOption = Extract<keyof Values, `${string}-${'port' | 'ms' | 'sol' | 'slot' | 'slots' | 'epoch'}`>;

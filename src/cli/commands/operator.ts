@@ -25,7 +25,7 @@ Examples:
   solway operator password anna@example.com
 `;
 
-/** Names the address in the link unless the operator set it: a wrong port would send the token to another program. */
+/** Says which address the link uses unless the operator set it: a wrong port would send the token elsewhere. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (
