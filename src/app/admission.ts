@@ -6,7 +6,7 @@ import { CallMeter, type CallMeterParts } from '../gateway/metering/call-meter.t
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import type { Access } from './access.ts';
 
-/** What records requests, submissions and connections. */
+/** The parts that record requests, submissions and connections. */
 type Recorders = Required<
   Pick<CallMeterParts, 'requestLog' | 'counters'> & Pick<PipelineParts, 'submissions' | 'connections'>
 >;

@@ -46,7 +46,7 @@ async function recordNodeUse(store: Store): Promise<void> {
 
 type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
-/** The embedded ledger needs --dev and a database that was never used with nodes. @throws NoNodesError */
+/** The embedded ledger starts only with --dev and a database that was never used with nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
   const storedNetworks = (await readNodeRows(store.db)).map(({ network }) => network);

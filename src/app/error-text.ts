@@ -41,7 +41,7 @@ const CONNECTION_LOST = 'connection to PostgreSQL lost: check that it is running
 /** Whether the error means that the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // The bad reference was in an argument: in the configuration, it would be a ConfigurationError.
+  // The bad reference was in an argument: in the configuration, it would have caused a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   // NODE_NOT_FIT: the node failed its check, but the arguments are valid.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
@@ -84,7 +84,7 @@ export function ledgerErrorText(error: unknown): string {
   return permissionProblem(error) ?? cleanMessage(error);
 }
 
-/** Error text for operators. Solway's own errors contain a remedy; known system errors get one by error code. */
+/** Error text for operators. Solway's own errors contain a remedy; known system errors get a remedy by error code. */
 export function errorText(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;

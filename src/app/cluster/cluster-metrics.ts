@@ -5,7 +5,7 @@ import type { WorkerProcesses } from './worker-processes.ts';
 /** Maximum time for a worker to return its metrics. After that, the combined metrics omit the worker. */
 const PAGE_TIMEOUT_MS = 2_000;
 
-/** Returns a function that reads the metrics of the primary and of all workers that respond in time. It never rejects. */
+/** Returns a function that reads the metrics of the primary and of all workers that respond in time. Never rejects. */
 export function clusterMetrics(processes: WorkerProcesses, workers: number): () => Promise<string> {
   let missed = 0;
   return async () => {

@@ -3,7 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
-/** Requests between the primary and its workers. Messages are validated, although all processes run this program. */
+/** Requests between the primary and its workers. Messages are validated, even though all processes run this program. */
 
 type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;

@@ -7,7 +7,7 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** One day, which in effect disables stall detection: an idle stage sends nothing. gRPC pings detect a lost primary. */
+/** Effectively disables stall detection, because an idle stage sends nothing. gRPC pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
 /** Receives the output of the primary's shred stage, which has already verified and deduplicated the shreds. */

@@ -86,7 +86,7 @@ function divideSection<Section extends object>(
   return { ...section, ...Object.fromEntries(shares) };
 }
 
-/** With one PostgreSQL connection, reads would wait for transactions. */
+/** With only one PostgreSQL connection, reads would wait for transactions. */
 const STORE_CONNECTIONS_MIN = 2;
 
 /** @param upstreamClients - number of processes that share the rate limits of nodes. */

@@ -155,7 +155,7 @@ async function start(
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
     const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes };
-    // A lost primary is handled by the disconnect event.
+    // The disconnect event handles the loss of the primary.
     channel.request('ready', address).catch(() => {});
     return service;
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** Number of attempts with ports chosen by the system, followed by as many with random lower ports. */
+/** Number of attempts with ports chosen by the system, followed by the same number with random lower ports. */
 const TRIES_MAX = 25;
 /**
  * Ports below the ephemeral range (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ports to

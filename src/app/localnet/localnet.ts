@@ -102,7 +102,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
     try {
       return await openLocalNode(options);
     } catch (error) {
-      // Wait only for a ledger whose gateway has exited, because such a ledger stops by itself.
+      // Waits only for a ledger whose gateway has exited, because such a ledger stops by itself.
       const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
       if (!isTransient || performance.now() >= end) throw error;
       await delay(IN_USE_PAUSE_MS);

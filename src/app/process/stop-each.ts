@@ -4,7 +4,7 @@ import { errorText } from '../error-text.ts';
 /** Functions that stop services. */
 export type StopFunctions = (() => Promise<unknown>)[];
 
-/** Runs all functions in order, even after an error. @throws the first error; later ones are discarded. */
+/** Runs all functions in order, even after an error. @throws the first error; later errors are discarded. */
 export async function stopEach(stops: Readonly<StopFunctions>): Promise<void> {
   const errors: unknown[] = [];
   for (const stop of stops) {
@@ -17,6 +17,6 @@ export async function stopEach(stops: Readonly<StopFunctions>): Promise<void> {
   if (errors.length > 0) throw errors[0];
 }
 
-/** Handles an error while parts are stopped after a failed start, whose own error is thrown instead. */
+/** Logs an error that occurs while a failed start is cleaned up. The caller throws the error of the start instead. */
 export const logIncompleteShutdown = (log: Logger) => (error: unknown) =>
   log.warn({ reason: errorText(error) }, 'Shutdown incomplete');

@@ -16,7 +16,7 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** URLs of the running service, without a path, and what it offers. */
+/** URLs of the running service, without a path, and its features. */
 export type ServiceAddress = Readonly<{
   url: string;
   /** null if the gRPC listener is disabled. */

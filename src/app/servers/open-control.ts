@@ -14,7 +14,7 @@ export const CONTROL_PREFIX = '/api/';
 
 const httpMethods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
-/** @returns a function that mails reset links; null (no resets) if mail or the public URL is not configured. */
+/** @returns a function that emails reset links; null (no resets) if mail or the public URL is not configured. */
 function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {

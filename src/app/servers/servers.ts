@@ -36,7 +36,7 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** Where calls and subscriptions go. */
+/** Destinations of calls and subscriptions. */
 type ServedUpstreams = Readonly<{
   pool: Pick<UpstreamPool, 'networks' | 'status'>;
   source: RpcDispatcher;

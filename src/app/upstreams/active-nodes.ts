@@ -19,7 +19,7 @@ type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 /** Called after each change, with the nodes that feed subscriptions and streams. */
 type Follower = (nodes: readonly NodeConfig[]) => void;
 
-/** Facts about a node that may be published, unlike its addresses. */
+/** Facts about a node that are safe to publish, unlike its addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {

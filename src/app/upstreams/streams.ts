@@ -20,7 +20,7 @@ function hubOptions({ replay }: Configuration): GeyserHubOptions {
   return { ...limits, replaySlots, replayMaxBytes, version: geyserVersion() };
 }
 
-/** Passes updates to the hub and to any shred stage, which needs lookup table writes and slot progress. */
+/** Passes updates to the hub and, if there is one, to the shred stage, which needs lookup table writes and slots. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
   const { stage } = shreds;
@@ -35,7 +35,7 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
 };
 
-/** Nodes of the default network, and what reads from them. */
+/** Nodes of the default network, and the components that read from them. */
 type StreamingNodes = Pick<CreateGeyserSourceOptions, 'yellowstone' | 'reader' | 'feed'> &
   Readonly<{
     activeNodes: Pick<ActiveNodes, 'follow'>;
