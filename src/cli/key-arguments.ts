@@ -4,7 +4,7 @@ import { list, text } from './action-command.ts';
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Parses a date (UTC), a time (local by default) or a duration from `now`, to Unix ms. @throws ArgumentsError */
+/** Unix milliseconds of a date (UTC), a time (local by default) or a duration from `now`. @throws ArgumentsError */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([mhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
