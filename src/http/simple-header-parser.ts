@@ -30,8 +30,8 @@ export function isToken(bytes: Buffer, start: number, end: number, token: Buffer
   return true;
 }
 
-export function byteTable(isOne: (text: string, byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isOne(String.fromCharCode(byte), byte) ? 1 : 0));
+export function byteTable(isIncluded: (text: string, byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (isIncluded(String.fromCharCode(byte), byte) ? 1 : 0));
 }
 
 /** @returns the offset of the first byte that is not in the table, or `end`. */

@@ -11,8 +11,8 @@ export const isAbsent = (input: unknown): boolean => input === undefined || inpu
 
 export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
 
-export const commitment = (absent: Commitment = 'finalized') =>
-  oneOf(commitments, absent, 'Commitment of the state to read.');
+export const commitment = (defaultValue: Commitment = 'finalized') =>
+  oneOf(commitments, defaultValue, 'Commitment of the state to read.');
 
 /** Schema with separate error messages for missing and for invalid input. */
 export const checked = <Value>(isValid: (input: unknown) => boolean, missing: string, invalid: string) =>
@@ -37,21 +37,18 @@ export const signature = (description: string) =>
     'must be a signature of a transaction: 64 bytes in base58',
   ).meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$', description });
 
-export const integer = (least: number, most: number, absent: number, description: string) =>
+export const integer = (min: number, max: number, absent: number, description: string) =>
   z
     .preprocess(
       (input) => {
         if (isAbsent(input)) return absent;
         return typeof input === 'string' && /^[+-]?\d{1,15}$/.test(input) ? Number(input) : input;
       },
-      z.custom<number>(
-        (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
-        {
-          error: `must be a whole number from ${least} to ${most}`,
-        },
-      ),
+      z.custom<number>((value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max, {
+        error: `must be a whole number from ${min} to ${max}`,
+      }),
     )
-    .meta({ type: 'integer', minimum: least, maximum: most, default: absent, description }) as z.ZodType<
+    .meta({ type: 'integer', minimum: min, maximum: max, default: absent, description }) as z.ZodType<
     number,
     unknown
   >;

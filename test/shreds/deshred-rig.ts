@@ -10,7 +10,7 @@ export function deshredding(options: Partial<DeshredderOptions> & Pick<Deshredde
   const batches: EntryBatch[] = [];
   const slots: DeshredSlot[] = [];
   const deshredder = new Deshredder(
-    { shredVersion: () => null, unverified: 'drop', ...options },
+    { shredVersion: () => null, unknownLeader: 'drop', ...options },
     { onBatch: (batch) => batches.push(batch), onSlot: (slot) => slots.push(slot) },
   );
   return { deshredder, batches, slots };

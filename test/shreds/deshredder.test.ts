@@ -162,7 +162,7 @@ describe('memory of the deshredder', () => {
     let isKnown = false;
     const rig = deshredding({
       leaderOf: () => (isKnown ? testLeaderKey : null),
-      unverified: 'hold',
+      unknownLeader: 'hold',
       limits,
     });
     const { packets } = generateSlot(9, [500]);

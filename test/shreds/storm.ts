@@ -55,7 +55,7 @@ const rig = deshredding({
     return hasEarlyLeader(Number(slot)) ? earlyKey : testLeaderKey;
   },
   shredVersion: () => TEST_SHRED_VERSION,
-  unverified: 'hold',
+  unknownLeader: 'hold',
 });
 
 const replayed: Uint8Array[] = [];

@@ -82,12 +82,12 @@ function buildWebSocketGateway(
     bufferedMax: websocket.topicBufferedMax,
   };
   // Passes the live section itself, so that a reload takes effect.
-  const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
+  const messageRate: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
   const rejection = quota.exceeded.bind(quota);
   return new WebSocketGateway(
     { ...parts, feed, connectionLimit, rejection },
-    { topics, messageRate: pace, subscriptionLimits },
+    { topics, messageRate: messageRate, subscriptionLimits },
   );
 }
 

@@ -132,13 +132,13 @@ export function openTelemetry(
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
   const { pool, sending, middleware } = upstreams;
-  const presence = createHeartbeat(configuration, access, upstreams, connections, workerTelemetry, log);
-  const exporter = openExporter(configuration, presence.id, log);
+  const heartbeat = createHeartbeat(configuration, access, upstreams, connections, workerTelemetry, log);
+  const exporter = openExporter(configuration, heartbeat.id, log);
   const sampler = new TraceSampler(telemetry.sampleRatio);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
-  const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
+  const writer = openWriter(access, { requests, submissions }, heartbeat.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.losses.dropped,
     refused_entries: () => writer.losses.rejected,
@@ -177,12 +177,12 @@ export function openTelemetry(
       const { render } = page;
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(render) ?? render);
     },
-    setUrl: (url: string) => presence.setUrl(url),
+    setUrl: (url: string) => heartbeat.setUrl(url),
     async start() {
       writer.start();
       exporter?.start();
       stopLossWatch = watchLosses(lossesOf(dropped), log);
-      await presence.start();
+      await heartbeat.start();
     },
     /** Writes queued entries and stops. Must be called before the store closes. */
     stop: () =>
@@ -190,7 +190,7 @@ export function openTelemetry(
         async () => {
           for (const page of pages) page.close();
         },
-        () => presence.stop(),
+        () => heartbeat.stop(),
         () => writer.stop(),
         async () => exporter?.stop(),
         async () => stopLossWatch(),

@@ -4,8 +4,8 @@ import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
 import { createLogger } from '../../base/log.ts';
 import { ArgumentsError } from '../../config/errors.ts';
 import {
+  localnetDefaults as defaults,
   SLOTS_PER_EPOCH_MAX,
-  localnetDefaults as usual,
   WARP_SLOT_MAX,
 } from '../../config/schema-upstream.ts';
 import { type OptionValues, parseArguments } from '../../config/sources.ts';
@@ -18,29 +18,29 @@ const help = `Usage: solway localnet [options]
 Runs the embedded ledger alone: a Solana node on the real VM, in place of solana-test-validator.
 
 Options:
-  -l, --ledger DIR             ledger folder (default ${usual.ledgerDir}); the next start resumes from it
+  -l, --ledger DIR             ledger folder (default ${defaults.ledgerDir}); the next start resumes from it
   -r, --reset                  start from a new genesis
-  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0: any free port); WebSockets use the next
+  --rpc-port PORT              JSON-RPC over HTTP (default ${defaults.rpcPort}; 0: any free port); WebSockets use the next
                                port
-  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or any free port if it
+  --geyser-port PORT           Yellowstone gRPC, without a key (default ${defaults.geyserPort}, or any free port if it
                                is in use; 0: any free port; off: none)
-  --bind-address HOST          address to listen on (default ${usual.host})
+  --bind-address HOST          address to listen on (default ${defaults.host})
   --account ADDRESS FILE       load an account in the format of "solana account --output json"; repeatable
   --account-dir DIR            load every account file of a folder
   --bpf-program ADDRESS FILE   load a compiled program; repeatable
   --upgradeable-program ADDRESS FILE AUTHORITY
                                load a program with an upgrade authority: an address, a keypair file or none
   --mint ADDRESS               account that receives 500,000,000 SOL
-  --slots-per-epoch SLOTS      length of an epoch (default ${usual.slotsPerEpoch})
-  --ticks-per-slot TICKS       ticks of a slot (default ${usual.ticksPerSlot})
-  --slot-ms MS                 length of a slot (default ${usual.slotMs})
-  --faucet-sol SOL             balance of the faucet (default ${usual.faucetSol})
+  --slots-per-epoch SLOTS      length of an epoch (default ${defaults.slotsPerEpoch})
+  --ticks-per-slot TICKS       ticks of a slot (default ${defaults.ticksPerSlot})
+  --slot-ms MS                 length of a slot (default ${defaults.slotMs})
+  --faucet-sol SOL             balance of the faucet (default ${defaults.faucetSol})
   --faucet-port PORT           port of a faucet server as of solana-test-validator (0: any free port)
   --gossip-port PORT           UDP port of the gossip address; it never responds (default: any free port)
   --shreds-to HOST:PORT        send shreds over UDP before their transactions execute; repeatable
-  --shred-lead-ms MS           minimum time between a shred and its execution (default ${usual.shredLeadMs}, at most 1000)
+  --shred-lead-ms MS           minimum time between a shred and its execution (default ${defaults.shredLeadMs}, at most 1000)
   -w, --warp-slot SLOT         create empty blocks up to this slot first (at most ${WARP_SLOT_MAX})
-  --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${usual.historySlotsMax})
+  --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${defaults.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
                                accepted for compatibility; both subscriptions are always enabled
   -q, --quiet                  print only warnings and errors
@@ -141,15 +141,15 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
   const number = (name: NumberOption, least: number, most: number, usual: number): number =>
     whole(name, values[name], least, most, usual);
   const numbers = {
-    rpcPort: number('rpc-port', 0, 65_534, usual.rpcPort),
-    slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
-    ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
+    rpcPort: number('rpc-port', 0, 65_534, defaults.rpcPort),
+    slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, defaults.slotsPerEpoch),
+    ticksPerSlot: number('ticks-per-slot', 1, 65_535, defaults.ticksPerSlot),
     gossipPort: number('gossip-port', 0, 65_535, 0),
     warpSlot: number('warp-slot', 0, WARP_SLOT_MAX, 0),
-    slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
-    shredLeadMs: number('shred-lead-ms', 0, 1_000, usual.shredLeadMs),
-    faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
-    limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
+    slotMs: number('slot-ms', 10, 60_000, defaults.slotMs),
+    shredLeadMs: number('shred-lead-ms', 0, 1_000, defaults.shredLeadMs),
+    faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, defaults.faucetSol)),
+    limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, defaults.historySlotsMax) },
   };
   const faucetPort = values['faucet-port'] === undefined ? null : number('faucet-port', 0, 65_535, 0);
   const geyserPorts = geyserPortsOf(values['geyser-port']);
@@ -159,7 +159,11 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
     programs: [...(groups.get('--bpf-program') ?? []), ...(groups.get('--upgradeable-program') ?? [])],
     mint: values.mint ?? null,
   });
-  const { reset = false, ledger: ledgerDir = usual.ledgerDir, 'bind-address': host = usual.host } = values;
+  const {
+    reset = false,
+    ledger: ledgerDir = defaults.ledgerDir,
+    'bind-address': host = defaults.host,
+  } = values;
   const shredsTo = (values['shreds-to'] ?? []).map(shredTarget);
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
   const listeners = { host, faucetPort, geyserPorts, shredsTo };
@@ -176,7 +180,7 @@ function shredTarget(text: string): { host: string; port: number } {
 
 /** Ports to try in turn; an explicit port has no fallback. */
 function geyserPortsOf(given: string | undefined): readonly number[] {
-  if (given === undefined) return [usual.geyserPort, 0];
+  if (given === undefined) return [defaults.geyserPort, 0];
   return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];
 }
 

@@ -130,7 +130,7 @@ const RETENTION_AFTER_MS = 40 * 86_400_000;
 /** Maximum share of the accounts in a sync that are unchanged. */
 const UNCHANGED_SHARE = 0.1;
 /** How many more times a changed account is reported, to learn how many credits other gateways charge to it. */
-const REPORT_COUNT = 10;
+const REPEAT_REPORTS = 10;
 
 /**
  * Selects accounts to report: changed accounts, longest waiting first; then a few recently changed accounts; then the
@@ -177,7 +177,7 @@ class AccountReportQueue {
   #takeChanged(most: number): QuotaAccount[] {
     const taken = takeFirst(this.#changed, most);
     for (const [name, account] of taken) {
-      if (this.#recent.size < most) this.#recent.set(name, { account, remaining: REPORT_COUNT });
+      if (this.#recent.size < most) this.#recent.set(name, { account, remaining: REPEAT_REPORTS });
     }
     return taken.map(([, account]) => account);
   }

@@ -54,12 +54,12 @@ export async function* exportUsage(
       sql` union all `,
     );
     yield* pagesOf<ExportedUsage>(PAGE_ROWS, async (last) => {
-      const behind =
+      const afterLastRow =
         last === null
           ? sql``
           : sql`where (${names}) > (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
       const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
-        select ${names}, ${counterSums} from (${from}) as part ${behind}
+        select ${names}, ${counterSums} from (${from}) as part ${afterLastRow}
         group by ${names} order by ${names} limit ${PAGE_ROWS}`.execute(store.db);
       return rows.map((row) => ({ bucket, ...row }));
     });

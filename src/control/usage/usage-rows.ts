@@ -107,7 +107,7 @@ export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage
 
 type UsageAccount = Readonly<{ customer_id: string; plan_id: string }>;
 
-const internalAccount: UsageAccount = { customer_id: DEFAULT_CUSTOMER_ID, plan_id: '' };
+const builtInAccount: UsageAccount = { customer_id: DEFAULT_CUSTOMER_ID, plan_id: '' };
 const noAccount: UsageAccount = { customer_id: '', plan_id: '' };
 
 function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): UsageMinuteTable {
@@ -172,7 +172,7 @@ async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],
 ): Promise<Map<string | null, UsageAccount>> {
-  const accounts = new Map<string | null, UsageAccount>([[null, internalAccount]]);
+  const accounts = new Map<string | null, UsageAccount>([[null, builtInAccount]]);
   const ids = [...new Set(rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId])))];
   if (ids.length === 0) return accounts;
   const keys = await trx

@@ -184,7 +184,7 @@ export class Connection implements Peer, Backlog {
   }
 
   onSettled(): void {
-    if (this.#draining && !this.#conversation.isAnswering) this.end(new Failure('DRAINING'));
+    if (this.#draining && !this.#conversation.hasPendingMessages) this.end(new Failure('DRAINING'));
   }
 
   /** Pauses reading when the key's message rate is exceeded; ends the connection when it is far exceeded. */
@@ -215,7 +215,7 @@ export class Connection implements Peer, Backlog {
   #pulse() {
     const { bytesRead, bytesWritten, writableLength } = this.#transport;
     return {
-      isBusy: this.#conversation.subscriptions > 0 || this.#conversation.isAnswering,
+      isBusy: this.#conversation.subscriptions > 0 || this.#conversation.hasPendingMessages,
       bytesIn: bytesRead,
       bytesOut: bytesWritten - writableLength,
       hasBacklog: this.#outbox.queuedBytes > 0,

@@ -48,7 +48,7 @@ type Reply = Readonly<{
 
 const TRUE = Buffer.from('true');
 /** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgment. */
-const ACKNOWLEDGEMENT_LEAD_MS = 5;
+const ACKNOWLEDGMENT_LEAD_MS = 5;
 
 /** JSON-RPC over one connection. Responses are sent as calls finish, one message per request message. */
 export class Conversation {
@@ -77,7 +77,7 @@ export class Conversation {
     return this.#subscriptions.size;
   }
 
-  get isAnswering(): boolean {
+  get hasPendingMessages(): boolean {
     return this.#answering > 0;
   }
 
@@ -141,7 +141,7 @@ export class Conversation {
     const timer = setTimeout(() => {
       this.#starting?.delete(timer);
       opened.start();
-    }, ACKNOWLEDGEMENT_LEAD_MS);
+    }, ACKNOWLEDGMENT_LEAD_MS);
     this.#starting.add(timer);
   }
 

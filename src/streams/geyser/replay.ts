@@ -110,7 +110,7 @@ export class Replay implements ReplayTask {
   }
 
   runSlice(): boolean {
-    if (this.#hasEnough()) {
+    if (this.#mustWait()) {
       this.#wait();
       return false;
     }
@@ -127,14 +127,14 @@ export class Replay implements ReplayTask {
   }
 
   /** Whether to wait, because the client must read first or a block is pending. */
-  #hasEnough(): boolean {
+  #mustWait(): boolean {
     const { sink, blocks, limits } = this.#options;
     return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.hasPendingBlock(sink);
   }
 
   #wait(): void {
     this.#timer = setTimeout(() => {
-      if (this.#hasEnough()) this.#wait();
+      if (this.#mustWait()) this.#wait();
       else this.#options.replays.schedule(this);
     }, this.#options.limits.replayPauseMs);
   }

@@ -172,7 +172,7 @@ export class ContinuousSubscription {
   #receive(result: Buffer): void {
     if (this.#end.signal.aborted) return;
     if (this.#buffered === null) this.#process(result);
-    else if (this.#buffered.length < this.#context.limits.heldMax) this.#buffered.push(result);
+    else if (this.#buffered.length < this.#context.limits.gapBufferMax) this.#buffered.push(result);
     else this.#fail(new Error('notification buffer full during the gap fill'));
   }
 

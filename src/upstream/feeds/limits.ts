@@ -26,7 +26,7 @@ export const feedLimits = {
   gapMarginSlots: 8,
   gapFillsMax: 16,
   /** Maximum notifications buffered per subscription during a gap fill. */
-  heldMax: 20_000,
+  gapBufferMax: 20_000,
   seenMax: 20_000,
   blockCacheMax: 64,
   blockCacheMaxBytes: 128 * 1024 * 1024,

@@ -8,7 +8,7 @@ function start() {
   const subscriptions = new NodeSubscriptions({
     send: (request) => sent.push(JSON.parse(request.toString())),
     ackTimeoutMs: 1,
-    isRevealing: () => false,
+    containsSecret: () => false,
     isCredible: () => true,
     onDuplicateId: () => sent.push({ id: 0, method: 'doubled', params: [] }),
   });

@@ -37,7 +37,7 @@ type NodeSubscriptionsOptions = Readonly<{
   send: (request: Buffer) => void;
   ackTimeoutMs: number;
   /** Whether the bytes contain the node's host or a credential. */
-  isRevealing: (bytes: Buffer) => boolean;
+  containsSecret: (bytes: Buffer) => boolean;
   isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
   onDuplicateId: () => void;
 }>;
@@ -134,7 +134,7 @@ export class NodeSubscriptions {
     if (errorCode !== 0) {
       this.#remove(entry);
       entry.listeners.clear();
-      const isRevealing = this.#options.isRevealing(body);
+      const isRevealing = this.#options.containsSecret(body);
       this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'rejected', error: rpcError(body) });
     } else this.#handleAck(entry, subscriptionId(body));
   }

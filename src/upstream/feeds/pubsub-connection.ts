@@ -105,7 +105,7 @@ export class PubsubConnection {
     this.#subscriptions = new NodeSubscriptions({
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
-      isRevealing: (bytes) => revealsOneOf(secrets, bytes),
+      containsSecret: (bytes) => revealsOneOf(secrets, bytes),
       isCredible: (kind, result) => {
         // An implausible slot would suppress all later notifications, so it ends the connection.
         const slot = notificationSlot(kind, result);

@@ -36,7 +36,7 @@ export class ConfirmedBlockFollower {
   readonly #end = new AbortController();
   readonly #accounts = new Map<Slot, RawAccount[]>();
   readonly #started = Promise.withResolvers<void>();
-  readonly #incomplete = new Set<Slot>();
+  readonly #slotsWithLostAccounts = new Set<Slot>();
   readonly #log: RateLimitedLogger;
   #bufferedCount = 0;
   #last: Slot | null = null;
@@ -75,7 +75,7 @@ export class ConfirmedBlockFollower {
       this.#streamReader.handleUpdate(account);
       return;
     }
-    if (this.#incomplete.has(slot)) return;
+    if (this.#slotsWithLostAccounts.has(slot)) return;
     const buffered = this.#accounts.get(slot) ?? [];
     buffered.push(account);
     this.#accounts.set(slot, buffered);
@@ -167,7 +167,7 @@ export class ConfirmedBlockFollower {
 
   #emitBlock(block: Block): void {
     if (this.#end.signal.aborted) return;
-    if (this.#incomplete.delete(block.slot)) this.#reportLost(block.slot);
+    if (this.#slotsWithLostAccounts.delete(block.slot)) this.#reportLost(block.slot);
     for (const update of updatesOf(block)) {
       this.#streamReader.handleUpdate(update);
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
@@ -175,7 +175,8 @@ export class ConfirmedBlockFollower {
     }
     // Remaining accounts of older slots belong to abandoned forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);
-    for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
+    for (const slot of this.#slotsWithLostAccounts)
+      if (slot < block.slot) this.#slotsWithLostAccounts.delete(slot);
   }
 
   /** Drops a slot's accounts. Reports the loss when the block arrives, since the slot may be on an abandoned fork. */
@@ -186,10 +187,10 @@ export class ConfirmedBlockFollower {
       'Pending account limit reached; dropping the accounts of a slot',
     );
     this.#deleteAccounts(slot);
-    this.#incomplete.add(slot);
-    if (this.#incomplete.size <= this.#options.limits.slotsMax) return;
-    const oldest = this.#incomplete.values().next().value!;
-    this.#incomplete.delete(oldest);
+    this.#slotsWithLostAccounts.add(slot);
+    if (this.#slotsWithLostAccounts.size <= this.#options.limits.slotsMax) return;
+    const oldest = this.#slotsWithLostAccounts.values().next().value!;
+    this.#slotsWithLostAccounts.delete(oldest);
     this.#reportLost(oldest);
   }
 

@@ -34,7 +34,7 @@ const counterOf = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
-  skipped: 'notRequested',
+  skipped: 'skipped',
 } as const satisfies Record<FetchResult['kind'], string>;
 
 /**
@@ -49,7 +49,7 @@ export class OffChainClient {
     documents: 0,
     absent: 0,
     failed: 0,
-    notRequested: 0,
+    skipped: 0,
   };
   readonly queues: HostQueues;
   readonly #limits: OffChainLimits;
@@ -148,7 +148,7 @@ export class OffChainClient {
   #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
     if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
-      this.counts.notRequested++;
+      this.counts.skipped++;
       return null;
     }
     const controller = new AbortController();

@@ -126,7 +126,7 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
   }
   const decision = decide(state, node, outcome);
   state.connectionRefused = isConnectionRefused(outcome);
-  if (!state.connectionRefused) state.sent++;
+  if (!state.connectionRefused) state.countedAttempts++;
   if (isResponse && decision === 'return') {
     if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
@@ -208,7 +208,7 @@ export function conclude(state: RetryState): RpcResponse {
  * a null result or a response that was too large, only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
-  const { connectionRefused, sent, steps, nodes, limits, reconnectUntil } = state;
+  const { connectionRefused, countedAttempts: sent, steps, nodes, limits, reconnectUntil } = state;
   if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
   if (!connectionRefused) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);

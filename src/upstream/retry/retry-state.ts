@@ -45,7 +45,7 @@ export class RetryState {
   /** Node of the last attempt; other nodes are retried first. */
   lastNode: UpstreamNode | null = null;
   /** Number of attempts, not counting refused connections. */
-  sent = 0;
+  countedAttempts = 0;
   connectionRefused = false;
   /** Most informative error or null result so far. */
   best: RpcResponse | null = null;

@@ -67,7 +67,7 @@ export type DeshredderOptions = Readonly<{
   /** The newest slot from another source; null while unknown. */
   newestSlot?: () => Slot | null;
   /** What happens to packets with an unknown leader: `hold` until `releasePending`, or `drop`. */
-  unverified: 'hold' | 'drop';
+  unknownLeader: 'hold' | 'drop';
   limits?: Partial<DeshredLimits>;
 }>;
 
@@ -121,7 +121,7 @@ export class Deshredder {
   /** Never throws, and never retains the packet. Calls the listener synchronously, or later during a flood. */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
-    this.#drop(this.#processPacket(packet, this.#options.unverified === 'hold'));
+    this.#drop(this.#processPacket(packet, this.#options.unknownLeader === 'hold'));
     this.#releaseOnNewSlot();
   }
 

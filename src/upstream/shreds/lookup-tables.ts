@@ -14,7 +14,7 @@ import type { ShredLimits } from './shreds-config.ts';
 
 type TableLoaderOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
-  limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'>;
+  limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableReadIntervalMs'>;
   log: Logger;
   /** The callee owns `data`. */
   onTable: (key: string, data: Uint8Array, slot: Slot) => void;
@@ -86,7 +86,7 @@ export class TableLoader {
       if (keys.length === ADDRESSES_MAX) break;
       keys.push(key);
     }
-    const until = performance.now() + this.#options.limits.tableAbsentMs;
+    const until = performance.now() + this.#options.limits.tableReadIntervalMs;
     for (const key of keys) {
       this.#waiting.delete(key);
       this.#notBefore.set(key, until);

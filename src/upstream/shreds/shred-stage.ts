@@ -177,7 +177,7 @@ export class ShredStage {
         shredVersion: () => shredVersion ?? this.#schedule.shredVersion,
         leaderOf: (slot) => this.#schedule.leaderOf(slot),
         newestSlot: () => (performance.now() - this.#newestAt > NEWEST_MAX_AGE_MS ? null : this.#newest),
-        unverified: 'hold',
+        unknownLeader: 'hold',
         ...(options.deshredLimits === undefined ? {} : { limits: options.deshredLimits }),
       },
       this.#merge,

@@ -77,7 +77,7 @@ export const shredLimits = {
   tablesGatherMs: 10,
   tableReadsMax: 4,
   /** Minimum time between two reads of a table. */
-  tableAbsentMs: 10_000,
+  tableReadIntervalMs: 10_000,
   scheduleIntervalMs: 30_000,
   /** Doubles with each failure. */
   scheduleRetryMs: 500,

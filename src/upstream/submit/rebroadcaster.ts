@@ -96,7 +96,7 @@ export class Rebroadcaster {
     this.#setOf(0).add(submission);
     this.#pollerOf(submission.network).add(submission.watched);
     void submission.watched.outcome
-      .then((confirmation) => this.#onLanded(submission, confirmation))
+      .then((confirmation) => this.#onConfirmation(submission, confirmation))
       .catch(() => this.#end(submission, { status: 'unconfirmed', ...notLanded }));
     this.#timer ??= setInterval(
       () => this.#checkDue(),
@@ -160,7 +160,7 @@ export class Rebroadcaster {
     submission.scheduleIn(rebroadcastIntervalMs);
   }
 
-  #onLanded(submission: PendingSubmission, { err, failure }: Confirmation): void {
+  #onConfirmation(submission: PendingSubmission, { err, failure }: Confirmation): void {
     if (failure?.code === 'TRANSACTION_EXPIRED') this.#end(submission, { status: 'expired', ...notLanded });
     if (failure !== null) return;
     const { slot } = submission.watched;

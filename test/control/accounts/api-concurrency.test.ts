@@ -63,7 +63,7 @@ describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
   }
 
   it('stays available to other clients while one client stalls its request bodies', async () => {
-    const http = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
+    const http = httpOf({ requestsMax: 4, subnetRequestsMax: 2, bodyTimeoutMs: 60_000 });
     const slow = [
       ...[1, 2].map((host) => trickle(http, `2001:db8::${host}`)),
       ...[3, 4].map((host) => trickle(http, `198.51.100.${host}`)),
@@ -77,7 +77,7 @@ describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
   });
 
   it('is released soon after a request body stalls', async () => {
-    const http = httpOf({ requestsMax: 1, siteRequestsMax: 1, bodyTimeoutMs: 20 });
+    const http = httpOf({ requestsMax: 1, subnetRequestsMax: 1, bodyTimeoutMs: 20 });
     const answer = await trickle(http, '192.0.2.7');
     expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
       408,

@@ -271,7 +271,7 @@ describe('a gap in the Geyser streams', () => {
   });
 
   it('fails subscriptions when too many updates are buffered while it is filled', async () => {
-    const { server, rig } = await start({ limits: { heldMax: 3 } });
+    const { server, rig } = await start({ limits: { gapBufferMax: 3 } });
     const recorder = await rig.open(transactions);
     server.slot(100);
     await breakStream(server);

@@ -24,7 +24,7 @@ class Receiver {
   constructor(genesis: OpenLocalNode['genesis']) {
     const leader = addressBytes(genesis.identity);
     this.#deshredder = new Deshredder(
-      { shredVersion: () => shredVersion(genesis.hash), leaderOf: () => leader, unverified: 'drop' },
+      { shredVersion: () => shredVersion(genesis.hash), leaderOf: () => leader, unknownLeader: 'drop' },
       {
         onBatch: ({ slot, entries }) => {
           const read = readEntries(entries) ?? [];

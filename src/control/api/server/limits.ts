@@ -8,7 +8,7 @@ export const controlApiOptions = {
   /** Maximum concurrent requests. The same limit applies separately to request bodies being received. */
   requestsMax: 500,
   /** Maximum per subnet (IPv4 address or IPv6 /64), separately for requests and bodies. */
-  siteRequestsMax: 100,
+  subnetRequestsMax: 100,
   /** Maximum concurrent streamed responses, such as live tails and exports. */
   streamsMax: 100,
   /** Maximum streams per user or token. The same number, on top of `streamsMax`, is reserved for operators. */
@@ -28,9 +28,9 @@ export type ApiConcurrency = ReturnType<typeof apiConcurrency>;
 
 /** Limits concurrency in total and per client. All methods throw ApiError 503 at a limit. */
 export function apiConcurrency(options: ControlApiOptions) {
-  const { requestsMax, siteRequestsMax, streamsMax, callerStreamsMax } = options;
-  const bodies = createSemaphore(requestsMax, siteRequestsMax);
-  const requests = createSemaphore(requestsMax, siteRequestsMax);
+  const { requestsMax, subnetRequestsMax, streamsMax, callerStreamsMax } = options;
+  const bodies = createSemaphore(requestsMax, subnetRequestsMax);
+  const requests = createSemaphore(requestsMax, subnetRequestsMax);
   const streams = createSemaphore(streamsMax, callerStreamsMax);
   const operatorStreams = createSemaphore(callerStreamsMax, callerStreamsMax);
   return {

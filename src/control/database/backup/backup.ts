@@ -64,9 +64,9 @@ const VALUES_MAX = 30_000;
 function readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   return pagesOf<Row>(PAGE_ROWS, async (last) => {
-    const behind =
+    const afterLastRow =
       last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last[column]))})`;
-    const page = sql<Row>`select * from ${sql.table(name)} ${behind}
+    const page = sql<Row>`select * from ${sql.table(name)} ${afterLastRow}
       order by ${columns} limit ${sql.lit(PAGE_ROWS)}`;
     return (await page.execute(db)).rows;
   });

@@ -2,7 +2,7 @@ import type { Slot } from '../../../solana/units.ts';
 import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
-  heldMax: number;
+  gapBufferMax: number;
   /** Number of slots remembered. The queue does not wait for a parent that is older than all of these slots. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
@@ -37,7 +37,7 @@ export class GapQueue {
     // The source completes a slot only after its ancestors.
     if (update.kind === 'slot' && update.status === 'processed' && update.slot >= missing) {
       this.#release(missing);
-    } else if (this.#held.length > this.#options.heldMax) this.#options.onOverflow();
+    } else if (this.#held.length > this.#options.gapBufferMax) this.#options.onOverflow();
   }
 
   clear(): void {

@@ -97,7 +97,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#mints = new MintCache({ request: sendRequest, log, limits: this.#limits });
     this.#lateSignatures = new LateSignatures(sendRequest, log);
     this.#sequence = this.#newSequence();
-    const { seenSlotsMax: slotsMax, heldMax, programFiltersMax } = this.#limits;
+    const { seenSlotsMax: slotsMax, gapBufferMax, programFiltersMax } = this.#limits;
     this.#notifier = new LedgerNotifier({
       intraSlot: true,
       slotsMax,
@@ -106,7 +106,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     });
     this.#requested = new RequestedFilters({ programFiltersMax, fits: (size) => source.fits(size) });
     this.#mintQueue = new MintQueue({
-      queueMax: heldMax,
+      queueMax: gapBufferMax,
       emit: (queued) => this.#emit(queued),
       prefetch: ({ update }) => {
         if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
@@ -115,7 +115,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       },
     });
     this.#gapQueue = new GapQueue({
-      heldMax,
+      gapBufferMax,
       slotsMax,
       emit: (queued) => this.#mintQueue.push(queued),
       onOverflow: () => this.#failAll(() => true),

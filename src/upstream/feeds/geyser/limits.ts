@@ -5,7 +5,7 @@ export const geyserLimits = {
   rootTimeoutMs: 2_000,
   seenSlotsMax: 512,
   /** Maximum updates held back while a slot is missing or a mint is being fetched. */
-  heldMax: 10_000,
+  gapBufferMax: 10_000,
   mintsMax: 10_000,
   /** A Token-2022 mint is cached for this long, because its scale may change. */
   mintMaxAgeMs: 60_000,
