@@ -52,7 +52,7 @@ export class SlotStore {
     return first;
   }
 
-  /** @returns the slot and its ancestors below the level, oldest first. */
+  /** @returns the slot and its ancestors that have not reached the level, oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);
@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots and, above `replayMaxBytes`, the oldest. @returns evicted unfinished slots, ascending. */
+  /** Evicts finished slots and, above `replayMaxBytes`, the oldest. @returns evicted unfinished slots, in order. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];
