@@ -4,7 +4,7 @@ import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 export const failedAuthOptions = {
-  /** Number of invalid keys in one minute that causes an address to be blocked. */
+  /** An address that sends this many invalid keys in one minute is blocked. */
   failedAuthPerMinute: 120,
   /** How long the address is blocked, whatever key it sends. */
   failedAuthBlockMs: 60_000,

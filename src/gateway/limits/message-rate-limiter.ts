@@ -10,7 +10,7 @@ export const messageRateOptions = {
 
 export type MessageRateOptions = Readonly<typeof messageRateOptions>;
 
-/** Bytes that count as one more message, because they take about as long to parse as a message. */
+/** Every this many bytes count as one additional message, because they take about as long to parse. */
 const BYTES_PER_MESSAGE = 1_024;
 /** Bucket capacity in seconds. A connection whose debt exceeds the same number of seconds is ended. */
 const BURST_SECONDS = 2;

@@ -123,7 +123,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** Returns rows changed since the last drain; past minutes only once, so the caller must keep them until stored. */
+  /** Returns rows changed since the last drain. Returns past minutes once: the caller must keep them until stored. */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
     this.#rows -= closed.length;
