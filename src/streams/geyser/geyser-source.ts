@@ -24,7 +24,7 @@ export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/** `source`: updates may repeat or contradict earlier ones. `chain`: slots may go back or belong to another chain. */
+/** `source`: updates may repeat or contradict earlier updates. `chain`: slots may decrease or be from another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {

@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots and, above `replayMaxBytes`, the oldest. @returns evicted unfinished slots, in order. */
+  /** Evicts finished slots and, over `replayMaxBytes`, the oldest. @returns evicted unfinished slots, lowest first. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];

@@ -13,7 +13,7 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A compared range of the data. `piece` is the number of key pieces before it. */
+/** A compared range of the data. `piece` is the number of 3-byte pieces of the key before this range. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
 /** Returns the same text for all filters that compare the same fields. */

@@ -29,7 +29,7 @@ export class TransactionRule {
   /** Alternative to `include`: a match with either is enough. */
   readonly cuckoo: Cuckoo | null;
   readonly required: readonly Uint8Array[];
-  /** Which token accounts count: their owners are matched like keys. null: none. */
+  /** The token accounts whose owners are matched like keys; null: none. */
   readonly tokenAccounts: 'all' | 'balanceChanged' | null;
   readonly #exclude: AddressSet | null;
   readonly #vote: boolean | null;
