@@ -10,7 +10,7 @@ export const failedAuthOptions = {
   failedAuthBlockMs: 60_000,
   /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
-  /** Never blocked: all clients of a proxy on the same host share these addresses. */
+  /** Addresses that are never blocked: all clients of a proxy on the same host share them. */
   failedAuthExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 

@@ -24,7 +24,7 @@ export type TopicHubOptions = Readonly<typeof topicHubOptions>;
 /** Maximum number of idle topics to close per attempt to free capacity. */
 const IDLE_EVICTION_BATCH = 16;
 
-/** Returns at least 1. The address lists of a `transaction` subscription may be long. */
+/** Returns 1, or more for a `transaction` subscription, whose address lists may be long. */
 export function countAddresses(subscription: Subscription): number {
   if (subscription.kind !== 'transaction') return 1;
   const { include, exclude, required } = subscription.filter;
