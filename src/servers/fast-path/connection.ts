@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Moves the handle and `close` listeners to a new socket. @param onRead - gets the byte count; false pauses reads. */
+/** Moves handle and `close` listeners to a new socket. @param onRead - gets the byte count; returns false to pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -57,7 +57,7 @@ export const grpcServerOptions = {
   /** Timeout for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** Limit for tiny DATA frames and for PING and SETTINGS frames without other traffic; excess closes the connection. */
+  /** Limit for tiny DATA frames, and PING and SETTINGS frames without other traffic. Excess closes the connection. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel in a burst and per second; above these limits, the connection closes. */
   cancelsBurstMax: 200,
