@@ -85,7 +85,7 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** If full, evicts the unprocessed slot farthest ahead of `slot`, which may be implausible. */
+  /** If full, evicts the unprocessed slot farthest ahead of `slot`, because that slot may be implausible. */
   #hasCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
     if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;
