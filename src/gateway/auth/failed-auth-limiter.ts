@@ -18,7 +18,7 @@ export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
-/** Failures in the minute that started with the first failure. */
+/** Counts the failures in the minute that starts with the first failure. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
 /** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Counts IPv6 per /64. */
