@@ -1,4 +1,4 @@
-/** A read past the end of the bytes, or past a bound set by the caller. */
+/** Thrown for a read past the end of the bytes, or past a bound set by the caller. */
 export class OutOfBytes extends Error {
   override readonly name = 'OutOfBytes';
   readonly requested: number;

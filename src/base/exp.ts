@@ -1,6 +1,6 @@
 /**
- * e^x, rounded to the nearest f64. `Math.exp` depends on the engine; glibc, which nodes use, is off by one unit in the
- * last place in about one case in a thousand.
+ * e^x, rounded to the nearest f64. The result of `Math.exp` depends on the engine; glibc's `exp`, which nodes use, is
+ * off by one unit in the last place in about one case in a thousand.
  */
 
 const BITS = 192n;

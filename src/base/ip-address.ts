@@ -55,7 +55,7 @@ export function parseCidr(text: string): Cidr | null {
   return { words, masks };
 }
 
-/** Lookups allocate nothing; invalid ranges match nothing. */
+/** Set of CIDR ranges. Lookups allocate nothing; invalid ranges are ignored. */
 export class CidrSet {
   readonly #ranges: readonly Cidr[];
 

@@ -163,8 +163,8 @@ export function scanObject<Target>(
 }
 
 /**
- * Finds members of an object by name. Reusable: results are those of the last scan. Escaped names match too. Of
- * repeated members the last counts, as in `JSON.parse`.
+ * Finds members of an object by name. Reusable: results are those of the last scan. Escaped names match too. If a
+ * member is repeated, the last one counts, as in `JSON.parse`.
  */
 export class MemberFinder {
   /** Offsets of the values, by index of the name; `starts` is -1 if the object has no such member. */
@@ -172,7 +172,7 @@ export class MemberFinder {
   readonly ends: number[];
   /** How often each name occurs. */
   readonly counts: number[];
-  /** Number of members with other names, and of repetitions. */
+  /** Number of members with other names, plus the number of repetitions. */
   extras = 0;
   readonly #names: readonly Buffer[];
   readonly #nameMaxBytes: number;
@@ -186,7 +186,7 @@ export class MemberFinder {
     this.counts = names.map(() => 0);
   }
 
-  /** Same as `scanObject`. */
+  /** Parameters and result are those of `scanObject`. */
   scan(bytes: Buffer, at: number, depth: number): number {
     for (let index = 0; index < this.#names.length; index++) {
       this.starts[index] = -1;

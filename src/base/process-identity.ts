@@ -36,7 +36,7 @@ export function bootId(): string {
 const STATE = 0;
 const STARTED = 19;
 
-/** @returns an empty list if unknown. */
+/** Returns the fields after the process name in /proc/PID/stat; an empty list if unknown. */
 function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

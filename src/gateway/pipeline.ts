@@ -240,7 +240,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     });
   }
 
-  /** WebSocket messages have no headers, so their failures carry the limits instead. */
+  /** Returns no limits for WebSocket messages, which have no headers; their failures report the limits instead. */
   #limitStatus(): LimitStatus {
     return this.#wire === 'socket' ? noLimitStatus : this.#parts.admission.limitStatus(this.#context);
   }

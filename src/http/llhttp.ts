@@ -124,7 +124,7 @@ export class HttpParser {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /** Reads until the sink stops it, a byte is invalid, or the input ends. @returns the offset where reading stopped. */
+  /** Reads until the sink stops the parser, an invalid byte, or the end. @returns the offset where reading stopped. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.isFaulty) {

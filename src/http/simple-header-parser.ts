@@ -58,7 +58,7 @@ export class SimpleHeaderParser {
   readonly #spans: readonly HeaderSpan[];
   readonly #table: readonly (readonly NamedSpan[] | undefined)[];
 
-  /** @param headers - by name in lower case: receives the value; null: heads with this header are left to llhttp. */
+  /** @param headers - lower-case names with the span for each value; null leaves heads with this header to llhttp. */
   constructor(headers: Readonly<Record<string, HeaderSpan | null>>) {
     const all = {
       ...headers,
@@ -84,7 +84,7 @@ export class SimpleHeaderParser {
     this.keepAlive = true;
   }
 
-  /** @returns the offset of the body, or NOT_SIMPLE, also if a header of the table is repeated. */
+  /** @returns the offset of the body, or NOT_SIMPLE, including when a header in the table is repeated. */
   parse(bytes: Buffer, start: number, end: number): number {
     this.clear();
     let at = start;

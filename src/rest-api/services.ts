@@ -58,7 +58,7 @@ export interface Confirmations {
   /**
    * Waits for the commitment. Rejects only on abort: with the signal's reason if it is a Failure, else CLIENT_GONE.
    * @param transaction.blockhash - null if the transaction does not expire by block height, as with a durable nonce.
-   * @param transaction.lastValidBlockHeight - block height after which blockhash expiry is checked; null: it is not.
+   * @param transaction.lastValidBlockHeight - block height after which blockhash expiry is checked; null: never.
    */
   wait(
     transaction: Readonly<{

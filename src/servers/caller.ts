@@ -23,7 +23,7 @@ const parameterIn = (query: string, name: string): string | null =>
 
 export const networkIn = (query: string): string | null => parameterIn(query, 'network');
 
-/** Returns null if the network is served or none is named. */
+/** Returns null if the named network is served, or if none is named. */
 export const networkRejection = (
   named: string | null | undefined,
   served: readonly Network[],
@@ -35,7 +35,7 @@ export const SESSION_HEADER = 'x-solway-session';
 
 const NAME_LENGTH_MAX = 64;
 
-/** Joins repeated headers and replaces a long name with its hash. */
+/** Returns the session name. Joins repeated headers and replaces a long name with its hash. */
 export function sessionOf(header: string | readonly string[] | null | undefined): string | null {
   if (header == null) return null;
   const name = (typeof header === 'string' ? header : header.join(', ')).trim();

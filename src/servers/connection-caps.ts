@@ -4,7 +4,7 @@ import type { TrustedProxies } from './client-address.ts';
 
 export const connectionCaps = {
   connectionsPerAddressMax: 1_000,
-  /** Trusted proxies are exempt too. Loopback may be a local proxy that is not configured as trusted. */
+  /** Exempt ranges, besides trusted proxies. A loopback peer may be a local proxy that is not configured as trusted. */
   connectionsExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
@@ -58,7 +58,7 @@ export class ConnectionCaps {
   }
 }
 
-/** Sets the limit. Without `dropMaxConnection`, a cluster might pass excess connections between workers forever. */
+/** Without `dropMaxConnection`, a cluster might pass excess connections between workers forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   // `dropMaxConnection` is missing from the type definitions.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

@@ -10,8 +10,8 @@ export interface FeedListener {
 
 export interface Feed {
   /**
-   * Covers everything that happens after the promise resolves; may notify earlier. The returned function ends the
-   * subscription and is idempotent.
+   * The subscription covers everything that happens after the promise resolves; notifications may start earlier. The
+   * returned function ends the subscription and is idempotent.
    * @throws Failure UPSTREAM_UNAVAILABLE; RpcError if a node rejects the subscription.
    */
   open(subscription: Subscription, listener: FeedListener): Promise<() => void>;

@@ -34,7 +34,7 @@ class WriteBatch {
     return this.#joined;
   }
 
-  /** Keeps the last batch, because a socket has not written all of it. */
+  /** Protects the last batch from reuse. Call this if a socket has not written all of the batch. */
   retain(): void {
     this.#start = this.#end;
   }

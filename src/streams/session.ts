@@ -12,7 +12,7 @@ export interface Subscriber {
   onError(failure: Failure): void;
 }
 
-/** Emits nothing before `start`, so that the acknowledgement is sent first. */
+/** Emits nothing before `start`, so that the acknowledgment is sent first. */
 export interface OpenSubscription {
   start(): void;
   /** Idempotent. */
@@ -42,8 +42,8 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Rate-limits and meters input that is not a call. Such input costs no credits. `idBytes`: null without a response.
-   * Returns the error to send: the `fault`, which is null for valid input, or a rejection.
+   * Rate-limits and meters input that is not a call. Such input costs no credits. `idBytes` is null if no response is
+   * sent. Returns the error to send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /** `method`: a `…Subscribe` method from protocol/subscriptions.ts. `params`: raw JSON. */

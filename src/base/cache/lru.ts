@@ -75,7 +75,7 @@ export class Lru<Key, Value> {
     return oldest.value;
   }
 
-  /** Visits the entries in turn without counting as use. @returns null at the end of each round, or if empty. */
+  /** Returns the entries one by one, which does not count as use; null at the end of each round, or if empty. */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();
     const { value, done } = this.#cursor.next();

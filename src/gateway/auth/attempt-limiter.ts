@@ -16,7 +16,7 @@ export type AttemptLimits = Readonly<{
   /** Pause after the last free attempt; doubles with each further failure. */
   firstPauseMs: number;
   pauseMaxMs: number;
-  /** Time after the last failure until failures are forgotten. */
+  /** How long failures are remembered after the last one. */
   rememberMs: number;
   rememberedMax: number;
 }>;

@@ -4,13 +4,13 @@ import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 export const failedAuthOptions = {
-  /** Number of invalid keys in one minute that causes an address to be blocked. */
+  /** An address that sends this many invalid keys in one minute is blocked. */
   failedAuthPerMinute: 120,
   /** How long the address is blocked, whatever key it sends. */
   failedAuthBlockMs: 60_000,
   /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
-  /** Never blocked: all clients of a proxy on the same host share these addresses. */
+  /** Addresses that are never blocked: all clients of a proxy on the same host share them. */
   failedAuthExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
@@ -18,7 +18,7 @@ export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
-/** Failures in the minute that started with the first failure. */
+/** Counts the failures in the minute that starts with the first failure. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
 /** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Counts IPv6 per /64. */

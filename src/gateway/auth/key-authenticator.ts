@@ -105,7 +105,7 @@ export class KeyAuthenticator {
     return this.find(record.id) ?? record;
   }
 
-  /** Skips outdated records, so that a late lookup cannot undo a revocation. @returns the applied records. */
+  /** Applies all but outdated records, so that a late lookup cannot undo a revocation. @returns the applied records. */
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
     for (const record of records) {
@@ -243,7 +243,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/** Copies a record on first use, hot fields first, so that keys in use are close together in memory. */
+/** Copies a record on first use, with the hot fields first, so that keys in use are close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();

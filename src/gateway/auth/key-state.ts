@@ -7,8 +7,8 @@ import type { KeyRecord } from './key-record.ts';
 import type { CompiledRules } from './key-rules.ts';
 
 /**
- * Runtime state of a key in use. Each field caches the last lookup by its owner, which saves a map lookup per
- * request. The owner checks that a cached entry still belongs to it and is still valid.
+ * Runtime state of a key in use. Each field belongs to one component and caches its last lookup, which saves a map
+ * lookup per request. The component checks that the cached entry is its own and still valid.
  */
 export class KeyState {
   compiledRules: CompiledRules | null = null;

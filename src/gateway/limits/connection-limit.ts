@@ -1,7 +1,7 @@
 /** Open connections of a key family (`name`) in this process, as reported to the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
-/** Report rounds after which an idle name is forgotten. */
+/** Number of report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
 /** Limits connections or their resources per key family, including those reported by other gateways. */

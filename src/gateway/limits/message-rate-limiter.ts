@@ -10,9 +10,9 @@ export const messageRateOptions = {
 
 export type MessageRateOptions = Readonly<typeof messageRateOptions>;
 
-/** Bytes that count as one more message, because they take about as long to parse as a message. */
+/** Every this many bytes count as one additional message, because they take about as long to parse. */
 const BYTES_PER_MESSAGE = 1_024;
-/** Bucket capacity in seconds. A connection whose debt exceeds the same number of seconds is ended. */
+/** Bucket capacity, in seconds at the full rate. A connection is ended if its debt exceeds the same capacity. */
 const BURST_SECONDS = 2;
 
 type CallRate = Pick<PlanLimits, 'rpcPerSecond'>;

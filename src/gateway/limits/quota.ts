@@ -113,7 +113,7 @@ export class QuotaLedger {
     this.#add(account, credits);
   }
 
-  /** Carries over the remainder below one credit. @returns the whole credits spent. */
+  /** Charges for stream bytes and carries over the remainder below one credit. @returns the whole credits spent. */
   spendBytes(key: QuotaKey, bytes: number, nowMs: number): number {
     const { streamCredits } = key.limits;
     if (streamCredits <= 0) return 0;
@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Ignores lower values. @param monthStart - start of the month of this usage; other months are ignored. */
+  /** Ignores values below those known, and other months. @param monthStart - start of the month of this usage. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;
@@ -256,7 +256,7 @@ export class QuotaLedger {
     return account;
   }
 
-  /** If the clock is set back, the current month is kept. */
+  /** Moves to the next month once it begins. Keeps the current month if the clock is set back. */
   #rollOver(nowMs: number): void {
     if (nowMs < this.#month.end && !this.#isNew) return;
     this.#month = monthOf(nowMs);

@@ -78,7 +78,7 @@ export type CallMeterParts = Readonly<{
   counters?: RequestCounters;
 }>;
 
-/** Records every request in usage, quota, last use, log, traces and metrics. */
+/** Updates usage, quota, last-used times, the request log, traces and metrics for every request. */
 export class CallMeter {
   readonly #parts: CallMeterParts;
 

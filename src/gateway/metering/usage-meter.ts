@@ -12,7 +12,7 @@ export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
-/** Totals of this process in one minute, so far. If a row is stored twice, the larger totals count. */
+/** This process's totals for one minute, so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
   /** Null for requests without a valid key. */
   keyId: KeyId | null;
@@ -123,7 +123,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** Returns rows changed since the last drain; past minutes only once, so the caller must keep them until stored. */
+  /** Returns rows changed since the last drain. Returns past minutes once: the caller must keep them until stored. */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
     this.#rows -= closed.length;

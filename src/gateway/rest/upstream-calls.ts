@@ -143,7 +143,7 @@ export class UpstreamCalls {
   }
 }
 
-/** A malformed call is the endpoint's fault, not the client's, and its Failure would be sent with HTTP 200. */
+/** Replaces the Failure for a malformed call: the endpoint is at fault, and the Failure would be sent with HTTP 200. */
 function rethrowAsUpstreamFailure(thrown: unknown): never {
   if (thrown instanceof Failure && thrown.row.http === 200) {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });

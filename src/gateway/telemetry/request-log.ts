@@ -191,7 +191,7 @@ const SAMPLED = 1;
 
 /**
  * Source: W3C Trace Context, 3.2: later versions may append fields; all-zero ids are invalid.
- * @returns null if invalid. `sampled`: the caller records its part of the trace.
+ * @returns null if invalid. `sampled`: whether the caller records its part of the trace.
  */
 export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled: boolean }>) | null {
   const match = header.length > 256 ? null : TRACEPARENT.exec(header);

@@ -24,7 +24,7 @@ export type TopicHubOptions = Readonly<typeof topicHubOptions>;
 /** Maximum number of idle topics to close per attempt to free capacity. */
 const IDLE_EVICTION_BATCH = 16;
 
-/** Returns at least 1. The address lists of a `transaction` subscription may be long. */
+/** Returns 1, or more for a `transaction` subscription, whose address lists may be long. */
 export function countAddresses(subscription: Subscription): number {
   if (subscription.kind !== 'transaction') return 1;
   const { include, exclude, required } = subscription.filter;
@@ -49,7 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /** Buffers notifications until `start` is called on the result. @throws Failure OVERLOADED, or from `Topic.open`. */
+  /** Buffers notifications until the result's `start` is called. @throws Failure OVERLOADED; errors of `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);

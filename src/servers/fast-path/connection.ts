@@ -149,7 +149,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     const maxBytes = Math.min(options.bodyMaxBytes, calls.options.bodyMaxBytes);
     const isFast = headEnd !== NOT_FAST && head.contentLength <= maxBytes;
     const host = isFast ? hosts.of(bytes, head.host.start, head.host.end) : null;
-    // Do not check the last valid value again.
+    // The last valid host need not be checked again.
     if (host === null || (host !== this.#context.validHost && !isValidHost(host))) {
       const rest = Buffer.from(bytes.subarray(at, end));
       this.#state = DETACHED;
@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Moves the handle and `close` listeners to a new socket. @param onRead - gets the byte count; false: pause. */
+/** Moves handle and `close` listeners to a new socket. @param onRead - gets the byte count; returns false to pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -42,7 +42,7 @@ export class FastHttpContext {
   readonly calls: RpcCalls;
   readonly log: Logger;
   readonly onConnectionEnd: OnConnectionEnd;
-  /** Its fields are valid until the next head is read. */
+  /** Valid until the next head is read. */
   readonly head: FastHead;
   readonly writer: ResponseWriter;
   readonly hosts = new LastValueCache();

@@ -159,7 +159,7 @@ export class ResponseWriter {
     return prefix;
   }
 
-  /** Afterwards, `socket.writableLength` is the number of bytes that the kernel has not accepted. */
+  /** After this call, `socket.writableLength` is the number of bytes that the kernel has not accepted. */
   write(
     socket: Socket,
     prefix: HeadPrefix,

@@ -28,9 +28,9 @@ export class FrameBatches {
   #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
-   * @param parts - alternating names (encoded filters) and tails; joined from `from` up to, but not including, `to`.
+   * @param parts - two per message: its encoded filter names and its tail. Parts `from` to `to` (exclusive) are joined.
    * @param bytes - total size of these messages and their headers, at most BATCH_MAX_BYTES.
-   * @returns the batch, valid until the next `join` or while its slab has readers. Must not be modified.
+   * @returns the batch. Valid until the next `join`, and after that for as long as its slab has readers. Read-only.
    */
   join(parts: readonly Uint8Array[], from: number, to: number, bytes: number): Buffer {
     if (this.#isLast(parts, from, to)) return this.#joined;

@@ -50,7 +50,7 @@ export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, 
   stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** Resets a stream whose client has not half-closed. Call after sending the trailers, or the reset replaces them. */
+/** Resets a stream whose client has not half-closed. Call only after sending the trailers: a reset replaces them. */
 function closeHalfOpen(stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
 }

@@ -190,7 +190,7 @@ function sizeOf(raw: readonly string[]): number {
   return bytes;
 }
 
-/** Returns the headers of a rejection; null for a gRPC request. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Returns the response headers that reject a non-gRPC request, else null. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

@@ -40,10 +40,10 @@ export const grpcServerOptions = {
   /** Maximum queue size of a call, in messages and in bytes; above this, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Maximum bytes queued by all calls; shared bytes count per call. Above this, the largest queues get LAGGING. */
+  /** Maximum bytes queued by all calls; shared messages count per call. Above this, the largest queues get LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
-  /** How long to collect messages for one write, because writes cost the most. 0: one event loop turn. */
+  /** How long to collect messages for one write; writes are the largest cost. 0: one event loop turn. */
   flushDelayMs: 1,
 
   pingIntervalMs: 10_000,
@@ -57,12 +57,12 @@ export const grpcServerOptions = {
   /** Timeout for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** Maximum tiny DATA frames, or PING and SETTINGS frames without other traffic; above this, the connection closes. */
+  /** Limit for tiny DATA frames, and PING and SETTINGS frames without other traffic. Excess closes the connection. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel in a burst and per second; above these limits, the connection closes. */
   cancelsBurstMax: 200,
   cancelsPerSecondMax: 100,
-  /** How long an address may not reconnect after a flood; 0: no block. */
+  /** How long an address is blocked after a flood; 0: never. */
   abuseBlockMs: 3_000,
   offendersMax: 10_000,
 

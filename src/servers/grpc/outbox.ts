@@ -94,7 +94,7 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Disables joining with messages from later event loop turns. */
+  /** Sends messages in the same event loop turn, instead of waiting to join them with later messages. */
   setUrgent(): void {
     this.#scheduler = this.#schedulers.urgent;
   }

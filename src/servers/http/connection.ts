@@ -8,7 +8,7 @@ import type { ListenerLoad } from './routes.ts';
 const openResponseSet = Symbol('open responses');
 /** Whether the first bytes arrived while the fast path was handling the previous request. */
 const pipelined = Symbol('pipelined');
-/** Whether a request was rejected as malformed, so that nothing after it can be trusted. */
+/** Whether a request was rejected as malformed; nothing after it can be trusted. */
 const untrusted = Symbol('untrusted');
 type Connection = Duplex & {
   [openResponseSet]?: Set<ServerResponse>;
@@ -55,7 +55,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Aborts when the connection closes. Its requests share one signal: one each would cost more than authentication. */
+/** Aborts when the connection closes. Requests share it: creating one for each would cost more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;

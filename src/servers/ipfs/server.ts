@@ -45,7 +45,7 @@ const preflight: OutgoingHttpHeaders = {
 
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
-/** Serves GET and HEAD of /ipfs/<cid> without a key. @param blocks - serves `?format=raw`; null disables it. */
+/** Serves GET and HEAD for /ipfs/<cid>, without a key. @param blocks - serves `?format=raw`; null disables it. */
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},

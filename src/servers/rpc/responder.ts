@@ -37,7 +37,7 @@ export function singleCallResponder(calls: RpcCalls, response: ServerResponse, i
   };
 }
 
-/** Writes a streamed result. On error, closes the connection: the client detects the missing bytes or last chunk. */
+/** Writes a streamed result. An error closes the connection, so that the client sees that the result is incomplete. */
 function sendStream(
   source: StreamedResponse,
   response: ServerResponse,

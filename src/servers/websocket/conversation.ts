@@ -47,10 +47,10 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/** Best-effort delay: @solana/kit loses notifications that it reads together with the acknowledgment. */
+/** Best-effort delay before notifications: @solana/kit loses those that it reads together with the acknowledgment. */
 const ACKNOWLEDGMENT_LEAD_MS = 5;
 
-/** JSON-RPC over one connection. Responses are sent as calls finish, one message per request message. */
+/** JSON-RPC over one connection. Sends one response message per request message, in the order in which calls finish. */
 export class Conversation {
   readonly #session: Session;
   readonly #peer: Peer;

@@ -26,7 +26,7 @@ import { shredStageRequest } from './shred-stage-request.ts';
 
 type EncodeTail = (source: DeshredTransaction, createdAt: Uint8Array, index: number) => Uint8Array;
 
-/** Encoded on first use: most transactions match no filter. */
+/** A transaction that is encoded on first use, because most transactions match no filter. */
 class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;

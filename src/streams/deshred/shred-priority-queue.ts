@@ -4,7 +4,10 @@ import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
 const shredPriorityOptions = {
-  /** At this many shreds per tick, more may be queued: libuv reads up to 32 packets, some of them duplicates. */
+  /**
+   * If a tick accepted at least this many shreds, more are assumed to be waiting in the socket: libuv reads up to 32
+   * packets at a time, and some of them are duplicates.
+   */
   shredsPerTick: 8,
   /** Maximum delay of the standard stage. */
   waitMaxMs: 100,

@@ -20,7 +20,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/** Indexes a filter by address, equality conditions or owner. All other filters are checked against every account. */
+/** Indexes filters by address, equality conditions or owner. All other filters are checked against every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();

@@ -12,8 +12,8 @@ export interface FilterSet {
 /** Source of updates. Emits at least the updates that filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - first slot of the replay, which covers available updates that may not have been emitted for this
-   * request. Updates that have been emitted are not repeated.
+   * @param fromSlot - first slot of the replay, which emits the available updates that earlier requests may not have
+   * covered. Updates that have been emitted are not repeated.
    * @param previous - filter set that the caller ends next; names used only there do not count toward the limit.
    * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
    */
@@ -24,7 +24,7 @@ export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/** `source`: updates may repeat or contradict earlier ones. `chain`: slots may go back or belong to another chain. */
+/** `source`: updates may repeat or contradict earlier updates. `chain`: slots may decrease or be from another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {

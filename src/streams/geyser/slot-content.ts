@@ -120,7 +120,7 @@ export class SlotContent {
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/** Relies on the order of arrival, because accounts are locked, unless write versions of one stream contradict it. */
+/** The last write to arrive counts, because accounts are locked, unless one stream's write versions contradict it. */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

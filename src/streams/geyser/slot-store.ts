@@ -52,7 +52,7 @@ export class SlotStore {
     return first;
   }
 
-  /** @returns the slot and its ancestors below the level, oldest first. */
+  /** @returns the slot and its ancestors that have not reached the level, oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);
@@ -63,7 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots and, above `replayMaxBytes`, the oldest. @returns evicted unfinished slots, ascending. */
+  /** Evicts finished slots and, over `replayMaxBytes`, the oldest. @returns evicted unfinished slots, lowest first. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];
@@ -85,7 +85,7 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** If full, evicts the unprocessed slot farthest ahead of `slot`, which may be implausible. */
+  /** If full, evicts the unprocessed slot farthest ahead of `slot`, because that slot may be implausible. */
   #hasCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
     if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;

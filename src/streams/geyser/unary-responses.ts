@@ -19,7 +19,7 @@ import { type Level, levelOf } from './slot-content.ts';
 
 /** Number of blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
-/** Blocks tracked, including forks: more than the blocks for which a blockhash is valid. */
+/** Maximum number of tracked blocks, including forks; must exceed BLOCKHASH_AGE_MAX. */
 const BLOCKS_MAX = 400;
 
 type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;

@@ -13,7 +13,7 @@ export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(v
 /** Wraps a value with its context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
 export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ context: { slot }, value });
 
-/** Replaces data that is too long for base58. Source: Agave account-decoder/src/lib.rs. */
+/** Sent instead of data that is too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
 /** A missing or drained account. Source: solana-account, `AccountSharedData::default`. */

@@ -93,7 +93,10 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /** In ascending order. A confirmed slot is never abandoned, so a root also finalizes all confirmed slots below it. */
+  /**
+   * Returns the slots that reach a level when `slot` does, in ascending order. A confirmed slot is never abandoned, so
+   * a root also finalizes all confirmed slots below it.
+   */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;

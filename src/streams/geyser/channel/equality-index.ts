@@ -13,16 +13,16 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A compared range of the data. `piece` is the number of key pieces before it. */
+/** A compared range of the data. `piece` is the number of 3-byte pieces of the key before this range. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
-/** Equal for filters that compare the same fields. */
+/** Returns the same text for all filters that compare the same fields. */
 const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =>
   `${memcmps.map(({ at, bytes }) => `${at}+${bytes.length}`)} ${dataSize !== null} ${lamports !== null}`;
 
 let shapeCount = 0;
 
-/** The set of fields that a filter compares. Only the hash of a key is stored, so each match must be verified. */
+/** The fields that a filter compares. Their values are its key, stored only as a hash, so matches must be verified. */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;
@@ -32,7 +32,7 @@ class KeyShape {
   readonly #pieces: number;
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
-  /** Random, so that the keys of two shapes differ. */
+  /** Random, so that equal values in two shapes have different hashes. */
   readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
@@ -136,9 +136,10 @@ const ANY_OWNER = 0;
  *     #byOwner  shapes of filters, by required owner; #anyOwner: shapes of filters without an owner
  *     #chains   filters, by the hash of owner and key
  *
- * For each shape of its owner, an account has one key and is compared only with the filters that have this key. The
- * cost grows with the number of shapes, which program layouts determine, not with the number of filters. Shapes that
- * reach beyond the account's data are skipped.
+ * A filter's shape is the set of fields that it compares, and its key is the values of these fields. For each shape
+ * used with its owner, an account has one key and is compared only with the filters that have this key. The cost grows
+ * with the number of shapes, which program layouts determine, not with the number of filters. Shapes that reach beyond
+ * the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();

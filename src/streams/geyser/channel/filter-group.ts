@@ -193,7 +193,7 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   checkedIn = 0;
   /** Keys of this filter in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
-  /** Set if the filter has at most one owner: comparing this shape list replaces comparing the owner. */
+  /** Shape list of this filter, set if it has at most one owner. Comparing lists replaces comparing owners. */
   ownerShapes: object | null = null;
   /** Whether this watcher is in only one chain and serves as its own entry there. */
   isOwnEntry = false;

@@ -13,7 +13,7 @@ export class AccountRule {
   readonly name: string;
   readonly addresses: AddressSet | null;
   readonly owners: AddressSet | null;
-  /** Alternative to `addresses`. */
+  /** Alternative to `addresses`: a match with either is enough. */
   readonly cuckoo: Cuckoo | null;
   readonly equalities: AccountEqualities | null;
   readonly #data: readonly AccountDataRule[] | null;

@@ -69,7 +69,7 @@ export class AddressTable<Value> {
   /** First slot of the free list. Free slots are below `#values.length`. */
   #free = END_OF_CHAIN;
   #size = 0;
-  /** Removed keys that are still in the Bloom filter. */
+  /** Number of removed keys that are still in the Bloom filter. */
   #staleBloomEntries = 0;
 
   get size(): number {

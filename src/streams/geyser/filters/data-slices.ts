@@ -13,6 +13,6 @@ export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] 
   return slices.length === 0 ? null : slices;
 }
 
-/** Equal for equal slices; '' if there are none. */
+/** Returns the same text for equal slices; '' if there are none. */
 export const slicesKey = (slices: readonly DataSlice[] | null): string =>
   (slices ?? []).map(({ offset, length }) => `${offset}+${length}`).join(',');

@@ -28,7 +28,7 @@ export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest
 export const blocksCount = (request: SubscribeRequest | SubscribeDeshredRequest): number =>
   (request as Request).blocks?.size ?? 0;
 
-/** Listed addresses, without those in cuckoo filters. */
+/** Number of listed addresses, excluding those in cuckoo filters. */
 export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks, deshredTransactions } = request as Request;
   let count = 0;

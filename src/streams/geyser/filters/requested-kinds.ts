@@ -3,7 +3,7 @@ import type { BlocksFilter, SubscribeRequest } from '../../../protocol/geyser/su
 
 const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
 
-/** Update kinds needed to serve a request; blocks are assembled from them. */
+/** Returns the kinds of updates that a request needs. Blocks are assembled from other updates. */
 export function requestedKinds(request: SubscribeRequest): ReadonlySet<RawUpdate['kind']> {
   const { accounts, slots, transactions, transactionsStatus, blocks, blocksMeta, entry } = request;
   const anyBlock = (test: (filter: BlocksFilter) => boolean): boolean =>

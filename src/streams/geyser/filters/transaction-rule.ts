@@ -26,10 +26,10 @@ export class TransactionRule {
   /** 64 bytes. */
   readonly signature: Uint8Array | null;
   readonly include: AddressSet | null;
-  /** Alternative to `include`. */
+  /** Alternative to `include`: a match with either is enough. */
   readonly cuckoo: Cuckoo | null;
   readonly required: readonly Uint8Array[];
-  /** Which token accounts count: their owners are matched like keys. null: none. */
+  /** The token accounts whose owners are matched like keys; null: none. */
   readonly tokenAccounts: 'all' | 'balanceChanged' | null;
   readonly #exclude: AddressSet | null;
   readonly #vote: boolean | null;
