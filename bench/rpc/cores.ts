@@ -89,9 +89,13 @@ const linesOf = (one: Result): string[] => [
 const goalsOf = (results: readonly Result[], fewest: number) =>
   results
     .filter(({ name, cpus }) => cpus > fewest && (name === SOLWAY || name === CACHED))
-    .map(({ name, cpus, speedup }) =>
-      atLeast(`${name}: ${cpus} CPUs, × ${fewest}`, (SCALING * cpus) / fewest, speedup.median),
-    );
+    .flatMap(({ name, cpus, speedup, capacityRatio }) => {
+      const [text, target] = [`${name}; CPUs: ${cpus}, × ${fewest}`, (SCALING * cpus) / fewest];
+      return [
+        atLeast(`${text}, per second`, target, speedup.median),
+        atLeast(`${text}, per CPU second`, target, capacityRatio.median),
+      ];
+    });
 
 function summarize(candidates: readonly Candidate[], counts: readonly number[], options: BenchOptions) {
   const results = candidates.map((candidate) =>
@@ -117,6 +121,7 @@ const render = (summary: ReturnType<typeof summarize>): string =>
     '  each line; the ratio is then that of all processes together',
     '  per CPU second: of all processes of the server. Times the number of CPUs, it is what they can do when nothing',
     '  else runs on them',
+    '  other load on the machine lowers all ratios: compare them with those of nginx + Lua',
     ...(summary.bound ? [] : ['  processes were not bound to CPUs: taskset is missing, or there is one CPU']),
     ...[...new Set(summary.results.map(({ name }) => name))].map((name) => `  ${name}: ${work[name]}`),
     '',
