@@ -103,7 +103,9 @@ describe('the project is tidy', () => {
   });
 
   it('has no unused source file', () => {
-    expect(unreachable(readImportGraph(root), ['src/cli/main.ts'])).toEqual([]);
+    expect(
+      unreachable(readImportGraph(root), ['src/cli/main.ts', 'src/control/database/sqlite-thread.ts']),
+    ).toEqual([]);
   });
 
   it('has one title per Markdown file', () => {

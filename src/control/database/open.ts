@@ -62,7 +62,7 @@ function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaF
   makeFolder(dirname(file), 0o700);
   // Creates the file for its owner only: SQLite would make it world-readable. The WAL inherits the mode of the file.
   closeSync(openSync(file, 'a', 0o600));
-  const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
+  const db = new Kysely<Schema>({ dialect: openSqlite({ file, lockWaitMs }) });
   const opened = statSync(file);
   const checkNotReplaced = (): void => {
     const now = statSync(file, { throwIfNoEntry: false });

@@ -1,68 +1,115 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import SqliteDatabase from 'better-sqlite3';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
+  type Driver,
+  type QueryResult,
   SqliteAdapter,
-  SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
 
-const LOCK_RETRY_MS = 5;
-/** How long SQLite itself waits for a lock. The wait blocks the process. */
-const BLOCKING_WAIT_MS = 20;
+export type SqliteOptions = Readonly<{
+  file: string;
+  /** Maximum wait for another process's transaction. */
+  lockWaitMs: number;
+}>;
 
-function isBusy(error: unknown): boolean {
-  return error instanceof SqliteDatabase.SqliteError && error.code.startsWith('SQLITE_BUSY');
+export type ThreadRequest = Readonly<{ sql: string; parameters: readonly unknown[] }>;
+
+/** The code is separate because copying an error between threads drops its own properties. */
+export type ThreadResponse =
+  | Readonly<{ result: QueryResult<unknown> }>
+  | Readonly<{ error: Error; code: string | undefined }>;
+
+/** Compiled or not, like this file. */
+const THREAD_FILE = new URL(`./sqlite-thread${extname(import.meta.filename)}`, import.meta.url);
+
+/** A connection whose statements run in a thread, so that neither the disk nor a long query blocks the event loop. */
+class ThreadConnection implements DatabaseConnection {
+  readonly #worker: Worker;
+  /** In the order of their statements. Few, because Kysely lends the connection to one query or transaction at a time. */
+  readonly #pending: PromiseWithResolvers<QueryResult<unknown>>[] = [];
+  #endError: Error | null = null;
+
+  constructor(options: SqliteOptions) {
+    this.#worker = new Worker(THREAD_FILE, { name: 'sqlite', workerData: options });
+    this.#worker.on('message', (response: ThreadResponse) => this.#onResponse(response));
+    this.#worker.on('error', (error: Error) => this.#end(error));
+    this.#worker.on('exit', () => this.#end(new Error('the database thread ended')));
+  }
+
+  get hasEnded(): boolean {
+    return this.#endError !== null;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#endError !== null) throw this.#endError;
+    this.#worker.postMessage({ sql, parameters } satisfies ThreadRequest);
+    const pending = Promise.withResolvers<QueryResult<unknown>>();
+    this.#pending.push(pending);
+    // Keeps the process alive until the response.
+    this.#worker.ref();
+    return pending.promise as Promise<QueryResult<Row>>;
+  }
+
+  streamQuery(): never {
+    throw new Error('SQLite queries are not streamed');
+  }
+
+  /** Resolves once pending statements have been executed and the file is closed. */
+  async close(): Promise<void> {
+    if (this.#endError !== null) return;
+    const ended = once(this.#worker, 'exit');
+    this.#worker.ref();
+    this.#worker.postMessage(null);
+    await ended;
+  }
+
+  #onResponse(response: ThreadResponse): void {
+    const pending = this.#pending.shift();
+    if (this.#pending.length === 0) this.#worker.unref();
+    if ('result' in response) pending?.resolve(response.result);
+    else pending?.reject(Object.assign(response.error, { code: response.code }));
+  }
+
+  #end(error: Error): void {
+    this.#endError ??= error;
+    for (const { reject } of this.#pending.splice(0)) reject(this.#endError);
+  }
 }
 
-/**
- * Takes the write lock at the start of a transaction: SQLite cannot upgrade a read transaction after another
- * connection's write. Unlike SQLite's busy handler, waits for locks without blocking the event loop.
- */
-class ImmediateDriver extends SqliteDriver {
-  readonly #database: SqliteDatabase.Database;
-  readonly #lockWaitMs: number;
+const executing = (sql: string) => async (connection: DatabaseConnection) => {
+  await connection.executeQuery(CompiledQuery.raw(sql));
+};
 
-  constructor(database: SqliteDatabase.Database, lockWaitMs: number) {
-    super({ database });
-    this.#database = database;
-    this.#lockWaitMs = lockWaitMs;
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const deadline = Date.now() + this.#lockWaitMs;
-    for (;;) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-        return;
-      } catch (error) {
-        if (!isBusy(error) || Date.now() >= deadline) throw error;
-      }
-      await delay(LOCK_RETRY_MS);
-    }
-  }
-
-  /** If the disk is full, SQLite has already rolled back. A second rollback would hide the original error. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
-  }
-}
-
-/** Opens or creates the file. A commit takes about 0.2 ms. */
-export function openSqlite(file: string, lockWaitMs: number): Dialect {
-  const database = new SqliteDatabase(file, { timeout: lockWaitMs });
-  // May wait for another program that is opening or recovering the file.
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  database.pragma(`busy_timeout = ${BLOCKING_WAIT_MS}`);
+/** If the thread ends, its statement or transaction fails, and the next one starts another thread. */
+function makeDriver(options: SqliteOptions): Driver {
+  let connection: ThreadConnection;
   return {
-    createDriver: () => new ImmediateDriver(database, lockWaitMs),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new SqliteAdapter(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
+    init: async () => {
+      connection = new ThreadConnection(options);
+    },
+    acquireConnection: async () => {
+      if (connection.hasEnded) connection = new ThreadConnection(options);
+      return connection;
+    },
+    // Takes the write lock at once: SQLite cannot upgrade a read transaction after another connection's write.
+    beginTransaction: executing('begin immediate'),
+    commitTransaction: executing('commit'),
+    rollbackTransaction: executing('rollback'),
+    releaseConnection: async () => undefined,
+    destroy: () => connection.close(),
   };
 }
+
+/** Opens or creates the file. */
+export const openSqlite = (options: SqliteOptions): Dialect => ({
+  createDriver: () => makeDriver(options),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createAdapter: () => new SqliteAdapter(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+});

@@ -1,4 +1,3 @@
-import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
 
@@ -8,8 +7,9 @@ const socketCodes = new Set([
 ]);
 /** Connection exceptions, too many connections, shutdown, startup and timeout. Source: PostgreSQL, Appendix A. */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
-/** Messages of pg errors that have no code. Source: pg 8, client.js and pg-pool. */
+/** Messages of errors that have no code. Sources: pg 8, client.js and pg-pool; sqlite.ts. */
 const driverTexts = [
+  'the database thread ended',
   'timeout exceeded when trying to connect',
   'Connection terminated',
   'Query read timeout',
@@ -49,8 +49,9 @@ const SQLITE_PERMANENT = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
 /** True if the database rejected a row because of its content. Sources: PostgreSQL, Appendix A; SQLite result codes. */
 export function isPermanentError(error: unknown): boolean {
-  if (error instanceof SqliteDatabase.SqliteError) return SQLITE_PERMANENT.test(error.code);
+  const { code } = error as { code?: unknown };
   if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');
+  if (typeof code === 'string' && SQLITE_PERMANENT.test(code)) return true;
   // The SQLite driver throws these for values that it cannot bind.
   return error instanceof TypeError || error instanceof RangeError;
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
@@ -20,8 +19,6 @@ async function writeUses({ store, source, batchKeys = BATCH_KEYS }: LastUsedWrit
   for (const batch of chunk(uses, batchKeys)) {
     await writeLastUsed(store, batch);
     source.markSaved(batch);
-    // Yields to the event loop between batches, because SQLite runs synchronously.
-    await setImmediate();
   }
   source.evictIdle(Date.now());
 }

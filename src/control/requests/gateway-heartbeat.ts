@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type Insertable, sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
@@ -75,7 +74,7 @@ export type HeartbeatOptions = Readonly<typeof heartbeatOptions>;
 const MINUTE_MS = 60_000;
 /** Longer than the displayed hour, to allow for clock differences. */
 const LAGGED_RETENTION_MS = 120 * MINUTE_MS;
-/** Rows per statement: few enough that SQLite blocks for only a few milliseconds. */
+/** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const BATCH_ROWS = 25;
 const GATEWAYS_MAX = 1_000;
 
@@ -174,20 +173,18 @@ export class GatewayHeartbeat {
     await this.#sweep(now);
   }
 
-  /** Writes only changes. Yields between writes, because SQLite runs synchronously. */
+  /** Writes only changes. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
     for (const batch of chunk(open, BATCH_ROWS)) {
       const rows = batch.map((facts) => this.#connectionRow(facts, now));
       await this.#writeConnections(rows.filter(({ id, facts }) => this.#reportedFacts.get(id) !== facts));
-      await setImmediate();
     }
     const ids = new Set(open.map(({ id }) => id));
     const gone = [...this.#reportedFacts.keys()].filter((id) => !ids.has(id));
     for (const closed of chunk(gone, BATCH_ROWS)) {
       await this.#store.db.deleteFrom('connection').where('id', 'in', closed).execute();
       for (const id of closed) this.#reportedFacts.delete(id);
-      await setImmediate();
     }
   }
 
@@ -230,7 +227,6 @@ export class GatewayHeartbeat {
         )
         .execute();
       for (const row of batch) this.#reportedLagged.set(nameOf(row), row.connections);
-      await setImmediate();
     }
   }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../database/store.ts';
 import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
 import { firstIdAt } from './entry-ids.ts';
@@ -7,7 +6,7 @@ import { firstIdAt } from './entry-ids.ts';
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];
 
-/** Few enough that SQLite blocks for only a few milliseconds. */
+/** Few enough that other statements wait for only a few milliseconds. */
 const COUNT_BATCH_ROWS = 2_000;
 /** Time between full counts. Late writes and deletions by other gateways make the counts in between inexact. */
 const COUNT_ALL_MS = 3_600_000;
@@ -96,7 +95,6 @@ class RowCounts {
         last = group;
       }
       if (seen < COUNT_BATCH_ROWS) break;
-      await setImmediate();
     }
     this.#before = before;
   }
@@ -115,7 +113,6 @@ class RowCounts {
       if (rows.length < COUNT_BATCH_ROWS) break;
       // Smallest text that sorts after the last id.
       this.#before = `${rows.at(-1)!.id}0`;
-      await setImmediate();
     }
     if (before > this.#before) this.#before = before;
   }
@@ -130,7 +127,7 @@ export const retentionLimits = {
 type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
-/** Few enough that SQLite blocks the process for only a few milliseconds. */
+/** Few enough that other statements wait for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
 /** Minimum age of counted rows. Other gateways may still be writing more recent rows. */
 const SETTLE_MS = 30_000;
@@ -194,7 +191,6 @@ export class LogRetention {
       counts.subtract(found.map((row) => row.customer_id));
       deleted += found.length;
       if (found.length < step) return;
-      await setImmediate();
     }
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Insertable } from 'kysely';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry, RequestLog } from '../../gateway/telemetry/request-log.ts';
@@ -20,7 +19,7 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Rows per statement: few, because SQLite blocks the event loop during a statement. */
+  /** Rows per statement: few, because other statements wait meanwhile. */
   batchRows: 25,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
@@ -165,8 +164,6 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // Yields to the event loop, because SQLite runs synchronously.
-      await setImmediate();
     }
   }
 

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
 import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
@@ -127,7 +126,7 @@ export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> 
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Maximum buckets per query: few, because SQLite blocks the process during a query. */
+/** Maximum buckets per query: few, because other statements wait meanwhile. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
@@ -230,7 +229,6 @@ async function eachRow<Row>(
 ): Promise<void> {
   for (const part of parts) {
     for (const row of await read(part)) onRow(row);
-    await setImmediate();
   }
 }
 

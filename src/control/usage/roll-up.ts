@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
@@ -25,7 +24,7 @@ import {
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
 
-/** Few enough that SQLite blocks for only a few milliseconds. */
+/** Few enough that other statements wait for only a few milliseconds. */
 const PAGE_ROWS = 500;
 
 /** Totals do not store the last minute. */
@@ -47,7 +46,6 @@ const minutePages = (db: Kysely<Schema>, minute: number) =>
     let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
     for (const name of minuteKeyColumns) query = query.orderBy(name);
     if (last !== null) {
-      await setImmediate();
       const names = sql.join(minuteKeyColumns.map((name) => sql.ref(name)));
       query = query.where(
         sql<boolean>`(${names}) > (${sql.join(minuteKeyColumns.map((name) => last[name]))})`,
@@ -93,7 +91,6 @@ async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): P
     for (const { customer_id, product, method, status, ...counters } of methods) {
       sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, NO_LAST_MINUTE);
     }
-    await setImmediate();
   }
   return sums;
 }
@@ -145,7 +142,7 @@ async function rollTotals(store: Store, step: CoarseStep, bucket: number): Promi
   return replaceTotals(store, seen, step, sums, next);
 }
 
-/** Limits memory use and the time for which SQLite blocks. */
+/** Limits memory use and the time for which other statements wait. */
 const KEYS_AT_ONCE = 20;
 
 /** Table and column names are known only at run time; both tables have the columns used here. */
@@ -172,7 +169,6 @@ async function keysInBucket(db: Kysely<Schema>, step: CoarseStep, bucket: number
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const query = finerRows(db, step).select('key_id').distinct().where(finerColumn(step), '=', finer);
     for (const { key_id } of await query.execute()) keys.add(key_id);
-    await setImmediate();
   }
   return [...keys].sort();
 }
@@ -208,7 +204,6 @@ async function rollDetails(store: Store, step: CoarseStep, bucket: number): Prom
   const keys = await keysInBucket(store.db, step, bucket);
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
     if (!(await replaceDetails(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
-    await setImmediate();
   }
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;

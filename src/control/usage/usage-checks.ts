@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
@@ -150,7 +149,6 @@ async function runCheck(
     const { rows } = await check.contradictions(slice).execute(db);
     violations += rows.length;
     example ??= rows[0]?.example ?? null;
-    await setImmediate();
   }
   return { name: check.name, violations, example };
 }

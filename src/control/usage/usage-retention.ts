@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
@@ -76,7 +75,6 @@ async function removeUnit({ db }: Store, level: Level, unit: number, oldest: num
     for (const table of ['usage_total', 'usage_method'] as const) {
       await deleteRows(db, table, { step: level.step, bucket });
     }
-    await setImmediate();
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
@@ -217,10 +216,8 @@ async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readon
 
 /** Stores usage rows. Returns the number of rows rejected because their minutes were deleted. */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
-  const late = await store.db.transaction().execute(async (trx) => {
+  return store.db.transaction().execute(async (trx) => {
     await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
     return upsertUsage(trx, epoch, rows);
   });
-  await setImmediate();
-  return late;
 }

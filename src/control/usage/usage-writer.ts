@@ -16,7 +16,7 @@ export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   /** Above this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Rows per transaction: few, because SQLite blocks the event loop during a transaction. */
+  /** Rows per transaction, which delays other statements. */
   batchRows: { sqlite: 100, postgres: 200 },
   /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,
