@@ -33,6 +33,8 @@ export interface NodeRequest {
   readonly params: Buffer | null;
   /** Whether the request may be pipelined: it must be fast and harmless to repeat. */
   readonly canPipeline: boolean;
+  /** Whether the response is usually immediate and short, so that other requests may wait behind it. */
+  readonly isCheap: boolean;
   readonly acceptsStream: boolean;
   /**
    * Receives the result exactly once, possibly before `send` returns.

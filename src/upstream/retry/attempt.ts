@@ -55,17 +55,19 @@ class Attempt implements NodeRequest, StreamListener {
   readonly method: string;
   readonly params: Buffer | null;
   readonly canPipeline: boolean;
+  readonly isCheap: boolean;
   readonly #row: MethodRow;
   readonly #node: UpstreamNode;
   readonly #listener: AttemptListener;
   readonly #startedAt: number;
 
   constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
-    const { hasEffect, mayUseWholeTimeout } = methodTraits[row.kind];
+    const { hasEffect, hedged, mayUseWholeTimeout } = methodTraits[row.kind];
     this.id = nextRequestId();
     this.method = method;
     this.params = params;
     this.canPipeline = !hasEffect && !mayUseWholeTimeout;
+    this.isCheap = hedged && row.credits === 1;
     this.#row = row;
     this.#node = node;
     this.#listener = listener;

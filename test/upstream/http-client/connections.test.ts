@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import { attempt } from '../../../src/upstream/retry/attempt.ts';
@@ -9,6 +9,7 @@ import {
   envelope,
   http,
   type RawNode,
+  type RawRequest,
   type RawScript,
   responding,
   startRaw,
@@ -216,13 +217,22 @@ describe('pipelined requests', () => {
     expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
   });
 
-  it('fail together as possibly read when the connection closes', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
+  it.each<[string, (request: RawRequest) => void]>([
+    ['the connection closes', ({ socket }) => socket.end()],
+    ['a response is invalid', ({ socket, id }) => socket.write(http(envelope(id + 1)))],
+  ])('are sent again, each alone, behind one that fails because %s', async (_name, fail) => {
+    await open(unresponsive, { connectionsMax: 2 }, { pipelining: 4 });
     const pending = Array.from({ length: 4 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
+    raw.become(responding);
     responding(raw.requests[0]!);
-    raw.sockets[0]!.end();
-    expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
+    fail(raw.requests[1]!);
+    const [first, second, ...others] = await Promise.all(pending);
+    expect(first).toBe('7');
+    expect(['sent, lost', 'invalid']).toContain(second);
+    expect(others).toEqual(['7', '7']);
+    expect(raw.requests.slice(4).map(({ id }) => id)).toEqual(raw.requests.slice(2, 4).map(({ id }) => id));
+    expect(node.inFlight).toBe(0);
   });
 
   it('continue when one is aborted; its response is discarded', async () => {
@@ -252,5 +262,91 @@ describe('pipelined requests', () => {
     expect(raw.sockets).toHaveLength(2);
     for (const request of raw.requests.slice(1, 3)) responding(request);
     expect(await patient).toBe('7');
+  });
+});
+
+describe('adaptive pipelining', () => {
+  const CONCURRENT = 16;
+  let pending: readonly Promise<string>[] = [];
+
+  /** Sends requests of these methods in one turn. @returns them by connection, without responses. */
+  async function hold(methods: readonly string[] = Array(CONCURRENT).fill('getBalance')) {
+    const from = raw.requests.length;
+    raw.become(unresponsive);
+    pending = methods.map((method) => outcomeText(node, 20_000, method));
+    await until(() => raw.requests.length === from + methods.length);
+    return [...Map.groupBy(raw.requests.slice(from), ({ connection }) => connection).values()];
+  }
+
+  async function finish(groups: readonly RawRequest[][]): Promise<string[]> {
+    raw.become(responding);
+    for (const request of groups.flat()) responding(request);
+    return Promise.all(pending);
+  }
+
+  const largest = (groups: readonly RawRequest[][]): number =>
+    Math.max(...groups.map(({ length }) => length));
+
+  /** Responds promptly until requests share connections. */
+  async function holdShared(): Promise<RawRequest[][]> {
+    for (;;) {
+      const groups = await hold();
+      if (largest(groups) > 1) return groups;
+      await finish(groups);
+    }
+  }
+
+  beforeEach(() => open(unresponsive));
+
+  it('starts with one request per connection and proceeds to at most eight', async () => {
+    const groups = await hold();
+    expect(largest(groups)).toBe(1);
+    await finish(groups);
+    const shared = await holdShared();
+    expect(largest(shared)).toBe(2);
+    expect(await finish(shared)).toEqual(Array(CONCURRENT).fill('7'));
+    for (let round = 0; round < 300; round++) {
+      const more = await hold();
+      expect(largest(more)).toBeLessThanOrEqual(8);
+      await finish(more);
+    }
+  });
+
+  it('sends nothing behind requests of an earlier turn', async () => {
+    await holdShared();
+    raw.become(responding);
+    expect(await outcomeText(node)).toBe('7');
+  });
+
+  it.each([
+    ...['sendTransaction', 'requestAirdrop', 'simulateTransaction'],
+    ...['getProgramAccounts', 'getBlock', 'noSuchMethod'],
+  ])('never lets %s share a connection', async (method) => {
+    await finish(await holdShared());
+    for (const group of await hold([method, 'getBalance', method, method, 'getBalance', method]))
+      expect(group.length === 1 || group.every(({ body }) => body.includes('getBalance'))).toBe(true);
+  });
+
+  it('sends requests behind a stalled one elsewhere, and stops sharing', async () => {
+    const groups = await holdShared();
+    raw.become(responding);
+    let responses = 0;
+    for (const one of pending) void one.then(() => responses++);
+    await until(() => responses === CONCURRENT - groups.length);
+    expect(await finish(groups)).toEqual(Array(CONCURRENT).fill('7'));
+    expect(largest(await hold())).toBe(1);
+  });
+
+  it.each<[string, string, (group: RawRequest[]) => void]>([
+    ['loses a shared connection', 'sent, lost', ([first]) => first!.socket.destroy()],
+    ['responds out of order', 'invalid', (group) => group.toReversed().forEach(responding)],
+  ])('stops sharing when the node %s; only the first request fails', async (_name, failure, fail) => {
+    const groups = await holdShared();
+    raw.become(responding);
+    const failing = groups.filter(({ length }) => length > 1);
+    for (const group of groups) failing.includes(group) ? fail(group) : responding(group[0]!);
+    const failed = (await Promise.all(pending)).filter((text) => text !== '7');
+    expect(failed).toEqual(failing.map(() => failure));
+    expect(largest(await hold())).toBe(1);
   });
 });

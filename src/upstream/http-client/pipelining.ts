@@ -1,0 +1,70 @@
+import type { NodeRequest } from '../exchange.ts';
+
+export type PipeliningOption = number | 'auto';
+
+const LIMIT_MAX = 8;
+/** Prompt full batches after which the limit doubles. */
+const PROMPT_BATCHES = 64;
+/** More than one slow batch in this many halves the limit. */
+const SLOW_BATCH_COST = 32;
+/** Maximum latency of a prompt response. */
+const PROMPT_MS = 50;
+/** Maximum time between the first and last response of a prompt batch, unless the first took four times as long. */
+const SPREAD_MS = 1;
+/** A request with less time left never waits behind another one. */
+const TIME_LEFT_MIN_MS = 1_000;
+/** A setback within this time after a pause counts as repeated. */
+const REPEATED_MS = 60_000;
+const PAUSE_MIN_MS = 1_000;
+const PAUSE_MAX_MS = 300_000;
+
+/**
+ * Limits the requests in flight per connection to one node. A number is a constant limit. With `auto`, the limit starts
+ * at 1 and doubles while the node responds promptly; only cheap requests of one turn of the event loop share a
+ * connection, and nothing is sent behind an earlier turn. Times are on the `performance.now()` clock.
+ */
+export class Pipelining {
+  readonly isAdaptive: boolean;
+  limit: number;
+  #promptBatches = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #pauseMs = 0;
+
+  constructor(option: PipeliningOption) {
+    this.isAdaptive = option === 'auto';
+    this.limit = option === 'auto' ? 1 : option;
+  }
+
+  /** @param msLeft - until the deadline of the request. */
+  canShare({ canPipeline, isCheap }: NodeRequest, msLeft: number): boolean {
+    if (this.limit === 1 || !canPipeline) return false;
+    return !this.isAdaptive || (isCheap && msLeft >= TIME_LEFT_MIN_MS);
+  }
+
+  /** @param spreadMs - time between the first and the last response. */
+  onBatch(size: number, firstMs: number, spreadMs: number, now: number): void {
+    if (!this.isAdaptive) return;
+    if (firstMs > PROMPT_MS || spreadMs > Math.max(SPREAD_MS, firstMs / 4)) {
+      this.#promptBatches -= SLOW_BATCH_COST;
+      if (this.#promptBatches < 0) this.#setBack(this.limit / 2, now);
+    } else if (size >= this.limit && this.#promptBatches < PROMPT_BATCHES) this.#promptBatches++;
+    else if (size >= this.limit && this.limit < LIMIT_MAX && now >= this.#pausedUntil) {
+      this.limit *= 2;
+      this.#promptBatches = 0;
+    }
+  }
+
+  /** A response was late or invalid, or a connection was lost with several requests in flight. */
+  onFault(now: number): void {
+    if (this.isAdaptive) this.#setBack(1, now);
+  }
+
+  #setBack(limit: number, now: number): void {
+    this.#promptBatches = 0;
+    if (this.limit === 1) return;
+    const isRepeated = now < this.#pausedUntil + REPEATED_MS;
+    this.#pauseMs = isRepeated ? Math.min(2 * this.#pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
+    this.#pausedUntil = now + this.#pauseMs;
+    this.limit = limit;
+  }
+}
