@@ -59,7 +59,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   /** @param deadline - on the `performance.now()` clock; the timeout fires up to 20 ms later, never earlier. */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
-    request.canShare = this.pipelining.canShare(nodeRequest, deadline - now);
+    request.canShare = this.pipelining.canShare(nodeRequest);
     if (this.#isClosed) {
       request.settle(connectionLost(false));
       return request;

@@ -104,19 +104,13 @@ export class Connection implements RequestHolder, StreamingConnection {
   flush(now: number): void {
     const { first } = this.requests;
     if (this.#state !== 'open' || first === null) return;
-    if (!first.isSent) this.#startBatch(now);
-    const unsent: Buffer[] = [];
-    for (let request = this.requests.first; request !== null; request = request.next) {
-      if (!request.isSent) unsent.push(request.bytes);
-      request.isSent = true;
+    if (!first.isSent) {
+      this.#sentAt = now;
+      this.#received = 0;
+      this.#sweeps = 0;
     }
-    if (unsent.length > 0) this.#socket.write(unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent));
-  }
-
-  #startBatch(now: number): void {
-    this.#sentAt = now;
-    this.#received = 0;
-    this.#sweeps = 0;
+    const unsent = this.requests.takeUnsent();
+    if (unsent !== null) this.#socket.write(unsent);
   }
 
   sweep(now: number): void {

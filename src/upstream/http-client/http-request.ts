@@ -75,6 +75,21 @@ export class RequestQueue {
     return first;
   }
 
+  /** @returns the bytes of all unsent requests, which count as sent from now on; null if there are none. */
+  takeUnsent(): Buffer | null {
+    const { first } = this;
+    if (first !== null && !first.isSent && first.next === null) {
+      first.isSent = true;
+      return first.bytes;
+    }
+    const unsent: Buffer[] = [];
+    for (let request = first; request !== null; request = request.next) {
+      if (!request.isSent) unsent.push(request.bytes);
+      request.isSent = true;
+    }
+    return unsent.length === 0 ? null : Buffer.concat(unsent);
+  }
+
   remove(request: HttpRequest): void {
     const { previous, next } = request;
     if (previous === null) this.first = next;

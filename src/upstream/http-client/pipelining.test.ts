@@ -31,6 +31,7 @@ describe('the limit of adaptive pipelining', () => {
     const pipelining = new Pipelining('auto');
     respondPromptly(pipelining, 65, 0);
     for (let batch = 0; batch < 1_000; batch++) pipelining.onBatch(1, 5, 0, 0);
+    respondPromptly(pipelining, 1, 0);
     expect(pipelining.limit).toBe(2);
   });
 

@@ -11,8 +11,6 @@ const SLOW_BATCH_COST = 32;
 const PROMPT_MS = 50;
 /** Maximum time between the first and last response of a prompt batch, unless the first took four times as long. */
 const SPREAD_MS = 1;
-/** A request with less time left never waits behind another one. */
-const TIME_LEFT_MIN_MS = 1_000;
 /** A setback within this time after a pause counts as repeated. */
 const REPEATED_MS = 60_000;
 const PAUSE_MIN_MS = 1_000;
@@ -35,10 +33,8 @@ export class Pipelining {
     this.limit = option === 'auto' ? 1 : option;
   }
 
-  /** @param msLeft - until the deadline of the request. */
-  canShare({ canPipeline, isCheap }: NodeRequest, msLeft: number): boolean {
-    if (this.limit === 1 || !canPipeline) return false;
-    return !this.isAdaptive || (isCheap && msLeft >= TIME_LEFT_MIN_MS);
+  canShare({ canPipeline, isCheap }: NodeRequest): boolean {
+    return this.limit > 1 && canPipeline && (isCheap || !this.isAdaptive);
   }
 
   /** @param spreadMs - time between the first and the last response. */

@@ -313,9 +313,27 @@ describe('adaptive pipelining', () => {
   });
 
   it('sends nothing behind requests of an earlier turn', async () => {
-    await holdShared();
+    await node.close();
+    node = nodeAt(raw.url, { connectionsMax: 1 });
+    const turn: RawRequest[] = [];
+    let largestTurn = 0;
+    const respondToTurn = (): void => {
+      largestTurn = Math.max(largestTurn, turn.length);
+      turn.splice(0).forEach(responding);
+    };
+    raw.become((request) => turn.push(request) === 1 && setImmediate(respondToTurn));
+    while (largestTurn < 4) await Promise.all(calls(4));
+    const groups = await hold(['getBalance', 'getBalance']);
+    const next = outcomeText(node);
+    const sentBefore = raw.requests.length;
+    // Connecting takes longer than sending over an open connection.
+    const other = nodeAt(raw.url);
     raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
+    await outcomeText(other);
+    expect(raw.requests.length).toBe(sentBefore + 1);
+    await finish(groups);
+    expect(await next).toBe('7');
+    other.close();
   });
 
   it.each([
