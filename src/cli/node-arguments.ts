@@ -15,9 +15,6 @@ const NONE = 'none';
 /** Option value for a node without this feed. */
 const OFF = 'off';
 
-/** Option value for adaptive pipelining. */
-const AUTO = 'auto';
-
 /** Numeric options, with their names in the configuration file. */
 const numbers = {
   'requests-per-second': 'requests_per_second',
@@ -36,8 +33,8 @@ function headersOf(given: readonly string[]): Record<string, string> {
 }
 
 function numberOf(option: keyof typeof numbers, text: string): NodeOptions[string] {
-  const word = option === 'pipelining' ? AUTO : NONE;
-  if (text === word) return word === AUTO ? AUTO : null;
+  const word = option === 'pipelining' ? 'auto' : NONE;
+  if (text === word) return word === NONE ? null : word;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new ArgumentsError(`--${option} must be a whole number such as 10, or ${word}`);
 }

@@ -29,7 +29,7 @@ const LINGER_MS = 500;
  * Sweeps, 20 ms apart, after which a response is late for the requests behind it. Counted instead of timed, so that
  * delays of this process are not taken for delays of the node.
  */
-const LATE_SWEEPS = 5;
+const LATE_SWEEPS = 10;
 
 export interface ConnectionContext extends StreamingContext {
   readonly limits: UpstreamLimits;
@@ -212,7 +212,8 @@ export class Connection implements RequestHolder, StreamingConnection {
     const isAlone = this.requests.first === null;
     this.#measure(request, isAlone, now);
     if (!keepAlive) this.#resendAll();
-    if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows)) this.close();
+    // With other requests in flight, the unwritten bytes may be theirs.
+    if (!keepAlive || (isAlone && (moreFollows || this.#socket.writableLength > 0))) this.close();
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })

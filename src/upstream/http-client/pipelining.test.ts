@@ -21,7 +21,7 @@ describe('the limit of adaptive pipelining', () => {
     for (const [firstMs, spreadMs] of [
       [4, 1.1],
       [40, 10.1],
-      [51, 0],
+      [151, 0],
     ] as const)
       pipelining.onBatch(8, firstMs, spreadMs, 0);
     expect(pipelining.limit).toBe(4);

@@ -8,7 +8,7 @@ const PROMPT_BATCHES = 64;
 /** More than one slow batch in this many halves the limit. */
 const SLOW_BATCH_COST = 32;
 /** Maximum latency of a prompt response. */
-const PROMPT_MS = 50;
+const PROMPT_MS = 150;
 /** Maximum time between the first and last response of a prompt batch, unless the first took four times as long. */
 const SPREAD_MS = 1;
 /** A setback within this time after a pause counts as repeated. */
