@@ -114,7 +114,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   }
 
   sweep(now: number): void {
-    if (this.requests.length > 1 && ++this.#sweeps === LATE_SWEEPS) this.#onLate(now);
+    if (this.requests.length > 1 && ++this.#sweeps === LATE_SWEEPS) this.#onLate();
     if (this.isLingering) this.#endLingering(now);
     else if (this.requests.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil) this.close();
@@ -240,10 +240,10 @@ export class Connection implements RequestHolder, StreamingConnection {
   }
 
   /** Requests behind the first one are sent again; their responses on this connection are discarded. */
-  #onLate(now: number): void {
+  #onLate(): void {
     const { pipelining } = this.#context;
     if (!pipelining.isAdaptive) return;
-    pipelining.onFault(now);
+    pipelining.onLate();
     const first = this.requests.shift() as HttpRequest;
     const discarded: HttpRequest[] = [];
     for (let request = this.requests.first; request !== null; request = request.next)

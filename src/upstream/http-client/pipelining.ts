@@ -11,7 +11,7 @@ const SLOW_BATCH_COST = 32;
 const PROMPT_MS = 150;
 /** Maximum time between the first and last response of a prompt batch, unless the first took four times as long. */
 const SPREAD_MS = 1;
-/** A setback within this time after a pause counts as repeated. */
+/** A fault within this time after a pause counts as repeated. */
 const REPEATED_MS = 60_000;
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
@@ -42,7 +42,7 @@ export class Pipelining {
     if (!this.isAdaptive) return;
     if (firstMs > PROMPT_MS || spreadMs > Math.max(SPREAD_MS, firstMs / 4)) {
       this.#promptBatches -= SLOW_BATCH_COST;
-      if (this.#promptBatches < 0) this.#setBack(this.limit / 2, now);
+      if (this.#promptBatches < 0) this.#lower(Math.max(1, this.limit / 2));
     } else if (size >= this.limit && this.#promptBatches < PROMPT_BATCHES) this.#promptBatches++;
     else if (size >= this.limit && this.limit < LIMIT_MAX && now >= this.#pausedUntil) {
       this.limit *= 2;
@@ -50,17 +50,22 @@ export class Pipelining {
     }
   }
 
-  /** A response was late or invalid, or a connection was lost with several requests in flight. */
-  onFault(now: number): void {
-    if (this.isAdaptive) this.#setBack(1, now);
+  /** A response was late for the requests behind it. */
+  onLate(): void {
+    this.#lower(1);
   }
 
-  #setBack(limit: number, now: number): void {
-    this.#promptBatches = 0;
-    if (this.limit === 1) return;
+  /** A response was invalid, or a connection was lost, with other requests behind. */
+  onFault(now: number): void {
+    if (!this.isAdaptive || this.limit === 1) return;
     const isRepeated = now < this.#pausedUntil + REPEATED_MS;
     this.#pauseMs = isRepeated ? Math.min(2 * this.#pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
     this.#pausedUntil = now + this.#pauseMs;
+    this.#lower(1);
+  }
+
+  #lower(limit: number): void {
     this.limit = limit;
+    this.#promptBatches = 0;
   }
 }
