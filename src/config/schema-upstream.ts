@@ -85,7 +85,7 @@ export const upstreamRows = {
   pipelining: option(
     wholeOrAuto(1, 16),
     'auto',
-    'Maximum light reads in flight per connection; "auto": adapts to how promptly the node responds.',
+    'Maximum cheap reads in flight per connection to a node that responds promptly; "auto": 8.',
     { example: '4' },
   ),
 };

@@ -31,10 +31,10 @@ export interface NodeRequest {
   readonly method: string;
   /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
-  /** Whether the request may be pipelined: it must be fast and harmless to repeat. */
+  /** Whether the request is fast and harmless to repeat. */
+  readonly isLight: boolean;
+  /** Whether the request may be pipelined: it must also be cheap for the node, because others wait behind it. */
   readonly canPipeline: boolean;
-  /** Whether the response is usually immediate and short, so that other requests may wait behind it. */
-  readonly isCheap: boolean;
   readonly acceptsStream: boolean;
   /**
    * Receives the result exactly once, possibly before `send` returns.

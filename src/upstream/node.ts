@@ -26,7 +26,7 @@ export type NodeConfig = Readonly<{
   requestsPerSecond?: number | null;
   /** Absent or null: same as `requestsPerSecond`. */
   requestsBurst?: number | null;
-  /** Maximum pipelined reads per connection. Defaults to `auto`. */
+  /** Maximum pipelined reads per connection. Default: `auto`. */
   pipelining?: PipeliningOption;
 }>;
 

@@ -33,7 +33,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
 
   /**
    * @param limits - read at each use, because a reload may change them.
-   * @param pipelining - maximum requests in flight per connection; `auto`: adaptive.
+   * @param pipelining - maximum requests in flight per connection; `auto`: 8.
    */
   constructor(
     dialer: Dialer,
@@ -59,7 +59,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   /** @param deadline - on the `performance.now()` clock; the timeout fires up to 20 ms later, never earlier. */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
-    request.canShare = this.pipelining.canShare(nodeRequest);
+    request.canShare = nodeRequest.canPipeline && this.pipelining.limit > 1;
     if (this.#isClosed) {
       request.settle(connectionLost(false));
       return request;
@@ -140,16 +140,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       // The connection was idle for too long.
       idle.close();
     }
-    return request.canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
-  }
-
-  #leastBusyFor(request: HttpRequest, now: number): Connection | null {
-    let least: Connection | null = null;
-    for (const connection of this.#connections) {
-      const isLess = least === null || connection.requests.length < least.requests.length;
-      if (isLess && connection.accepts(request, now)) least = connection;
-    }
-    return least;
+    return null;
   }
 
   #connect(): void {

@@ -84,19 +84,16 @@ export class Connection implements RequestHolder, StreamingConnection {
 
   accepts({ canShare }: HttpRequest, now: number): boolean {
     const { first, length } = this.requests;
-    const { isAdaptive, limit } = this.#context.pipelining;
     if (this.#state !== 'open' || this.#isSuspect) return false;
     if (first === null) return now < this.#waitsUntil;
-    if (first.isSettled || !canShare || !first.canShare || length >= limit) return false;
-    return isAdaptive ? !first.isSent : this.streamer.bodyListener === null;
+    return canShare && first.canShare && !first.isSent && length < this.#context.pipelining.limit;
   }
 
   send(request: HttpRequest, now: number): void {
-    const { isAdaptive, limit } = this.#context.pipelining;
     request.holder = this;
     this.requests.push(request);
-    const isBatchFull = isAdaptive && this.requests.length >= limit;
-    if (request.canShare && !isBatchFull) this.#context.onFlushNeeded(this);
+    const isFull = this.requests.length >= this.#context.pipelining.limit;
+    if (request.canShare && !isFull) this.#context.onFlushNeeded(this);
     else this.flush(now);
   }
 
@@ -234,16 +231,14 @@ export class Connection implements RequestHolder, StreamingConnection {
   #measure({ nodeRequest }: HttpRequest, isLast: boolean, now: number): void {
     this.#sweeps = 0;
     if (this.#received++ === 0) this.#firstMs = now - this.#sentAt;
-    if (!isLast || !nodeRequest.isCheap) return;
+    if (!isLast || !nodeRequest.canPipeline) return;
     const spreadMs = now - this.#sentAt - this.#firstMs;
     this.#context.pipelining.onBatch(this.#received, this.#firstMs, spreadMs, now);
   }
 
   /** Requests behind the first one are sent again; their responses on this connection are discarded. */
   #onLate(): void {
-    const { pipelining } = this.#context;
-    if (!pipelining.isAdaptive) return;
-    pipelining.onLate();
+    this.#context.pipelining.onLate();
     const first = this.requests.shift() as HttpRequest;
     const discarded: HttpRequest[] = [];
     for (let request = this.requests.first; request !== null; request = request.next)
@@ -261,7 +256,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&
-      nodeRequest.canPipeline &&
+      nodeRequest.isLight &&
       this.streamer.bodyListener === null &&
       !this.#reader.isInBody &&
       this.#context.hasCapacity

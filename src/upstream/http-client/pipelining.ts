@@ -1,8 +1,6 @@
-import type { NodeRequest } from '../exchange.ts';
-
 export type PipeliningOption = number | 'auto';
 
-const LIMIT_MAX = 8;
+const AUTO_MAX = 8;
 /** Prompt full batches after which the limit doubles. */
 const PROMPT_BATCHES = 64;
 /** More than one slow batch in this many halves the limit. */
@@ -17,35 +15,29 @@ const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
 
 /**
- * Limits the requests in flight per connection to one node. A number is a constant limit. With `auto`, the limit starts
- * at 1 and doubles while the node responds promptly; only cheap requests of one turn of the event loop share a
- * connection, and nothing is sent behind an earlier turn. Times are on the `performance.now()` clock.
+ * Limits the requests in flight per connection to one node. The limit starts at 1 and doubles while the node responds
+ * promptly. Only requests of one turn of the event loop share a connection; nothing is sent behind an earlier turn.
+ * Times are on the `performance.now()` clock.
  */
 export class Pipelining {
-  readonly isAdaptive: boolean;
-  limit: number;
+  readonly #max: number;
+  limit = 1;
   #promptBatches = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauseMs = 0;
 
   constructor(option: PipeliningOption) {
-    this.isAdaptive = option === 'auto';
-    this.limit = option === 'auto' ? 1 : option;
-  }
-
-  canShare({ canPipeline, isCheap }: NodeRequest): boolean {
-    return this.limit > 1 && canPipeline && (isCheap || !this.isAdaptive);
+    this.#max = option === 'auto' ? AUTO_MAX : option;
   }
 
   /** @param spreadMs - time between the first and the last response. */
   onBatch(size: number, firstMs: number, spreadMs: number, now: number): void {
-    if (!this.isAdaptive) return;
     if (firstMs > PROMPT_MS || spreadMs > Math.max(SPREAD_MS, firstMs / 4)) {
       this.#promptBatches -= SLOW_BATCH_COST;
       if (this.#promptBatches < 0) this.#lower(Math.max(1, this.limit / 2));
     } else if (size >= this.limit && this.#promptBatches < PROMPT_BATCHES) this.#promptBatches++;
-    else if (size >= this.limit && this.limit < LIMIT_MAX && now >= this.#pausedUntil) {
-      this.limit *= 2;
+    else if (size >= this.limit && this.limit < this.#max && now >= this.#pausedUntil) {
+      this.limit = Math.min(2 * this.limit, this.#max);
       this.#promptBatches = 0;
     }
   }
@@ -57,7 +49,7 @@ export class Pipelining {
 
   /** A response was invalid, or a connection was lost, with other requests behind. */
   onFault(now: number): void {
-    if (!this.isAdaptive || this.limit === 1) return;
+    if (this.limit === 1) return;
     const isRepeated = now < this.#pausedUntil + REPEATED_MS;
     this.#pauseMs = isRepeated ? Math.min(2 * this.#pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
     this.#pausedUntil = now + this.#pauseMs;

@@ -54,8 +54,8 @@ class Attempt implements NodeRequest, StreamListener {
   readonly id: number;
   readonly method: string;
   readonly params: Buffer | null;
+  readonly isLight: boolean;
   readonly canPipeline: boolean;
-  readonly isCheap: boolean;
   readonly #row: MethodRow;
   readonly #node: UpstreamNode;
   readonly #listener: AttemptListener;
@@ -66,8 +66,8 @@ class Attempt implements NodeRequest, StreamListener {
     this.id = nextRequestId();
     this.method = method;
     this.params = params;
-    this.canPipeline = !hasEffect && !mayUseWholeTimeout;
-    this.isCheap = hedged && row.credits === 1;
+    this.isLight = !hasEffect && !mayUseWholeTimeout;
+    this.canPipeline = hedged && row.credits === 1;
     this.#row = row;
     this.#node = node;
     this.#listener = listener;

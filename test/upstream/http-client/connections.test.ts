@@ -184,88 +184,7 @@ describe('aborted light read', () => {
   });
 });
 
-describe('pipelined requests', () => {
-  it('are sent before the first response and answered in order', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
-    const pending = Array.from({ length: 6 }, () => outcomeText(node));
-    await until(() => raw.requests.length === 4);
-    raw.become(({ socket, id }) => socket.write(http(envelope(id, String(id)))));
-    const [first, second, third, fourth] = raw.requests;
-    const socket = raw.sockets[0]!;
-    const bytes = [first, second, third, fourth]
-      .map((one) => http(envelope(one!.id, String(one!.id))))
-      .join('');
-    // Split within the second response.
-    socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
-    expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
-    expect(raw.sockets).toHaveLength(1);
-  });
-
-  it('are never combined with writes', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 8 });
-    const read = outcomeText(node);
-    const sent = outcomeText(node, 20_000, 'sendTransaction');
-    const readAfter = outcomeText(node);
-    await until(() => raw.requests.length === 1);
-    responding(raw.requests[0]!);
-    await until(() => raw.requests.length === 2);
-    expect(raw.requests[1]!.body).toContain('sendTransaction');
-    await read;
-    responding(raw.requests[1]!);
-    await until(() => raw.requests.length === 3);
-    responding(raw.requests[2]!);
-    expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
-  });
-
-  it.each<[string, (request: RawRequest) => void]>([
-    ['the connection closes', ({ socket }) => socket.end()],
-    ['a response is invalid', ({ socket, id }) => socket.write(http(envelope(id + 1)))],
-  ])('are sent again, each alone, behind one that fails because %s', async (_name, fail) => {
-    await open(unresponsive, { connectionsMax: 2 }, { pipelining: 4 });
-    const pending = Array.from({ length: 4 }, () => outcomeText(node));
-    await until(() => raw.requests.length === 4);
-    raw.become(responding);
-    responding(raw.requests[0]!);
-    fail(raw.requests[1]!);
-    const [first, second, ...others] = await Promise.all(pending);
-    expect(first).toBe('7');
-    expect(['sent, lost', 'invalid']).toContain(second);
-    expect(others).toEqual(['7', '7']);
-    expect(raw.requests.slice(4).map(({ id }) => id)).toEqual(raw.requests.slice(2, 4).map(({ id }) => id));
-    expect(node.inFlight).toBe(0);
-  });
-
-  it('continue when one is aborted; its response is discarded', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
-    const controller = new AbortController();
-    const aborted = attempt(node, call(), 20_000, controller.signal);
-    const reused = outcomeText(node);
-    await until(() => raw.requests.length === 2);
-    controller.abort();
-    expect((await aborted).outcome.kind).toBe('aborted');
-    for (const request of raw.requests) responding(request);
-    expect(await reused).toBe('7');
-    raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(1);
-  });
-
-  it('are not added to a connection with a timed-out request', async () => {
-    await open(responding, { connectionsMax: 2 }, { pipelining: 4 });
-    await outcomeText(node);
-    raw.become(unresponsive);
-    const late = outcomeText(node, 400);
-    const patient = outcomeText(node);
-    expect(await late).toBe('sent, late');
-    raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
-    for (const request of raw.requests.slice(1, 3)) responding(request);
-    expect(await patient).toBe('7');
-  });
-});
-
-describe('adaptive pipelining', () => {
+describe('pipelining', () => {
   const CONCURRENT = 16;
   let pending: readonly Promise<string>[] = [];
 
@@ -310,6 +229,31 @@ describe('adaptive pipelining', () => {
       expect(largest(more)).toBeLessThanOrEqual(8);
       await finish(more);
     }
+  });
+
+  it('assigns responses in order, however they are split', async () => {
+    const groups = await holdShared();
+    for (const group of groups) {
+      const bytes = group.map(({ id }) => http(envelope(id, String(id)))).join('');
+      const { socket } = group[0]!;
+      socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
+    }
+    const ids = raw.requests.slice(-CONCURRENT).map(({ id }) => String(id));
+    expect((await Promise.all(pending)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('discards the response to an aborted request', async () => {
+    await finish(await holdShared());
+    const from = raw.requests.length;
+    raw.become(unresponsive);
+    const controller = new AbortController();
+    const aborted = attempt(node, call(), 20_000, controller.signal);
+    const others = calls(3);
+    await until(() => raw.requests.length === from + 4);
+    controller.abort();
+    expect((await aborted).outcome.kind).toBe('aborted');
+    for (const request of raw.requests.slice(from)) responding(request);
+    expect(await Promise.all(others)).toEqual(Array(3).fill('7'));
   });
 
   it('sends nothing behind requests of an earlier turn', async () => {

@@ -215,7 +215,7 @@ const throws = (): never => {
 };
 
 function sendBroken(broken: Partial<NodeRequest>): void {
-  const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, isCheap: false };
+  const same = { id: 1, method: 'getBlock', params: null, isLight: false, canPipeline: false };
   const request = {
     ...same,
     acceptsStream: false,
