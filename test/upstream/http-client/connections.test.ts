@@ -267,17 +267,19 @@ describe('pipelining', () => {
     };
     raw.become((request) => turn.push(request) === 1 && setImmediate(respondToTurn));
     while (largestTurn < 4) await Promise.all(calls(4));
-    const groups = await hold(['getBalance', 'getBalance']);
+    const [[first, second] = []] = await hold(['getBalance', 'getBalance']);
     const next = outcomeText(node);
-    const sentBefore = raw.requests.length;
+    const sent = raw.requests.length;
+    raw.become(responding);
+    responding(first!);
+    await pending[0];
     // Connecting takes longer than sending over an open connection.
     const other = nodeAt(raw.url);
-    raw.become(responding);
     await outcomeText(other);
-    expect(raw.requests.length).toBe(sentBefore + 1);
-    await finish(groups);
-    expect(await next).toBe('7');
     other.close();
+    expect(raw.requests.length).toBe(sent + 1);
+    responding(second!);
+    expect(await Promise.all([...pending, next])).toEqual(['7', '7', '7']);
   });
 
   it.each([
@@ -296,6 +298,7 @@ describe('pipelining', () => {
     for (const one of pending) void one.then(() => responses++);
     await until(() => responses === CONCURRENT - groups.length);
     expect(await finish(groups)).toEqual(Array(CONCURRENT).fill('7'));
+    expect(node.inFlight).toBe(0);
     expect(largest(await hold())).toBe(1);
   });
 
