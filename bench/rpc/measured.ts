@@ -10,8 +10,8 @@ export const ERPC = 'erpc';
 export const NGINX_LUA = 'nginx+lua';
 /** Called directly, as the baseline of latency. */
 export const NODE = 'node';
-/** Reported separately: they do more than the others. */
-export const PIPELINED = 'solway, pipelining of 4 requests to the node';
+/** Reported separately: they do more, or differently. */
+export const UNSHARED = 'solway, one request per connection to the node';
 export const CACHED = 'solway, default configuration, distinct calls';
 /** The same server and configuration under other loads. */
 export const HALF_REPEATED = 'solway, default configuration, 50 % repeats';

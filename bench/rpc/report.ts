@@ -13,11 +13,11 @@ import {
   NGINX_LUA,
   NGINX_UNTUNED,
   NODE,
-  PIPELINED,
   type Round,
   type Setup,
   SOLWAY,
   UNREAD,
+  UNSHARED,
 } from './measured.ts';
 import type { FullLoad } from './phases.ts';
 
@@ -177,7 +177,7 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
     ...setup,
     rounds: rounds.length,
     short: byName(compared, (name) => throughput(shorts, name)),
-    apart: byName(there([PIPELINED, ...Object.keys(defaults), ERPC_CACHED, UNREAD]), (name) =>
+    apart: byName(there([UNSHARED, ...Object.keys(defaults), ERPC_CACHED, UNREAD]), (name) =>
       throughput(shorts, name),
     ),
     long: byName(compared, (name) => throughput(longs, name)),

@@ -17,11 +17,11 @@ import {
   NGINX,
   NGINX_LUA,
   NGINX_UNTUNED,
-  PIPELINED,
   type Round,
   type Setup,
   SOLWAY,
   UNREAD,
+  UNSHARED,
 } from './measured.ts';
 import { LONG_ADDRESS } from './node-responses.ts';
 import type { OpenLoopWord } from './open-loop-messages.ts';
@@ -47,8 +47,6 @@ const LONG_CONNECTIONS = 16;
 /** Far below the capacity of all servers, so that latency does not measure queueing. */
 const RATE = 2_000;
 const LONG_WARM_SECONDS = 2;
-/** Requests in flight per connection to the node, for the pipelined variant. */
-const PIPELINING = 4;
 
 const installs: Readonly<Record<string, string>> = {
   [NGINX]: 'apt-get install -y nginx-light',
@@ -91,7 +89,7 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
   const unread = await startUnread(UNREAD, node);
   const cached = await startGateway(CACHED, environment('cached'), { usesCache: true });
   const apart = [
-    await startGateway(PIPELINED, environment('pipelined'), { pipelining: PIPELINING }),
+    await startGateway(UNSHARED, environment('unshared'), { pipelining: 1 }),
     cached,
     { ...cached, name: HALF_REPEATED },
     { ...cached, name: MOSTLY_REPEATED },
@@ -202,7 +200,7 @@ function setupOf({ compared, seconds }: Stage): Setup {
 /**
  * `npm run bench -- rpc`: calls with many keys through the gateway, nginx, nginx with Lua that does the same work,
  * HAProxy, and eRPC, interleaved over several rounds: requests per CPU second, 1 MiB responses, latency at a fixed
- * rate, and memory. Reported separately: the gateway with pipelining, the default configuration with distinct and with
+ * rate, and memory. Reported separately: the gateway without pipelining, the default configuration with distinct and with
  * repeated calls, eRPC with its cache, node:net alone, and nginx with default buffers.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PipeliningOption } from '../../src/upstream/http-client/pipelining.ts';
 import { type Blanks, writeConfigFile } from './config-file.ts';
 import { copyKeys, type Keys, METHOD_NAMES } from './keys.ts';
 import { NODE } from './measured.ts';
@@ -23,8 +24,8 @@ export type Server = Readonly<{
 export type GatewaySettings = Readonly<{
   /** Default caching and coalescing; otherwise both are disabled. */
   usesCache?: boolean;
-  /** Requests in flight per connection to the node. */
-  pipelining?: number;
+  /** Requests in flight per connection to the node. Defaults to the default of the gateway. */
+  pipelining?: PipeliningOption;
 }>;
 
 export type Environment = Readonly<{
@@ -40,10 +41,11 @@ export type Environment = Readonly<{
 export async function startGateway(
   name: string,
   { dir, nodePort, keys, workers = 1, cpus = SERVER_CPU }: Environment,
-  { usesCache = false, pipelining = 1 }: GatewaySettings = {},
+  { usesCache = false, pipelining = 'auto' }: GatewaySettings = {},
 ): Promise<Server> {
   const blanks = {
-    ...{ DIR: dir, CACHE: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining, WORKERS: workers },
+    ...{ DIR: dir, CACHE: usesCache, NODE_PORT: nodePort, WORKERS: workers },
+    PIPELINING: JSON.stringify(pipelining),
   };
   const config = writeConfigFile(join(here, 'solway.toml'), dir, blanks);
   copyKeys(keys, dir);

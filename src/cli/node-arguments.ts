@@ -32,12 +32,11 @@ function headersOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-function numberOf(option: keyof typeof numbers, text: string): number | null {
-  if (text === NONE && option !== 'pipelining') return null;
+function numberOf(option: keyof typeof numbers, text: string): NodeOptions[string] {
+  const word = option === 'pipelining' ? 'auto' : NONE;
+  if (text === word) return word === NONE ? null : word;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new ArgumentsError(
-    `--${option} must be a whole number such as 10${option === 'pipelining' ? '' : ', or none'}`,
-  );
+  throw new ArgumentsError(`--${option} must be a whole number such as 10, or ${word}`);
 }
 
 function optionsOf(values: NodeValues): NodeOptions {

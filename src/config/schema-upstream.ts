@@ -36,6 +36,7 @@ import {
   switchOrAuto,
   tableList,
   whole,
+  wholeOrAuto,
   wsUrl,
 } from './value-types.ts';
 
@@ -82,9 +83,9 @@ export const upstreamRows = {
     { example: '200' },
   ),
   pipelining: option(
-    whole(1, 16),
-    1,
-    'Maximum light reads sent over one connection without waiting for responses.',
+    wholeOrAuto(1, 16),
+    'auto',
+    'Maximum cheap reads in flight per connection to a node that responds promptly; "auto": 8.',
     { example: '4' },
   ),
 };

@@ -31,7 +31,9 @@ export interface NodeRequest {
   readonly method: string;
   /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
-  /** Whether the request may be pipelined: it must be fast and harmless to repeat. */
+  /** Whether the request is fast and harmless to repeat. */
+  readonly isLight: boolean;
+  /** Whether the request may be pipelined: it must also be cheap for the node, because others wait behind it. */
   readonly canPipeline: boolean;
   readonly acceptsStream: boolean;
   /**

@@ -4,6 +4,7 @@ import type { NodeRequest, PendingRequest } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
 import { Dialer } from './http-client/connection.ts';
 import { ConnectionPool } from './http-client/connection-pool.ts';
+import type { PipeliningOption } from './http-client/pipelining.ts';
 import { requestHead, serverNameOf } from './http-client/request-head.ts';
 import type { UpstreamLimits } from './limits.ts';
 import { requestBytes } from './request-body.ts';
@@ -25,8 +26,8 @@ export type NodeConfig = Readonly<{
   requestsPerSecond?: number | null;
   /** Absent or null: same as `requestsPerSecond`. */
   requestsBurst?: number | null;
-  /** Maximum pipelined reads per connection. Defaults to 1. */
-  pipelining?: number;
+  /** Maximum pipelined reads per connection. Default: `auto`. */
+  pipelining?: PipeliningOption;
 }>;
 
 export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;

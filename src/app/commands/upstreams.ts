@@ -17,7 +17,7 @@ export type NodeInput = Readonly<{
 }>;
 
 /** Node options by their names in the configuration file; null: no limit. */
-export type NodeOptions = Readonly<Record<string, number | null>>;
+export type NodeOptions = Readonly<Record<string, number | 'auto' | null>>;
 
 export type NodeChange = Readonly<{
   url: string | undefined;

@@ -23,7 +23,7 @@ Actions:
                       sent with every request; repeat as needed
     --requests-per-second N, --requests-burst N
                       rate limit and burst for requests to it (default: no limit)
-    --pipelining N    concurrent reads over one connection (default: 1)
+    --pipelining N    maximum concurrent reads over one connection, or auto (default)
     --force           add it even if the check fails
   change NODE         change an added node, with the options of add; omitted options keep their values.
                       Headers replace all headers; --ws off and --grpc off remove a feed; none removes a limit

@@ -10,6 +10,7 @@ import {
   RequestQueue,
   timeoutExchange,
 } from './http-request.ts';
+import { Pipelining, type PipeliningOption } from './pipelining.ts';
 
 /**
  * Connections to one node. Requests reuse the most recently used connection, so that the others become idle and
@@ -18,7 +19,7 @@ import {
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;
   readonly responseBudget: ByteBudget;
-  readonly pipelining: number;
+  readonly pipelining: Pipelining;
   streamsInFlight = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
@@ -32,13 +33,18 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
 
   /**
    * @param limits - read at each use, because a reload may change them.
-   * @param pipelining - maximum requests in flight per connection.
+   * @param pipelining - maximum requests in flight per connection; `auto`: 8.
    */
-  constructor(dialer: Dialer, limits: UpstreamLimits, responseBudget: ByteBudget, pipelining = 1) {
+  constructor(
+    dialer: Dialer,
+    limits: UpstreamLimits,
+    responseBudget: ByteBudget,
+    pipelining: PipeliningOption = 'auto',
+  ) {
     this.#dialer = dialer;
     this.limits = limits;
     this.responseBudget = responseBudget;
-    this.pipelining = pipelining;
+    this.pipelining = new Pipelining(pipelining);
   }
 
   get hasStreamSlot(): boolean {
@@ -53,17 +59,22 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   /** @param deadline - on the `performance.now()` clock; the timeout fires up to 20 ms later, never earlier. */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
+    request.canShare = nodeRequest.canPipeline && this.pipelining.limit > 1;
     if (this.#isClosed) {
       request.settle(connectionLost(false));
       return request;
     }
     if (!this.#sweeper.isBusy) this.#sweeper.start();
+    this.#dispatch(request, now);
+    return request;
+  }
+
+  #dispatch(request: HttpRequest, now: number): void {
     const connection = this.#waiting.first === null ? this.#connectionFor(request, now) : null;
     if (connection === null) {
       this.#waiting.push(request);
       this.#connect();
-    } else connection.send(request);
-    return request;
+    } else connection.send(request, now);
   }
 
   close(): void {
@@ -87,7 +98,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     let next = this.#waiting.first;
     while (next !== null && connection.accepts(next, now)) {
       this.#waiting.remove(next);
-      connection.send(next);
+      connection.send(next, now);
       next = this.#waiting.first;
     }
     if (connection.requests.length === 0) this.#idle.push(connection);
@@ -97,6 +108,17 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (this.#unflushed.includes(connection)) return;
     if (this.#unflushed.length === 0) setImmediate(flushAll, this.#unflushed);
     this.#unflushed.push(connection);
+  }
+
+  resend(request: HttpRequest): void {
+    if (this.#isClosed) {
+      request.settle(connectionLost(request.isSent));
+      return;
+    }
+    request.canShare = false;
+    request.isSent = false;
+    request.holder = this;
+    this.#dispatch(request, performance.now());
   }
 
   onClose(connection: Connection, wasOpen: boolean): void {
@@ -111,24 +133,14 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   #connectionFor(request: HttpRequest, now: number): Connection | null {
-    const canShare = this.pipelining > 1 && request.nodeRequest.canPipeline;
-    const shared = canShare ? this.#unflushed.at(-1) : undefined;
+    const shared = request.canShare ? this.#unflushed.at(-1) : undefined;
     if (shared !== undefined && shared.requests.length > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
       // The connection was idle for too long.
       idle.close();
     }
-    return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
-  }
-
-  #leastBusyFor(request: HttpRequest, now: number): Connection | null {
-    let least: Connection | null = null;
-    for (const connection of this.#connections) {
-      const isLess = least === null || connection.requests.length < least.requests.length;
-      if (isLess && connection.accepts(request, now)) least = connection;
-    }
-    return least;
+    return null;
   }
 
   #connect(): void {
@@ -184,7 +196,9 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
 }
 
 function flushAll(connections: Connection[]): void {
-  for (const connection of connections.splice(0)) connection.flush();
+  const now = performance.now();
+  for (const connection of connections) connection.flush(now);
+  connections.length = 0;
 }
 
 function removeFrom(list: Connection[], connection: Connection): void {

@@ -20,13 +20,20 @@ import {
   tooLarge,
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
+import type { Pipelining } from './pipelining.ts';
 
 /** How long to wait for the response to an aborted request, so that its connection can be reused. */
 const LINGER_MS = 500;
 
+/**
+ * Sweeps, 20 ms apart, after which a response is late for the requests behind it. Counted instead of timed, so that
+ * delays of this process are not taken for delays of the node.
+ */
+const LATE_SWEEPS = 10;
+
 export interface ConnectionContext extends StreamingContext {
   readonly limits: UpstreamLimits;
-  readonly pipelining: number;
+  readonly pipelining: Pipelining;
   /** Memory budget for buffered bodies, shared by all nodes. */
   readonly responseBudget: ByteBudget;
   /** @param now - `performance.now()`, here and below. */
@@ -34,6 +41,8 @@ export interface ConnectionContext extends StreamingContext {
   onAvailable(connection: Connection, now: number): void;
   /** The connection has unsent requests: `flush` sends all of them together. */
   onFlushNeeded(connection: Connection): void;
+  /** The request is safe to repeat and got no response, because of another request on its connection. */
+  resend(request: HttpRequest): void;
   /** Called once. @param wasOpen - false if the connection could not be opened. */
   onClose(connection: Connection, wasOpen: boolean): void;
   readonly hasCapacity: boolean;
@@ -49,6 +58,13 @@ export class Connection implements RequestHolder, StreamingConnection {
   /** Deadline for opening the connection, later for its next request; on the `performance.now()` clock. */
   #waitsUntil: number;
   #isSuspect = false;
+  /** Time when the requests in flight were sent, if none was in flight before. */
+  #sentAt = 0;
+  /** Responses to these requests so far, and latency of the first. */
+  #received = 0;
+  #firstMs = 0;
+  /** Sweeps since the last response. */
+  #sweeps = 0;
 
   constructor(context: ConnectionContext, dialer: Dialer, now: number) {
     this.#context = context;
@@ -66,40 +82,36 @@ export class Connection implements RequestHolder, StreamingConnection {
     return this.#state === 'open' && this.requests.first !== null && !this.#hasWaiting(null);
   }
 
-  accepts({ nodeRequest }: HttpRequest, now: number): boolean {
+  accepts({ canShare }: HttpRequest, now: number): boolean {
     const { first, length } = this.requests;
     if (this.#state !== 'open' || this.#isSuspect) return false;
     if (first === null) return now < this.#waitsUntil;
-    if (first.isSettled) return false;
-    return (
-      nodeRequest.canPipeline &&
-      first.nodeRequest.canPipeline &&
-      length < this.#context.pipelining &&
-      this.streamer.bodyListener === null
-    );
+    return canShare && first.canShare && !first.isSent && length < this.#context.pipelining.limit;
   }
 
-  send(request: HttpRequest): void {
+  send(request: HttpRequest, now: number): void {
     request.holder = this;
     this.requests.push(request);
-    if (this.#context.pipelining > 1) this.#context.onFlushNeeded(this);
-    else {
-      request.isSent = true;
-      this.#socket.write(request.bytes);
-    }
+    const isFull = this.requests.length >= this.#context.pipelining.limit;
+    if (request.canShare && !isFull) this.#context.onFlushNeeded(this);
+    else this.flush(now);
   }
 
-  flush(): void {
-    if (this.#state !== 'open') return;
-    const unsent: Buffer[] = [];
-    for (let request = this.requests.first; request !== null; request = request.next) {
-      if (!request.isSent) unsent.push(request.bytes);
-      request.isSent = true;
+  /** Sends all unsent requests in one write. */
+  flush(now: number): void {
+    const { first } = this.requests;
+    if (this.#state !== 'open' || first === null) return;
+    if (!first.isSent) {
+      this.#sentAt = now;
+      this.#received = 0;
+      this.#sweeps = 0;
     }
-    if (unsent.length > 0) this.#socket.write(unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent));
+    const unsent = this.requests.takeUnsent();
+    if (unsent !== null) this.#socket.write(unsent);
   }
 
   sweep(now: number): void {
+    if (this.requests.length > 1 && ++this.#sweeps === LATE_SWEEPS) this.#onLate();
     if (this.isLingering) this.#endLingering(now);
     else if (this.requests.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil) this.close();
@@ -112,11 +124,11 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#socket.destroy();
     this.#reader.free();
     this.#context.onClose(this, wasOpen);
-    let bodyListener = this.streamer.end();
-    for (let request = this.requests.shift(); request !== null; request = this.requests.shift()) {
-      notifyFailed(request, bodyListener, connectionLost(request.isSent));
-      bodyListener = null;
-    }
+    const bodyListener = this.streamer.end();
+    const lost = this.requests.shift();
+    if (this.requests.first !== null) this.#context.pipelining.onFault(performance.now());
+    if (lost !== null) notifyFailed(lost, bodyListener, connectionLost(lost.isSent));
+    this.#resendAll();
   }
 
   onOpen(): void {
@@ -130,6 +142,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   /** @param bytes - valid only until this method returns, unless they are in a buffer from `readBuffer`. */
   onData(bytes: Buffer, length: number): void {
     let at = 0;
+    const now = performance.now();
     try {
       while (at < length && this.#state === 'open') {
         const request = this.requests.first;
@@ -144,7 +157,7 @@ export class Connection implements RequestHolder, StreamingConnection {
           this.streamer.consume(request);
           return;
         }
-        if (this.#reader.readState === 'complete') this.#onResponseComplete(request, at < length);
+        if (this.#reader.readState === 'complete') this.#onResponseComplete(request, at < length, now);
         else this.#onInvalidResponse(request);
       }
     } catch {
@@ -173,7 +186,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#reader.finish();
     const request = this.requests.first;
     if (request?.isSent === true && this.#reader.readState === 'complete')
-      this.#onResponseComplete(request, false);
+      this.#onResponseComplete(request, false, performance.now());
     else if (request?.isSent === true && this.#reader.readState !== 'more') this.#onInvalidResponse(request);
   }
 
@@ -184,7 +197,8 @@ export class Connection implements RequestHolder, StreamingConnection {
     else this.close();
   }
 
-  #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
+  /** @param now - time of the read, which is the same for all responses that arrived together. */
+  #onResponseComplete(request: HttpRequest, moreFollows: boolean, now: number): void {
     const reader = this.#reader;
     const { keepAlive, keepAliveMs, status, retryAfter } = reader;
     const bodyListener = this.streamer.bodyListener === null ? null : this.streamer.end();
@@ -193,11 +207,16 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.requests.remove(request);
     request.holder = detachedHolder;
     const isAlone = this.requests.first === null;
-    if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows)) this.close();
+    this.#measure(request, isAlone, now);
+    if (!keepAlive) this.#resendAll();
+    // With other requests in flight, the unwritten bytes may be theirs.
+    if (!keepAlive || (isAlone && (moreFollows || this.#socket.writableLength > 0))) this.close();
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })
         : endStream(request, bodyListener, body);
+    if (!isValid && !isAlone) this.#context.pipelining.onFault(now);
+    if (!isValid) this.#resendAll();
     if (this.#state === 'closed') return;
     const { idleTimeoutMs } = this.#context.limits;
     const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
@@ -205,16 +224,39 @@ export class Connection implements RequestHolder, StreamingConnection {
       this.close();
       return;
     }
-    const now = performance.now();
     this.#waitsUntil = now + idleMs;
     this.#context.onAvailable(this, now);
+  }
+
+  #measure({ nodeRequest }: HttpRequest, isLast: boolean, now: number): void {
+    this.#sweeps = 0;
+    if (this.#received++ === 0) this.#firstMs = now - this.#sentAt;
+    if (!isLast || !nodeRequest.canPipeline) return;
+    const spreadMs = now - this.#sentAt - this.#firstMs;
+    this.#context.pipelining.onBatch(this.#received, this.#firstMs, spreadMs, now);
+  }
+
+  /** Requests behind the first one are sent again; their responses on this connection are discarded. */
+  #onLate(): void {
+    this.#context.pipelining.onLate();
+    const first = this.requests.shift() as HttpRequest;
+    const discarded: HttpRequest[] = [];
+    for (let request = this.requests.first; request !== null; request = request.next)
+      discarded.push(request.discarded(detachedHolder));
+    this.#resendAll();
+    for (const request of [first, ...discarded]) this.requests.push(request);
+  }
+
+  #resendAll(): void {
+    for (let request = this.requests.shift(); request !== null; request = this.requests.shift())
+      if (!request.isSettled) this.#context.resend(request);
   }
 
   /** Whether to wait for the response to an aborted request, so that the connection can be reused. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&
-      nodeRequest.canPipeline &&
+      nodeRequest.isLight &&
       this.streamer.bodyListener === null &&
       !this.#reader.isInBody &&
       this.#context.hasCapacity
@@ -245,7 +287,10 @@ export class Connection implements RequestHolder, StreamingConnection {
       this.requests.remove(request);
       request.holder = detachedHolder;
     }
-    if (isBlocking) this.close();
+    if (isBlocking) {
+      this.#resendAll();
+      this.close();
+    }
     notifyFailed(request, bodyListener, exchange);
     if (this.#state === 'open' && this.requests.first === null)
       this.#context.onAvailable(this, performance.now());

@@ -17,6 +17,8 @@ export class HttpRequest implements PendingRequest {
   holder: RequestHolder;
   /** The node may have read the request. */
   isSent = false;
+  /** Whether the request may share a connection with other requests in flight. */
+  canShare = false;
   isStreamOffered = false;
   isSettled = false;
   /** Links used by RequestQueue. */
@@ -36,6 +38,14 @@ export class HttpRequest implements PendingRequest {
 
   expire(): void {
     this.deadline = Math.min(this.deadline, performance.now());
+  }
+
+  /** @returns a stand-in for this request on a connection, whose response is discarded. */
+  discarded(holder: RequestHolder): HttpRequest {
+    const request = new HttpRequest(this.bytes, this.deadline, this.nodeRequest, holder);
+    request.isSent = true;
+    request.isSettled = true;
+    return request;
   }
 
   settle(exchange: Exchange): boolean {
@@ -63,6 +73,21 @@ export class RequestQueue {
     const { first } = this;
     if (first !== null) this.remove(first);
     return first;
+  }
+
+  /** @returns the bytes of all unsent requests, which count as sent from now on; null if there are none. */
+  takeUnsent(): Buffer | null {
+    const { first } = this;
+    if (first !== null && !first.isSent && first.next === null) {
+      first.isSent = true;
+      return first.bytes;
+    }
+    const unsent: Buffer[] = [];
+    for (let request = first; request !== null; request = request.next) {
+      if (!request.isSent) unsent.push(request.bytes);
+      request.isSent = true;
+    }
+    return unsent.length === 0 ? null : Buffer.concat(unsent);
   }
 
   remove(request: HttpRequest): void {

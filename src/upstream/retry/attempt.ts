@@ -54,6 +54,7 @@ class Attempt implements NodeRequest, StreamListener {
   readonly id: number;
   readonly method: string;
   readonly params: Buffer | null;
+  readonly isLight: boolean;
   readonly canPipeline: boolean;
   readonly #row: MethodRow;
   readonly #node: UpstreamNode;
@@ -61,11 +62,12 @@ class Attempt implements NodeRequest, StreamListener {
   readonly #startedAt: number;
 
   constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
-    const { hasEffect, mayUseWholeTimeout } = methodTraits[row.kind];
+    const { hasEffect, hedged, mayUseWholeTimeout } = methodTraits[row.kind];
     this.id = nextRequestId();
     this.method = method;
     this.params = params;
-    this.canPipeline = !hasEffect && !mayUseWholeTimeout;
+    this.isLight = !hasEffect && !mayUseWholeTimeout;
+    this.canPipeline = hedged && row.credits === 1;
     this.#row = row;
     this.#node = node;
     this.#listener = listener;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import { attempt } from '../../../src/upstream/retry/attempt.ts';
@@ -9,6 +9,7 @@ import {
   envelope,
   http,
   type RawNode,
+  type RawRequest,
   type RawScript,
   responding,
   startRaw,
@@ -183,74 +184,134 @@ describe('aborted light read', () => {
   });
 });
 
-describe('pipelined requests', () => {
-  it('are sent before the first response and answered in order', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
-    const pending = Array.from({ length: 6 }, () => outcomeText(node));
-    await until(() => raw.requests.length === 4);
-    raw.become(({ socket, id }) => socket.write(http(envelope(id, String(id)))));
-    const [first, second, third, fourth] = raw.requests;
-    const socket = raw.sockets[0]!;
-    const bytes = [first, second, third, fourth]
-      .map((one) => http(envelope(one!.id, String(one!.id))))
-      .join('');
-    // Split within the second response.
-    socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
-    expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
-    expect(raw.sockets).toHaveLength(1);
+describe('pipelining', () => {
+  const CONCURRENT = 16;
+  let pending: readonly Promise<string>[] = [];
+
+  /** Sends requests of these methods in one turn. @returns them by connection, without responses. */
+  async function hold(methods: readonly string[] = Array(CONCURRENT).fill('getBalance')) {
+    const from = raw.requests.length;
+    raw.become(unresponsive);
+    pending = methods.map((method) => outcomeText(node, 20_000, method));
+    await until(() => raw.requests.length === from + methods.length);
+    return [...Map.groupBy(raw.requests.slice(from), ({ connection }) => connection).values()];
+  }
+
+  async function finish(groups: readonly RawRequest[][]): Promise<string[]> {
+    raw.become(responding);
+    for (const request of groups.flat()) responding(request);
+    return Promise.all(pending);
+  }
+
+  const largest = (groups: readonly RawRequest[][]): number =>
+    Math.max(...groups.map(({ length }) => length));
+
+  /** Responds promptly until requests share connections. */
+  async function holdShared(): Promise<RawRequest[][]> {
+    for (;;) {
+      const groups = await hold();
+      if (largest(groups) > 1) return groups;
+      await finish(groups);
+    }
+  }
+
+  beforeEach(() => open(unresponsive));
+
+  it('starts with one request per connection and proceeds to at most eight', async () => {
+    const groups = await hold();
+    expect(largest(groups)).toBe(1);
+    await finish(groups);
+    const shared = await holdShared();
+    expect(largest(shared)).toBe(2);
+    expect(await finish(shared)).toEqual(Array(CONCURRENT).fill('7'));
+    for (let round = 0; round < 300; round++) {
+      const more = await hold();
+      expect(largest(more)).toBeLessThanOrEqual(8);
+      await finish(more);
+    }
   });
 
-  it('are never combined with writes', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 8 });
-    const read = outcomeText(node);
-    const sent = outcomeText(node, 20_000, 'sendTransaction');
-    const readAfter = outcomeText(node);
-    await until(() => raw.requests.length === 1);
-    responding(raw.requests[0]!);
-    await until(() => raw.requests.length === 2);
-    expect(raw.requests[1]!.body).toContain('sendTransaction');
-    await read;
-    responding(raw.requests[1]!);
-    await until(() => raw.requests.length === 3);
-    responding(raw.requests[2]!);
-    expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
+  it('assigns responses in order, however they are split', async () => {
+    const groups = await holdShared();
+    for (const group of groups) {
+      const bytes = group.map(({ id }) => http(envelope(id, String(id)))).join('');
+      const { socket } = group[0]!;
+      socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
+    }
+    const ids = raw.requests.slice(-CONCURRENT).map(({ id }) => String(id));
+    expect((await Promise.all(pending)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('fail together as possibly read when the connection closes', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
-    const pending = Array.from({ length: 4 }, () => outcomeText(node));
-    await until(() => raw.requests.length === 4);
-    responding(raw.requests[0]!);
-    raw.sockets[0]!.end();
-    expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
-  });
-
-  it('continue when one is aborted; its response is discarded', async () => {
-    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
+  it('discards the response to an aborted request', async () => {
+    await finish(await holdShared());
+    const from = raw.requests.length;
+    raw.become(unresponsive);
     const controller = new AbortController();
     const aborted = attempt(node, call(), 20_000, controller.signal);
-    const reused = outcomeText(node);
-    await until(() => raw.requests.length === 2);
+    const others = calls(3);
+    await until(() => raw.requests.length === from + 4);
     controller.abort();
     expect((await aborted).outcome.kind).toBe('aborted');
-    for (const request of raw.requests) responding(request);
-    expect(await reused).toBe('7');
-    raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(1);
+    for (const request of raw.requests.slice(from)) responding(request);
+    expect(await Promise.all(others)).toEqual(Array(3).fill('7'));
   });
 
-  it('are not added to a connection with a timed-out request', async () => {
-    await open(responding, { connectionsMax: 2 }, { pipelining: 4 });
-    await outcomeText(node);
-    raw.become(unresponsive);
-    const late = outcomeText(node, 400);
-    const patient = outcomeText(node);
-    expect(await late).toBe('sent, late');
+  it('sends nothing behind requests of an earlier turn', async () => {
+    await node.close();
+    node = nodeAt(raw.url, { connectionsMax: 1 });
+    const turn: RawRequest[] = [];
+    let largestTurn = 0;
+    const respondToTurn = (): void => {
+      largestTurn = Math.max(largestTurn, turn.length);
+      turn.splice(0).forEach(responding);
+    };
+    raw.become((request) => turn.push(request) === 1 && setImmediate(respondToTurn));
+    while (largestTurn < 4) await Promise.all(calls(4));
+    const [[first, second] = []] = await hold(['getBalance', 'getBalance']);
+    const next = outcomeText(node);
+    const sent = raw.requests.length;
     raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
-    for (const request of raw.requests.slice(1, 3)) responding(request);
-    expect(await patient).toBe('7');
+    responding(first!);
+    await pending[0];
+    // Connecting takes longer than sending over an open connection.
+    const other = nodeAt(raw.url);
+    await outcomeText(other);
+    other.close();
+    expect(raw.requests.length).toBe(sent + 1);
+    responding(second!);
+    expect(await Promise.all([...pending, next])).toEqual(['7', '7', '7']);
+  });
+
+  it.each([
+    ...['sendTransaction', 'requestAirdrop', 'simulateTransaction'],
+    ...['getProgramAccounts', 'getBlock', 'noSuchMethod'],
+  ])('never lets %s share a connection', async (method) => {
+    await finish(await holdShared());
+    for (const group of await hold([method, 'getBalance', method, method, 'getBalance', method]))
+      expect(group.length === 1 || group.every(({ body }) => body.includes('getBalance'))).toBe(true);
+  });
+
+  it('sends requests behind a stalled one elsewhere, and stops sharing', async () => {
+    const groups = await holdShared();
+    raw.become(responding);
+    let responses = 0;
+    for (const one of pending) void one.then(() => responses++);
+    await until(() => responses === CONCURRENT - groups.length);
+    expect(await finish(groups)).toEqual(Array(CONCURRENT).fill('7'));
+    expect(node.inFlight).toBe(0);
+    expect(largest(await hold())).toBe(1);
+  });
+
+  it.each<[string, string, (group: RawRequest[]) => void]>([
+    ['loses a shared connection', 'sent, lost', ([first]) => first!.socket.destroy()],
+    ['responds out of order', 'invalid', (group) => group.toReversed().forEach(responding)],
+  ])('stops sharing when the node %s; only the first request fails', async (_name, failure, fail) => {
+    const groups = await holdShared();
+    raw.become(responding);
+    const failing = groups.filter(({ length }) => length > 1);
+    for (const group of groups) failing.includes(group) ? fail(group) : responding(group[0]!);
+    const failed = (await Promise.all(pending)).filter((text) => text !== '7');
+    expect(failed).toEqual(failing.map(() => failure));
+    expect(largest(await hold())).toBe(1);
   });
 });

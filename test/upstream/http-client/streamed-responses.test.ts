@@ -215,8 +215,14 @@ const throws = (): never => {
 };
 
 function sendBroken(broken: Partial<NodeRequest>): void {
-  const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
-  const request = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
+  const same = { id: 1, method: 'getBlock', params: null, isLight: false, canPipeline: false };
+  const request = {
+    ...same,
+    acceptsStream: false,
+    onExchange: () => true,
+    onStreamStart: () => null,
+    ...broken,
+  };
   const now = performance.now();
   node.send(request, now + PATIENCE_MS, now);
 }
