@@ -145,12 +145,6 @@ describe('cached responses', () => {
     expect(second).toBe(first);
   });
 
-  it('need no key if the method is cached only with an option that is absent', () => {
-    const { memory, keys } = stage();
-    expect(memory.keyFor(callOf('getSignaturesForAddress', ['a', { limit: 5 }]))).toBeNull();
-    expect(keys.size).toBe(0);
-  });
-
   it('are dropped when the chain restarts', () => {
     const { slots, reaches } = stage();
     slots.set('finalized', 10_000);
