@@ -8,10 +8,10 @@ import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { defaultCacheTtls as ttls } from '../upstream/middleware/cache-policy.ts';
 import { callKeyLimits } from '../upstream/middleware/call-key.ts';
-import { redisCacheLimits } from '../upstream/middleware/redis-cache.ts';
 import { coalescerLimits } from '../upstream/middleware/request-coalescer.ts';
 import { memoryCacheLimits } from '../upstream/middleware/response-cache.ts';
 import { SLOT_CACHE_FRESH_MS } from '../upstream/middleware/slot-cache.ts';
+import { storeCacheLimits } from '../upstream/middleware/store-cache.ts';
 import { offChainLimits, offChainRules } from '../upstream/off-chain/limits.ts';
 import { deshredLimits, shredLimits } from '../upstream/shreds/shreds-config.ts';
 import { submitLimits } from '../upstream/submit/limits.ts';
@@ -171,6 +171,11 @@ export const cache = section(
     coalesce: option(onOff, true, 'Send identical concurrent calls once.'),
     slot_cache: option(onOff, true, 'Answer getHealth and getSlot from recently observed slots.'),
     max_bytes: limit(whole(MIB, 64 * GIB), 'Maximum memory of the cache.'),
+    disk_max_bytes: option(
+      whole(0, 1_024 * GIB),
+      GIB,
+      'Maximum size of data_dir/finalized.cache, with finalized transactions of REST requests; 0: none.',
+    ),
     redis_url: option(redisUrl, null, 'Shared cache, with an eviction policy; not the server of [shared].', {
       secret: true,
       example: '"redis://host:6379"',
@@ -184,9 +189,9 @@ export const cache = section(
     ...memoryCacheLimits,
     ...callKeyLimits,
     ...coalescerLimits,
-    redisWaitMs: redisCacheLimits.waitMs,
-    redisBackoffMs: redisCacheLimits.backoffMs,
-    redisAnswerMaxBytes: redisCacheLimits.answerMaxBytes,
+    redisWaitMs: storeCacheLimits.waitMs,
+    redisBackoffMs: storeCacheLimits.backoffMs,
+    redisAnswerMaxBytes: storeCacheLimits.answerMaxBytes,
     redisPendingMaxBytes: 32 * MIB,
   },
 );

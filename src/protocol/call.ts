@@ -39,6 +39,8 @@ export type Call = Readonly<{
   trace?: CallTrace | null;
   /** Minimum slots for the caller's session. */
   minSlot?: MinSlot | null;
+  /** Whether the response may be cached on disk. */
+  usesDisk?: boolean;
 }>;
 
 export type RpcResponse = Readonly<{

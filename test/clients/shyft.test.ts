@@ -111,13 +111,14 @@ describe('the client’s wallet', () => {
     expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.25);
   });
 
-  it('reads all tokens with their metadata, and a single one', async () => {
+  it('reads a single token with its metadata, and all', async () => {
     const held = { address: token, balance: 12.345678, associated_account: numbered(2, 4) };
     const info = { name: 'Solway Test', symbol: 'SLWT', image: `${folder}/token.png` };
-    const all = await shyft.wallet.getAllTokenBalance({ wallet: saver });
-    expect(all).toEqual([{ ...held, info: { ...info, decimals: 6 }, isFrozen: false }]);
     const one = await shyft.wallet.getTokenBalance({ wallet: saver, token });
     expect(one).toEqual({ ...held, info, isFrozen: false });
+    const all = await shyft.wallet.getAllTokenBalance({ wallet: saver });
+    const more = { isFrozen: false, is_image_loading: false };
+    expect(all).toEqual([{ ...held, info: { ...info, decimals: 6 }, ...more }]);
   });
 
   it('reads domains and the main domain of a wallet', async () => {

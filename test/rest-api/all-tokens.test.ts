@@ -49,6 +49,7 @@ type Token = {
   associated_account: string;
   info: { name: string; symbol: string; image: string; decimals: number };
   isFrozen: boolean;
+  is_image_loading: boolean;
 };
 
 const listed = listing({
@@ -81,6 +82,7 @@ describe('wallet/all_tokens', () => {
       associated_account: numbered(2, 7),
       info: { name: 'Token 7', symbol: 'TKN', image: imageOf(7), decimals: 6 },
       isFrozen: false,
+      is_image_loading: false,
     });
     const mints = Array.from({ length: 250 }, (_, n) => numbered(1, n));
     expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
@@ -99,6 +101,14 @@ describe('wallet/all_tokens', () => {
       ...{ balance: 1.5, info: { name: 'Wrapped SOL', symbol: 'SOL', decimals: 9 } },
     });
     expect(documents.reads()).toEqual([documentOf(PLAIN)]);
+  });
+
+  it('does not wait for images, and says which are still loading', async () => {
+    documents.loading.add(documentOf(PLAIN));
+    const tokens = await tokensOf(MIXED);
+    documents.loading.clear();
+    const loading = [LISTED, PLAIN, NAMELESS].map((n) => tokens.get(numbered(1, n))?.[0]?.is_image_loading);
+    expect(loading).toEqual([false, true, false]);
   });
 
   it('fails on a malformed node response', async () => {

@@ -114,16 +114,23 @@ export function coreAsset(at: Address, owner: Address, uri: string): AccountEntr
 export class Documents implements NftOffChain {
   readonly #reads: string[] = [];
   readonly forgotten: string[] = [];
+  /** Fetches of these never end. */
+  readonly loading = new Set<string>();
   readonly #documents: ReadonlyMap<string, JsonValue>;
 
   constructor(documents: { readonly [uri: string]: JsonValue } = {}) {
     this.#documents = new Map(Object.entries(documents));
   }
 
-  async read(uris: Iterable<string>): Promise<ReadonlyMap<string, JsonValue>> {
+  async read(uris: Iterable<string>, signal: AbortSignal | null): Promise<ReadonlyMap<string, JsonValue>> {
     const wanted = [...uris];
     this.#reads.push(...wanted);
-    return new Map([...this.#documents].filter(([uri]) => wanted.includes(uri)));
+    if (signal !== null && wanted.some((uri) => this.loading.has(uri))) throw new Error('waits for a fetch');
+    return new Map([...this.#documents].filter(([uri]) => wanted.includes(uri) && !this.loading.has(uri)));
+  }
+
+  isLoading(uri: string): boolean {
+    return this.loading.has(uri);
   }
 
   forget(uri: string): void {

@@ -50,6 +50,8 @@ const actual = async (fields: { [name: string]: JsonValue } = {}): Promise<Parse
 const names = (transactions: readonly Parsed[]): string[] =>
   transactions.map((one) => one.signatures[0] ?? '');
 
+const listed = (signature: string): JsonValue => ({ signature, blockTime: null });
+
 /** Makes calls fail or return null a number of times. */
 const failingTimes =
   (times: number, trouble: (signature: string) => Promise<JsonValue> | undefined): Answering =>
@@ -74,6 +76,19 @@ describe('transaction/history', () => {
     expect(names(await actual({ ...before, tx_num: 4 }))).toEqual(signatures.slice(4, 8));
     expect(names(await actual(until))).toEqual(signatures.slice(0, 6));
     expect(names(await actual({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
+  });
+
+  it.each([
+    ['finalized', 1, () => Promise.resolve(signatures.slice(4, 8).map(listed))],
+    ['absent', 2, () => Promise.resolve([])],
+    ['unknown', 2, () => Promise.reject(new NodeRejection({ code: -32020, message: 'no' }))],
+  ])('lists the page below a transaction that is %s at finalized', async (_what, lists, finalized) => {
+    caller.answering = ({ method, params }) =>
+      method === 'getSignaturesForAddress' && JSON.stringify(params).includes('"finalized"')
+        ? finalized()
+        : undefined;
+    expect(names(await actual({ before: signatures[3]!, tx_num: 4 }))).toEqual(signatures.slice(4, 8));
+    expect(caller.counts()).toMatchObject({ getSignaturesForAddress: lists });
   });
 
   it.each([{ before: NOBODYS }, { until: NOBODYS }])('returns 404 for %j', async (end) => {

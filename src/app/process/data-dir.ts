@@ -7,6 +7,8 @@ export const databaseFile = (dataDir: string): string => join(dataDir, 'solway.d
 
 export const ledgerDir = (dataDir: string): string => join(dataDir, 'ledger');
 
+export const finalizedCacheFile = (dataDir: string): string => join(dataDir, 'finalized.cache');
+
 export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 
 /** Each worker has its own folder for fetched documents. */

@@ -3,16 +3,17 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { pick } from '../../config/option.ts';
 import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
-import type { Network, RpcDispatcher } from '../../protocol/call.ts';
+import type { Call, Network, RpcDispatcher } from '../../protocol/call.ts';
+import { methods } from '../../protocol/methods.ts';
 import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
 import type { CacheTtls } from '../../upstream/middleware/cache-policy.ts';
 import { type CallKeyLimits, CallKeys } from '../../upstream/middleware/call-key.ts';
+import { DiskStore, diskStoreLimits } from '../../upstream/middleware/disk-store.ts';
 import {
   MonotonicReads,
   type MonotonicReadsLimits,
   monotonicReadsLimits,
 } from '../../upstream/middleware/monotonic-reads.ts';
-import { RedisCache, type RedisCacheLimits } from '../../upstream/middleware/redis-cache.ts';
 import { type CoalescerLimits, RequestCoalescer } from '../../upstream/middleware/request-coalescer.ts';
 import {
   MemoryCache,
@@ -21,12 +22,14 @@ import {
 } from '../../upstream/middleware/response-cache.ts';
 import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
 import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
+import { StoreCache, type StoreCacheLimits } from '../../upstream/middleware/store-cache.ts';
 import { UpstreamNode } from '../../upstream/node.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
 import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 import { logStateChange } from '../log-state-change.ts';
+import { finalizedCacheFile } from '../process/data-dir.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
   // Passes the live section itself: nodes read their limits at each use, so a reload takes effect.
@@ -46,6 +49,9 @@ export const openTransactionSubmitter = (
   });
 
 type Counters = Readonly<Record<string, () => number>>;
+
+/** Not pages of signatures: a node with gaps in its history returns full pages too, which must not stay forever. */
+const isForDisk = ({ usesDisk, row }: Call): boolean => usesDisk === true && row === methods.getTransaction;
 
 type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
@@ -68,8 +74,24 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
   });
 }
 
+/** Not with the embedded ledger alone, which has its transactions on the same disk. */
+function openDiskStore(
+  { cache, dataDir }: Configuration,
+  isLocalnetOnly: boolean,
+  log: Logger,
+): DiskStore | null {
+  if (!cache.enabled || cache.diskMaxBytes === 0 || isLocalnetOnly) return null;
+  const path = finalizedCacheFile(dataDir);
+  return new DiskStore(path, cache.diskMaxBytes, (error) =>
+    log.warn({ err: error, path }, 'Transactions are not cached on disk: the file cannot be opened'),
+  );
+}
+
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
+
+/** Much longer than a read takes, so that a busy process does not mistake the disk for a slow one. */
+const DISK_WAIT_MS = 1_000;
 
 const limitsOf = ({ cache, sessions }: Configuration) => ({
   keys: pick(cache, ['paramsMaxBytes', 'keysMax', 'keysMaxBytes']) satisfies CallKeyLimits,
@@ -78,7 +100,11 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
     waitMs: cache.redisWaitMs,
     backoffMs: cache.redisBackoffMs,
     answerMaxBytes: cache.redisAnswerMaxBytes,
-  } satisfies RedisCacheLimits,
+  } satisfies StoreCacheLimits,
+  disk: {
+    waitMs: DISK_WAIT_MS,
+    answerMaxBytes: diskStoreLimits.responseMaxBytes,
+  } satisfies Partial<StoreCacheLimits>,
   coalescing: {
     callsMax: cache.callsMax,
     waitingMax: cache.coalesce ? cache.waitingMax : 0,
@@ -109,6 +135,8 @@ export function openUpstreamMiddleware({
   const memory = new MemoryCache({ keys, slots, limits: limits.memory, ttls });
   const { roots } = memory;
   const store = openRedis(configuration, log);
+  const disk = openDiskStore(configuration, isLocalnetOnly, log);
+  const shared = { keys, counts, roots, ttls };
   let coalescer: RequestCoalescer | null = null;
   const coalesce: Middleware = (next) => {
     const listener = cache.enabled ? memory : null;
@@ -123,7 +151,10 @@ export function openUpstreamMiddleware({
       : null,
     cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
-    store && ((next) => new RedisCache(next, { store, keys, counts, roots, ttls, limits: limits.redis })),
+    disk &&
+      ((next) =>
+        new StoreCache(next, { ...shared, store: disk, limits: limits.disk, isStorable: isForDisk })),
+    store && ((next) => new StoreCache(next, { ...shared, store, limits: limits.redis })),
   )(submitter);
   return {
     source,
@@ -135,7 +166,10 @@ export function openUpstreamMiddleware({
       waiting: () => coalescer?.waiting ?? 0,
     },
     evictions: () => memory.evictions,
-    stop: () => store?.stop(),
+    async stop() {
+      store?.stop();
+      await disk?.close();
+    },
   };
 }
 

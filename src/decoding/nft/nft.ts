@@ -67,6 +67,11 @@ export interface NftDas {
 }
 
 export interface NftOffChain {
-  /** Returns the documents that arrive in time. Concurrent reads of a URI share one fetch. Never rejects. */
-  read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
+  /**
+   * Returns the documents that arrive in time. Concurrent reads of a URI share one fetch. Never rejects.
+   * @param signal - null: returns what is cached, and loads the rest in the background.
+   */
+  read(uris: Iterable<string>, signal: AbortSignal | null): Promise<ReadonlyMap<string, JsonValue>>;
+  /** Whether a later read may return a document that a read did not return. */
+  isLoading(uri: string): boolean;
 }

@@ -76,7 +76,7 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
 /** `is_loaded_metadata` is false for NFTs whose document misses the deadline. */
 export async function withOffChain(
   nfts: readonly FoundNft[],
-  offChain: NftOffChain,
+  offChain: Pick<NftOffChain, 'read'>,
   signal: AbortSignal,
 ): Promise<Nft[]> {
   const uris = nfts

@@ -23,7 +23,7 @@ function documents(at: { [uri: string]: JsonValue } = {}) {
     requested.push(...uris);
     return new Map(Object.entries(at));
   };
-  return { requested, read };
+  return { requested, read, isLoading: () => false };
 }
 
 async function named(fields: Partial<OnChainNft>, document?: JsonValue) {
@@ -67,10 +67,12 @@ describe('token image', () => {
       ),
       metadata: metadataOf({ metadataUri: `https://example.org/${n}` }),
     }));
-    const offChain = documents();
+    const offChain = { ...documents(), isLoading: () => true };
     const names = await findNames(tokens, { tokenList: noTokenList, offChain }, signal);
     expect(names.size).toBe(tokens.length);
     expect(offChain.requested).toHaveLength(namingLimits.documentsMax);
+    const loading = [...names.values()].filter(({ isLoading }) => isLoading === true);
+    expect(loading).toHaveLength(namingLimits.documentsMax);
   });
 });
 

@@ -7,7 +7,8 @@ import { readNftContent } from '../nft/nft-content.ts';
 import type { ListedToken, TokenList } from './token-list.ts';
 import type { TokenMint } from './token-mint.ts';
 
-export type TokenName = ListedToken;
+/** `isLoading`: the image is still being loaded. */
+export type TokenName = ListedToken & Readonly<{ isLoading?: boolean }>;
 
 export type NameSources = Readonly<{ tokenList: TokenList; offChain: NftOffChain }>;
 
@@ -57,21 +58,23 @@ function imageIn(document: JsonValue | undefined): string {
 
 /**
  * Takes names from the token list, else from metadata, else uses the unknown-token name. Off-chain JSON is read only
- * for images that the list lacks; if the JSON is unavailable, the image stays empty.
+ * for images that the list lacks; if the JSON is unavailable or still being loaded, the image stays empty.
+ * @param signal - null: does not wait for JSON that is not cached.
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,
   { tokenList, offChain }: NameSources,
-  signal: AbortSignal,
+  signal: AbortSignal | null,
 ): Promise<Map<Address, TokenName>> {
   const namings = new Map([...tokens].map((token) => [token.address, localName(token, tokenList)]));
   const uris = new Set([...namings.values()].flatMap(({ uri }) => uri ?? []));
-  const requested = [...uris].slice(0, namingLimits.documentsMax);
+  const requested = new Set([...uris].slice(0, namingLimits.documentsMax));
   const documents = await offChain.read(requested, signal);
   const named = new Map<Address, TokenName>();
   await mapTimeSliced(namings, ([mint, { name, uri }]) => {
     const image = imageIn(uri === null ? undefined : documents.get(uri));
-    named.set(mint, image === '' ? name : { ...name, image });
+    const isLoading = uri !== null && requested.has(uri) && !documents.has(uri) && offChain.isLoading(uri);
+    named.set(mint, isLoading ? { ...name, isLoading } : image === '' ? name : { ...name, image });
   });
   return named;
 }

@@ -14,7 +14,7 @@ export type WalletToken = Readonly<{
   name: TokenName;
 }>;
 
-/** Fungible tokens of a wallet, sorted by mint and token account. */
+/** Fungible tokens of a wallet, sorted by mint and token account. Does not wait for images. */
 export async function tokensOfWallet(
   chain: Chain,
   wallet: Address,
@@ -30,7 +30,7 @@ export async function tokensOfWallet(
     const token = mints.get(holding.mint);
     return token === undefined || (token.isNft && holding.amount === 1n) ? [] : [{ holding, token }];
   });
-  const names = await findNames(new Set(held.map(({ token }) => token)), sources, chain.signal);
+  const names = await findNames(new Set(held.map(({ token }) => token)), sources, null);
   return mapTimeSliced(held, ({ holding, token }) => ({
     holding,
     balance: uiAmountOfMint(holding.amount, token, now),

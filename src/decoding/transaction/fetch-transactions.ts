@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../base/json.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { Address } from '../../solana/address.ts';
@@ -26,11 +27,19 @@ export type FetchedTransaction = Readonly<{
   transaction: ExecutedTransaction;
 }>;
 
+/** Decoded results. The caller returns the same object for a finalized transaction that was fetched before. */
+const decoded = new WeakMap<JsonMembers, FetchedTransaction>();
+
 function readResult(result: JsonValue): FetchedTransaction | null {
   if (result === null) return null;
+  const raw = objectOf(result, 'a transaction');
+  const known = decoded.get(raw);
+  if (known !== undefined) return known;
   const transaction = readExecutedTransaction(result);
   if (transaction === null) throw new MalformedJson('a transaction');
-  return { raw: objectOf(result, 'a transaction'), transaction };
+  const fetched = { raw, transaction };
+  decoded.set(raw, fetched);
+  return fetched;
 }
 
 export async function fetchTransaction(chain: Chain, signature: string): Promise<FetchedTransaction | null> {
@@ -79,13 +88,14 @@ export type HistoryPart = Readonly<{
   since: bigint;
 }>;
 
-function readSignatures(result: JsonValue, since: bigint): string[] {
-  return listOf(result, 'getSignaturesForAddress').flatMap((item) => {
+type ListedSignature = Readonly<{ signature: string; time: bigint | null }>;
+
+const readSignatures = (result: JsonValue): ListedSignature[] =>
+  listOf(result, 'getSignaturesForAddress').map((item) => {
     const { signature, blockTime } = objectOf(item, 'a signature');
     const time = orNull(blockTime, (seconds) => integerOf(seconds, 'a blockTime'));
-    return time !== null && time < since ? [] : [stringOf(signature, 'a signature')];
+    return { signature: stringOf(signature, 'a signature'), time };
   });
-}
 
 /** Source: Agave rpc-client-api `custom_error.rs`, FilterTransactionNotFound. */
 const CURSOR_NOT_FOUND = -32020;
@@ -99,6 +109,24 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
+ * Lists signatures, newest first. The page below a finalized transaction never changes, so it is requested at
+ * `finalized`, where it can be cached; if the node does not know `before` there, at the commitment of the chain.
+ */
+async function listSignatures(chain: Chain, account: Address, part: HistoryPart): Promise<ListedSignature[]> {
+  const { limit, before, until } = part;
+  const list = (commitment: Commitment): Promise<ListedSignature[]> =>
+    chain.read('getSignaturesForAddress', [account, { limit, before, until, commitment }], readSignatures);
+  if (before !== undefined && chain.commitment !== 'finalized') {
+    const page = await list('finalized').catch((thrown) => {
+      if (thrown instanceof NodeRejection) return [];
+      throw thrown;
+    });
+    if (page.length > 0) return page;
+  }
+  return list(chain.commitment);
+}
+
+/**
  * Newest transactions of an account. If any of them cannot be read, the request fails.
  * @throws Failure UPSTREAM_UNAVAILABLE, or TRANSACTION_NOT_FOUND for an unknown `before` or `until`.
  */
@@ -107,12 +135,9 @@ export async function historyOf(
   account: Address,
   part: HistoryPart,
 ): Promise<FetchedTransaction[]> {
-  const { limit, before, until, since } = part;
-  const config = { limit, before, until, commitment: chain.commitment };
-  const signatures = await chain
-    .read('getSignaturesForAddress', [account, config], (result) => readSignatures(result, since))
-    .catch((thrown) => {
-      throw cursorFailure(thrown, chain, part);
-    });
-  return chain.each(signatures, (signature) => retried(chain, () => listedTransaction(chain, signature)));
+  const listed = await listSignatures(chain, account, part).catch((thrown) => {
+    throw cursorFailure(thrown, chain, part);
+  });
+  const recent = listed.filter(({ time }) => time === null || time >= part.since);
+  return chain.each(recent, ({ signature }) => retried(chain, () => listedTransaction(chain, signature)));
 }

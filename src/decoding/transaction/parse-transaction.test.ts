@@ -4,7 +4,7 @@ import type { Address } from '../../solana/address.ts';
 import { encodeBase58 } from '../../solana/base58.ts';
 import { programs } from '../../solana/programs.ts';
 import { EVENT_CALL, eventDiscriminator } from './events/layout.ts';
-import { parsedTransaction, parseEffects, type RenderOptions } from './parse-transaction.ts';
+import { parsedTransaction, parseEffects } from './parse-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
 const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
@@ -57,10 +57,10 @@ const balances: Members = {
   postTokenBalances: [balanceOf(1, '650', PAYER), balanceOf(2, '250', FRIEND)],
 };
 
-function shown(result: JsonValue, options: RenderOptions = { events: false }) {
+function shown(result: JsonValue) {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) throw new Error('no transaction');
-  const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map(), options);
+  const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map());
   return parseJson(writeJson(parsed as never)) as unknown as typeof parsed;
 }
 
@@ -162,16 +162,15 @@ describe('actions', () => {
 describe('parsed transaction', () => {
   it('has the members in interface order', () => {
     const result = resultOf([transfer('250')], { ...balances, err: null });
-    const parsed = shown(result, { events: true, raw: result as never });
+    const parsed = shown(result);
     expect(Object.keys(parsed).join()).toBe(
-      'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions,events,raw',
+      'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions,events',
     );
     expect(parsed).toMatchObject({
       ...{ timestamp: '2023-11-14T22:13:20.000Z', fee: 0.000005001, fee_payer: PAYER, signers: [PAYER] },
       ...{ protocol: { address: programs.token, name: 'Token Program' }, type: 'TOKEN_TRANSFER' },
-      ...{ status: 'Success', events: [], raw: { slot: 7 } },
+      ...{ status: 'Success', events: [] },
     });
-    expect(Object.keys(shown(result))).not.toContain('events');
   });
 
   it('lists only changed token balances', () => {
@@ -214,8 +213,8 @@ describe('parsed transaction', () => {
     const event = { programId: JUPITER, accounts: [], data: encodeBase58(fee) };
     const innerInstructions = [{ index: 0, instructions: [transfer('250'), event] }];
     const result = (err: JsonValue) => resultOf([unknown(JUPITER)], { ...balances, innerInstructions, err });
-    expect(shown(result(null), { events: true }).events).toMatchObject([{ name: 'FeeEvent' }]);
-    expect(shown(result({ InstructionError: [0, 'Custom'] }), { events: true })).toMatchObject({
+    expect(shown(result(null)).events).toMatchObject([{ name: 'FeeEvent' }]);
+    expect(shown(result({ InstructionError: [0, 'Custom'] }))).toMatchObject({
       ...{ status: 'Fail', events: [], type: 'TOKEN_TRANSFER' },
     });
   });

@@ -67,17 +67,11 @@ function timestampOf(seconds: bigint | null): string | null {
   return new Date(Number(seconds) * 1000).toISOString();
 }
 
-export type RenderOptions = Readonly<{
-  events: boolean;
-  raw?: JsonMembers;
-}>;
-
 /** Transaction as shown in a REST response, with members in this order. Source: rest-api.md §3. */
 export function parsedTransaction(
   transaction: ExecutedTransaction,
-  { actions, events: programEvents }: TransactionEffects,
+  { actions, events }: TransactionEffects,
   names: ReadonlyMap<Address, TokenName>,
-  { events, raw }: RenderOptions,
 ) {
   const { feePayer, signers, signatures, err } = transaction;
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
@@ -90,12 +84,19 @@ export function parsedTransaction(
     status: err === null ? ('Success' as const) : ('Fail' as const),
     token_balance_changes: tokenBalanceChanges(transaction),
     actions: nameTokens(actions, names),
-    ...(events && { events: programEvents.map(({ data, name }) => ({ data, name })) }),
-    ...(raw !== undefined && { raw }),
+    events: events.map(({ data, name }) => ({ data, name })),
   };
 }
 
-export type ParsedTransaction = ReturnType<typeof parsedTransaction>;
+type FullTransaction = ReturnType<typeof parsedTransaction>;
+
+/** Events and the getTransaction result are included on request. */
+export type ParsedTransaction = Omit<FullTransaction, 'events'> &
+  Partial<Pick<FullTransaction, 'events'>> &
+  Readonly<{ raw?: JsonMembers }>;
+
+/** With all names. The same transaction is fetched again if it is finalized and in the gateway's cache. */
+const parsedBefore = new WeakMap<FetchedTransaction, FullTransaction>();
 
 export async function parseTransactions(
   chain: Chain,
@@ -103,20 +104,27 @@ export async function parseTransactions(
   nameSources: NameSources,
   { events, raw }: Readonly<{ events: boolean; raw: boolean }>,
 ): Promise<ParsedTransaction[]> {
-  const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
+  const all = new Map<FetchedTransaction, FullTransaction>();
+  const decoded: { one: FetchedTransaction; effects: TransactionEffects; mints: Set<Address> }[] = [];
   for (const one of fetched) {
-    done.push({ ...one, effects: parseEffects(one.transaction) });
-    // Yield to the event loop between transactions.
+    const known = parsedBefore.get(one);
+    if (known !== undefined) all.set(one, known);
+    else {
+      const effects = parseEffects(one.transaction);
+      decoded.push({ one, effects, mints: mintsToName(effects.actions) });
+      // Yield to the event loop between transactions.
+      await setImmediate();
+    }
+  }
+  const names = await nameMints(chain, new Set(decoded.flatMap(({ mints }) => [...mints])), nameSources);
+  for (const { one, effects, mints } of decoded) {
+    const parsed = parsedTransaction(one.transaction, effects, names);
+    all.set(one, parsed);
+    if ([...mints].every((mint) => names.get(mint)?.isLoading !== true)) parsedBefore.set(one, parsed);
     await setImmediate();
   }
-  const mints = mintsToName(done.flatMap(({ effects }) => effects.actions));
-  const names = await nameMints(chain, mints, nameSources);
-  const parsed: ParsedTransaction[] = [];
-  for (const { transaction, effects, raw: rawResult } of done) {
-    parsed.push(
-      parsedTransaction(transaction, effects, names, raw ? { events, raw: rawResult } : { events }),
-    );
-    await setImmediate();
-  }
-  return parsed;
+  return fetched.map((one) => {
+    const { events: programEvents, ...parsed } = all.get(one) as FullTransaction;
+    return { ...parsed, ...(events && { events: programEvents }), ...(raw && { raw: one.raw }) };
+  });
 }

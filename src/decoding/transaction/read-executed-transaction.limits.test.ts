@@ -20,10 +20,7 @@ import { readExecutedTransaction } from './read-executed-transaction.ts';
 
 const written = (result: JsonValue): string | null => {
   const transaction = readExecutedTransaction(result);
-  return (
-    transaction &&
-    writeJson(parsedTransaction(transaction, parseEffects(transaction), new Map(), { events: true }))
-  );
+  return transaction && writeJson(parsedTransaction(transaction, parseEffects(transaction), new Map()));
 };
 
 describe('large node responses', () => {

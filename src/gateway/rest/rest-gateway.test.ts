@@ -14,6 +14,8 @@ import { RestGateway } from './rest-gateway.ts';
 
 describe('the quota of REST requests', () => {
   let respond: () => void;
+  let isCached: boolean;
+  const body = Buffer.from('{}');
   let serve: (
     work: (caller: RestCaller) => Promise<unknown>,
     limits: Partial<PlanLimits>,
@@ -25,9 +27,11 @@ describe('the quota of REST requests', () => {
     const usage = new UsageMeter();
     const answered = Promise.withResolvers<void>();
     respond = answered.resolve;
-    const source = dispatcherOf(async () => {
+    isCached = false;
+    const source = dispatcherOf(async (made) => {
       await answered.promise;
-      return { body: Buffer.from('1'), errorCode: 0 };
+      if (isCached) made.trace?.onServedFrom?.('cache', 0);
+      return { body, errorCode: 0 };
     });
     const { text, record } = createKey();
     const gate = new RestGateway({
@@ -69,6 +73,30 @@ describe('the quota of REST requests', () => {
     const outcomes = Array.from({ length: 100 }, () => serve(call, limits));
     respond();
     expect(okOf(await Promise.all(outcomes))).toBe(3);
+  });
+
+  it('counts and charges calls that reach a node only', async () => {
+    respond();
+    const limits = { monthlyCredits: 2 };
+    const callsOf = async () => {
+      const { failure, calls } = await serve(call, limits);
+      return failure?.code ?? calls;
+    };
+    expect(await callsOf()).toBe(1);
+    isCached = true;
+    for (let n = 0; n < 5; n++) expect(await callsOf()).toBe(0);
+    isCached = false;
+    expect([await callsOf(), await callsOf()]).toEqual([1, 'QUOTA_EXCEEDED']);
+  });
+
+  it('parses the response bytes of a transaction once', async () => {
+    respond();
+    const parsed: unknown[] = [];
+    const read = async (caller: RestCaller) =>
+      parsed.push(await caller.request('devnet', 'getTransaction', ['s']));
+    await serve(read, {});
+    await serve(read, {});
+    expect(parsed[1]).toBe(parsed[0]);
   });
 });
 

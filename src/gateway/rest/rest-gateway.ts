@@ -19,7 +19,12 @@ import {
 } from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
 import { type RestLimits, restLimits } from './limits.ts';
-import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
+import {
+  CallConcurrencyLimiter,
+  ParsedResponses,
+  type SharedByRequests,
+  UpstreamCalls,
+} from './upstream-calls.ts';
 
 export const restWindowOptions = (
   limits: Pick<RestLimits, 'requestsPerMinute' | 'familiesMax'>,
@@ -45,7 +50,7 @@ export class RestGateway implements RestHandler {
   readonly #limits: RestLimits;
   readonly #groupLimiter: SlidingWindowLimiter;
   readonly #inFlight = new ConnectionLimit();
-  readonly #concurrency: CallConcurrencyLimiter;
+  readonly #shared: SharedByRequests;
 
   /** @param groupLimiter - null: endpoint groups are counted in this process only. */
   constructor(
@@ -57,13 +62,14 @@ export class RestGateway implements RestHandler {
     this.#limits = withDefaults(restLimits, limits);
     const { callsInFlightMax, keyCallsInFlightMax } = this.#limits;
     this.#groupLimiter = groupLimiter ?? new SlidingWindowLimiter(restWindowOptions(this.#limits));
-    this.#concurrency = new CallConcurrencyLimiter(callsInFlightMax, keyCallsInFlightMax);
+    const concurrency = new CallConcurrencyLimiter(callsInFlightMax, keyCallsInFlightMax);
+    this.#shared = { concurrency, parsed: new ParsedResponses() };
   }
 
   async serve(request: RestRequest, disconnected: AbortSignal): Promise<RestOutcome> {
     const context = this.#parts.meter.startRequest(request.client, request.traceparent);
     const { name } = request.route;
-    const calls = new UpstreamCalls(this.#parts, this.#concurrency, this.#limits, context, name);
+    const calls = new UpstreamCalls(this.#parts, this.#shared, this.#limits, context, name);
     let body: Buffer | null = null;
     let failure: Failure | null = null;
     try {

@@ -1,8 +1,15 @@
+import { type Weighted, WeightedLru } from '../../base/cache/weighted-lru.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import { type Network, networks, type RpcDispatcher, type RpcResponse } from '../../protocol/call.ts';
+import {
+  type CallTrace,
+  type Network,
+  networks,
+  type RpcDispatcher,
+  type RpcResponse,
+} from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { methodRow } from '../../protocol/methods.ts';
+import { methodRow, methods } from '../../protocol/methods.ts';
 import { NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
@@ -43,11 +50,39 @@ export class CallConcurrencyLimiter {
 /** Maximum bytes per upstream response and, in total, per REST request, because parsing blocks the event loop. */
 type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
-/** The upstream calls of one REST request and their credits. */
+const PARSED_MAX = 10_000;
+/** Estimated memory. */
+const PARSED_MAX_BYTES = 64 * 1024 * 1024;
+/** Measured memory of a parsed transaction, and of what is decoded from it, per byte of JSON. */
+const MEMORY_PER_BYTE = 5;
+
+/**
+ * Parsed getTransaction results, by the buffer, which the response cache returns unchanged. A repeated response is
+ * neither parsed nor, because decoders remember the parsed object, decoded again.
+ */
+export class ParsedResponses {
+  readonly #values = new WeightedLru<Buffer, Weighted & Readonly<{ value: JsonValue }>>(
+    PARSED_MAX,
+    PARSED_MAX_BYTES,
+  );
+
+  /** @throws SyntaxError */
+  readonly parse = (body: Buffer): JsonValue => {
+    const cached = this.#values.get(body);
+    if (cached !== undefined) return cached.value;
+    const value = parseBody(body);
+    this.#values.set(body, { value, weight: body.length * MEMORY_PER_BYTE });
+    return value;
+  };
+}
+
+export type SharedByRequests = Readonly<{ concurrency: CallConcurrencyLimiter; parsed: ParsedResponses }>;
+
+/** The upstream calls of one REST request and their credits. Calls that need no call to a node do not count. */
 export class UpstreamCalls {
   readonly #parts: PipelineParts;
   readonly #dispatcher: Pick<RpcDispatcher, 'dispatch'>;
-  readonly #concurrency: CallConcurrencyLimiter;
+  readonly #shared: SharedByRequests;
   readonly #limits: ResponseLimits;
   readonly #context: RequestContext;
   readonly #endpoint: string;
@@ -60,7 +95,7 @@ export class UpstreamCalls {
   /** @param endpoint - name under which the calls are charged. */
   constructor(
     parts: PipelineParts,
-    concurrency: CallConcurrencyLimiter,
+    shared: SharedByRequests,
     limits: ResponseLimits,
     context: RequestContext,
     endpoint: string,
@@ -72,7 +107,7 @@ export class UpstreamCalls {
     };
     this.#endpoint = endpoint;
     this.#context = context;
-    this.#concurrency = concurrency;
+    this.#shared = shared;
     this.#limits = limits;
   }
 
@@ -107,7 +142,7 @@ export class UpstreamCalls {
       request: async (network, method, params) => {
         useNetwork(network);
         const since = performance.now();
-        return this.#concurrency.run(ownerId, network, () => {
+        return this.#shared.concurrency.run(ownerId, network, () => {
           this.#context.trace?.recordQueueTime(since);
           return this.#request(network, method, params, signal);
         });
@@ -126,13 +161,26 @@ export class UpstreamCalls {
     this.#count++;
     this.#startedCredits += row.credits;
     this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
-    const { key, trace } = this.#context;
+    const { key } = this.#context;
+    let needsNode = true;
+    const trace: CallTrace = {
+      onAttempt: (attempt) => this.#context.trace?.onAttempt(attempt),
+      onServedFrom: (from, startedAt) => {
+        needsNode = false;
+        this.#context.trace?.onServedFrom?.(from, startedAt);
+      },
+    };
     const minSlot = key === null ? null : (this.#parts.sessions?.minSlotFor(key, network, null) ?? null);
-    const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
+    const origin = { trace, minSlot, usesDisk: true };
+    const call = { network, method, row, params: Buffer.from(writeJson(params)), ...origin };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
-    this.#credits += row.credits;
+    if (needsNode) this.#credits += row.credits;
+    else {
+      this.#count--;
+      this.#startedCredits -= row.credits;
+    }
     this.#checkSize(response);
-    return resultOf(response);
+    return resultOf(response, row === methods.getTransaction ? this.#shared.parsed.parse : parseBody);
   }
 
   #checkSize({ body }: RpcResponse): void {
@@ -151,10 +199,12 @@ function rethrowAsUpstreamFailure(thrown: unknown): never {
   throw thrown;
 }
 
-function resultOf({ body, errorCode }: RpcResponse): JsonValue {
+const parseBody = (body: Buffer): JsonValue => parseJson(body.toString('utf8'));
+
+function resultOf({ body, errorCode }: RpcResponse, parse: (body: Buffer) => JsonValue): JsonValue {
   let value: JsonValue;
   try {
-    value = parseJson(body.toString('utf8'));
+    value = parse(body);
   } catch (cause) {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
   }

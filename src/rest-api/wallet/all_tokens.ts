@@ -10,7 +10,7 @@ export const allTokens = endpoint('GET wallet/all_tokens', {
   description:
     'One entry per non-empty token account of both token programs, sorted by mint. Balances of ' +
     'interest-bearing and scaled mints are current. Names come from the token list, then ' +
-    'from metadata. NFTs are in `nft/read_all`.',
+    'from metadata. Images that are not cached are loaded after the response. NFTs are in `nft/read_all`.',
   from: 'query',
   failures: chainFailures,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),

@@ -40,7 +40,7 @@ const toPortfolioNft = (nft: Nft): z.input<typeof portfolioNft> => ({
 });
 
 /** Reads nothing: a portfolio does not wait for off-chain documents. */
-const noOffChain: NftOffChain = { read: async () => new Map() };
+const noOffChain: Pick<NftOffChain, 'read'> = { read: async () => new Map() };
 
 /** Source: rest-api.md §2.23. */
 export const getPortfolio = endpoint('GET wallet/get_portfolio', {

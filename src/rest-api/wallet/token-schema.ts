@@ -15,6 +15,7 @@ export const tokenSchema = z.object({
   associated_account: z.string().meta({ description: 'The token account.' }),
   info: z.object({ ...nameShape, decimals: z.number().int() }),
   isFrozen: z.boolean().meta({ description: 'Whether the token account is frozen.' }),
+  is_image_loading: z.boolean().meta({ description: 'Whether a later request may return the image.' }),
 });
 
 export const infoOf = ({ name, symbol, image }: TokenName) => ({ name, symbol, image });
@@ -25,4 +26,5 @@ export const toTokenResult = (token: WalletToken): z.input<typeof tokenSchema> =
   associated_account: token.holding.account,
   info: { ...infoOf(token.name), decimals: token.decimals },
   isFrozen: token.holding.isFrozen,
+  is_image_loading: token.name.isLoading === true,
 });

@@ -130,12 +130,12 @@ export class HealthMonitor {
 
 /** Maximum number of consecutive polls that live responses may replace. */
 const SKIPPED_POLLS_MAX = 4;
-/** A chain head is not polled if it has not been read for this many poll intervals. */
+/** A chain head is idle if it has not been read for this many poll intervals. */
 const HEAD_IDLE_POLLS = 10;
 /** Multiplies the poll interval of getMaxShredInsertSlot if the node returns no slot. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-/** Commitments polled only on demand; `processed` is always polled. */
+/** Commitments polled on demand; `processed` is always polled, and an idle `finalized` rarely, for the caches. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
@@ -181,8 +181,10 @@ export class NodePoller {
   #isDue(commitment: Commitment): boolean {
     const { pollIntervalMs } = this.#group.limits;
     const now = performance.now();
-    if (!this.#group.heads.isInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
-    return now - this.#node.slots.observedAt(commitment) > pollIntervalMs / 2;
+    const idleMs = HEAD_IDLE_POLLS * pollIntervalMs;
+    const ageMs = now - this.#node.slots.observedAt(commitment);
+    if (this.#group.heads.isInUse(commitment, idleMs, now)) return ageMs > pollIntervalMs / 2;
+    return commitment === 'finalized' && ageMs > idleMs;
   }
 
   async #pollSlot(commitment: Commitment): Promise<boolean> {

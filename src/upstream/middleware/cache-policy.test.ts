@@ -34,19 +34,23 @@ const lifetime: Readonly<Partial<Record<MethodName, Row>>> = {
   getLatestBlockhash: always(SLOT),
   getMinimumBalanceForRentExemption: always(SHORT),
   getMultipleAccounts: always(SLOT),
+  getSignaturesForAddress: final,
   getSlot: always(SLOT),
   getSlotLeader: always(SLOT),
   getSlotLeaders: always(SHORT),
   getStakeMinimumDelegation: always(SHORT),
   getTokenSupply: always(SLOT),
-  getTransaction: final,
+  getTransaction: [FOREVER, NEVER, FOREVER],
   getTransactionCount: always(SLOT),
   getVersion: always(SHORT),
 };
 
 const keys = new CallKeys();
 
-const options: Readonly<Record<string, object>> = { getInflationReward: { epoch: 5 } };
+const options: Readonly<Record<string, object>> = {
+  getInflationReward: { epoch: 5 },
+  getSignaturesForAddress: { before: 's', limit: 1 },
+};
 
 /** Key of a call about a slot, with the commitment in its options if it has any. */
 function keyAt(method: MethodName, about: number, commitment: Commitment) {
@@ -57,7 +61,10 @@ function keyAt(method: MethodName, about: number, commitment: Commitment) {
 
 const resultAt = (method: MethodName, about: number): RpcResponse =>
   resultOf(
-    method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`,
+    {
+      getInflationReward: `[{"effectiveSlot":${about}}]`,
+      getSignaturesForAddress: `[{"signature":"r","slot":${about}}]`,
+    }[method as string] ?? `{"meta":{"slot":1},"slot":${about}}`,
   );
 
 function timeOf(
@@ -98,6 +105,20 @@ describe('ttlFor', () => {
     for (const params of [[['a']], [['a'], { epoch: null }]]) {
       const key = keys.keyOf(callOf('getInflationReward', params))!;
       expect(ttlFor(key, resultAt('getInflationReward', 5), ROOT, times)).toBe(NEVER);
+    }
+  });
+
+  it('does not cache a confirmed transaction whose block time may follow', () => {
+    const without = resultOf('{"blockTime":null,"slot":5}');
+    const ttlAt = (commitment: Commitment): number =>
+      ttlFor(keyAt('getTransaction', 5, commitment)!, without, ROOT, times);
+    expect(commitments.map(ttlAt)).toEqual([NEVER, NEVER, FOREVER]);
+  });
+
+  it('does not cache the newest signatures, nor a page that may end where the history of the node ends', () => {
+    for (const config of [{ limit: 1 }, { before: 's', limit: 2 }]) {
+      const key = keys.keyOf(callOf('getSignaturesForAddress', ['a', config]))!;
+      expect(ttlFor(key, resultAt('getSignaturesForAddress', 5), ROOT, times)).toBe(NEVER);
     }
   });
 

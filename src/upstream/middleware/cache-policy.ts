@@ -9,19 +9,25 @@ import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
  * - `slot`: cached until the next slot, for at most slotMs.
  * - `short`: cached for shortMs; for data that depends on the epoch or on the node.
  * - `always`: cached for finalMs; for facts about the chain that never change.
- * - `final`: cached for finalMs if requested at `finalized` and pinned to a slot at or below the finalized root.
+ * - `final`: cached for finalMs if requested at `finalized`, or at `confirmed` with a `settled` config, and pinned to a
+ *   slot at or below the finalized root.
  */
 export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
  * - `context`: the node ignores unknown fields and unknown commitments, and accepts minContextSlot.
  * - `lenient`: like `context`, but without minContextSlot.
+ * - `settled`: like `lenient`. Once its slot is finalized, the result at `confirmed` is the result at `finalized`, so
+ *   calls at either commitment have the same key.
  * - `strict`: accepts only a commitment; an empty object is an error.
  */
-export type ConfigKind = 'context' | 'lenient' | 'strict';
+export type ConfigKind = 'context' | 'lenient' | 'settled' | 'strict';
 
-/** Location of the slot that a final response depends on: the first param, or a member of the result. */
-export type Pin = 'first-param' | 'slot' | 'effectiveSlot';
+/**
+ * Location of the slot that a final response depends on: the first param, or a member of the result. `page`: the newest
+ * slot of a full page of signatures.
+ */
+export type Pin = 'first-param' | 'slot' | 'effectiveSlot' | 'page';
 
 export type CachePolicy = Readonly<{
   ttl: TtlClass;
@@ -86,7 +92,7 @@ export const cachePolicies = {
   getRecentPerformanceSamples: policy('never'),
   getRecentPrioritizationFees: policy('never'),
   getSignatureStatuses: policy('never'),
-  getSignaturesForAddress: policy('never', 'context'),
+  getSignaturesForAddress: final('page', 'context', { requiredOption: 'before' }),
   getSlot: policy('slot', 'context'),
   getSlotLeader: policy('slot', 'context'),
   getSlotLeaders: policy('short'),
@@ -97,7 +103,7 @@ export const cachePolicies = {
   getTokenAccountsByOwner: policy('never', 'context'),
   getTokenLargestAccounts: policy('never', 'strict'),
   getTokenSupply: policy('slot', 'strict'),
-  getTransaction: final('slot', 'lenient'),
+  getTransaction: final('slot', 'settled'),
   getTransactionCount: policy('slot', 'context'),
   getTransactionsForAddress: policy('never'),
   getVersion: policy('short'),
@@ -129,6 +135,11 @@ const NULL = Buffer.from('null');
 const VALUE_LAST = Buffer.from('"value":null}');
 const VALUE_FIRST = Buffer.from('{"value":null');
 const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
+const SIGNATURES_MAX = 1_000;
+const LIMIT = /"limit":(\d{1,4})[,}]/;
+const LISTED_SIGNATURE = '"signature":"';
+/** A node may still add the time to a confirmed block. */
+const NO_TIME = '"blockTime":null';
 
 type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
 
@@ -143,6 +154,11 @@ export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   return mayContainNulls && (result.includes(',null') || result.includes('[null'));
 }
 
+function hasFullPage(params: string, result: Buffer): boolean {
+  const limit = Number(LIMIT.exec(params)?.[1] ?? SIGNATURES_MAX);
+  return result.toString('latin1').split(LISTED_SIGNATURE).length - 1 === limit;
+}
+
 /** Newest slot that a final response depends on. */
 export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): Slot | null {
   switch (policy.pin) {
@@ -154,18 +170,26 @@ export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): S
     }
     case 'effectiveSlot':
       return newestSlotOf(result, policy.pin);
+    case 'page':
+      // A short page may end where the node's history ends.
+      return hasFullPage(params, result) ? newestSlotOf(result, 'slot') : null;
     default:
       return slotOfResult(result, policy.pin);
   }
 }
+
+/** Whether a method is cached only with an option that the params lack. A fast check, without parsing. */
+export const lacksOption = ({ requiredOption }: CachePolicy, params: Buffer | null): boolean =>
+  requiredOption !== null && params?.includes(requiredOption) !== true;
 
 /** An option set to null counts as absent: the node then chooses a value, which changes over time. */
 const hasOption = (params: string, name: string): boolean =>
   params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
 
 function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean {
-  const { requiredOption } = key.policy;
-  if (root === null || key.commitment !== 'finalized') return false;
+  const { config, requiredOption } = key.policy;
+  const isSettled = config === 'settled' && key.commitment === 'confirmed' && !result.includes(NO_TIME);
+  if (root === null || (key.commitment !== 'finalized' && !isSettled)) return false;
   if (requiredOption !== null && !hasOption(key.params, requiredOption)) return false;
   const pinned = pinnedSlot(key, result);
   return pinned !== null && pinned <= root;

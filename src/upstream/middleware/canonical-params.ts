@@ -124,7 +124,8 @@ const memberText = (config: readonly Member[], name: string): string | null =>
   config.find((member) => member.name === name)?.text ?? null;
 
 function configText(config: Member[], kind: ConfigKind): string | null {
-  const isDefault = memberText(config, '"commitment"') === '"finalized"';
+  const commitment = memberText(config, '"commitment"');
+  const isDefault = commitment === '"finalized"' || (kind === 'settled' && commitment === '"confirmed"');
   if (kind === 'strict') return isDefault && config.length === 1 ? null : objectText(config);
   const rest = isDefault ? config.filter(({ name }) => name !== '"commitment"') : config;
   return rest.length === 0 ? null : objectText(rest);

@@ -30,7 +30,8 @@ export interface CoalescedListener {
   keyFor(call: Call): CallKey | null;
   /** The known slot at the call's commitment. */
   slotFor(call: Call, key: CallKey): Slot | null;
-  onResponse(started: StartedCall, key: CallKey, response: RpcResponse): void;
+  /** @returns the response to deliver: the same bytes that later callers receive. */
+  onResponse(started: StartedCall, key: CallKey, response: RpcResponse): RpcResponse;
 }
 
 export type RequestCoalescerOptions = Readonly<{
@@ -126,13 +127,13 @@ class InFlightCall implements StartedCall, ResponseHandler, PendingCall, StreamH
     this.#first?.stream?.onStream(response);
   }
 
-  onResponse(response: RpcResponse): void {
+  onResponse(received: RpcResponse): void {
     if (this.#isSettled) return;
     this.#end();
     const { listener } = this.#calls;
     // A response that callers share is worth caching even if the call had not been repeated when it started.
     const key = this.key ?? (this.#others === null ? null : listener?.keyFor(this.call));
-    if (key != null) listener?.onResponse(this, key, response);
+    const response = (key != null && listener?.onResponse(this, key, received)) || received;
     this.#first?.onResponse(response);
     if (this.#others === null) return;
     for (const { call, handler, startedAt } of this.#takeOthers()) {

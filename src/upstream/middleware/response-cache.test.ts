@@ -121,6 +121,30 @@ describe('cached responses', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
   });
 
+  it('of a transaction serve both commitments, and only once its slot is finalized', () => {
+    const { slots, reaches, send } = stage();
+    slots.set('finalized', 100);
+    const [confirmed, finalized] = ['confirmed', 'finalized'].map((commitment) =>
+      callOf('getTransaction', ['s', { commitment, encoding: 'json' }]),
+    ) as [Call, Call];
+    const on = (fork: number): RpcResponse => resultOf(`{"blockTime":1,"slot":${fork}}`);
+    expect(reaches(confirmed, on(101))).toBe(true);
+    expect(reaches(finalized, resultOf('null'))).toBe(true);
+    expect(reaches(confirmed, on(100))).toBe(true);
+    expect([finalized, confirmed].map((call) => reaches(call, on(101)))).toEqual([false, false]);
+    expect(send(finalized).ending).toBe(on(100).body.toString());
+    expect(reaches({ ...finalized, network: 'testnet' }, on(101))).toBe(true);
+  });
+
+  it('are the same bytes for the first and for later callers', () => {
+    const { slots, send, source } = stage();
+    slots.set('finalized', 100);
+    const body = Buffer.from(`${' '.repeat(9_000)}{"slot":7}`).subarray(9_000);
+    source.script = () => ({ body, errorCode: 0 });
+    const [first, second] = [1, 2].map(() => send(callOf('getTransaction', ['s'])).responses[0]?.body);
+    expect(second).toBe(first);
+  });
+
   it('are dropped when the chain restarts', () => {
     const { slots, reaches } = stage();
     slots.set('finalized', 10_000);

@@ -11,7 +11,7 @@ import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { Slot } from '../../solana/units.ts';
 import { readObservedSlot } from '../slots/context-slot.ts';
 import { emptySlotTracker, type SlotTracker } from '../slots/slot-tracker.ts';
-import { type CacheTtls, defaultCacheTtls, policiesByRow, ttlFor } from './cache-policy.ts';
+import { type CacheTtls, defaultCacheTtls, lacksOption, policiesByRow, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
@@ -30,7 +30,8 @@ export class ResponseCache implements RpcDispatcher {
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const { memory, keys, counts } = this.#options;
-    if (policiesByRow.get(call.row)!.ttl === 'never' || !keys.isShared(call))
+    const policy = policiesByRow.get(call.row)!;
+    if (policy.ttl === 'never' || lacksOption(policy, call.params) || !keys.isShared(call))
       return this.#next.dispatch(call, handler);
     const key = memory.keyFor(call);
     const response = key === null ? null : memory.find(call, key);
@@ -124,10 +125,11 @@ export class MemoryCache implements CoalescedListener {
     return this.#entries.evictions;
   }
 
-  /** null if responses are never cached, or are cached for one slot only and the call was not repeated. */
+  /** null if the response cannot be cached, or is cached for one slot only and the call was not repeated. */
   keyFor(call: Call): CallKey | null {
-    const { ttl } = policiesByRow.get(call.row)!;
-    if (ttl === 'never' || (ttl === 'slot' && !this.#keys.isRepeated(call))) return null;
+    const policy = policiesByRow.get(call.row)!;
+    if (policy.ttl === 'never' || lacksOption(policy, call.params)) return null;
+    if (policy.ttl === 'slot' && !this.#keys.isRepeated(call)) return null;
     return this.#keys.keyOf(call);
   }
 
@@ -148,14 +150,15 @@ export class MemoryCache implements CoalescedListener {
     return this.#slots.slotAt(network, commitment)?.slot ?? null;
   }
 
-  onResponse({ call, startedAt, slot }: StartedCall, key: CallKey, response: RpcResponse): void {
-    if (response.body.length > this.#limits.answerMaxBytes) return;
+  onResponse({ call, startedAt, slot }: StartedCall, key: CallKey, response: RpcResponse): RpcResponse {
+    if (response.body.length > this.#limits.answerMaxBytes) return response;
     const observedSlot = response.errorCode === 0 ? readObservedSlot(call.row, response.body) : null;
     const root = key.policy.ttl === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + ttlFor(key, response, root, this.#ttls);
-    if (expiresAt <= this.#now()) return;
+    if (expiresAt <= this.#now()) return response;
+    const cached = compact(response);
     this.#entries.set(key.text, {
-      response: compact(response),
+      response: cached,
       chain: this.#chainOf(call.network),
       weight: ENTRY_BYTES + key.text.length + response.body.length,
       expiresAt,
@@ -164,6 +167,7 @@ export class MemoryCache implements CoalescedListener {
       slot: observedSlot === null ? null : newer(slot, observedSlot),
     });
     this.#entries.sweep(SWEEP_BATCH, this.#isExpired);
+    return cached;
   }
 
   readonly #isExpired = ({ expiresAt }: CacheEntry): boolean => expiresAt <= this.#now();

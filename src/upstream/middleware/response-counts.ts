@@ -6,9 +6,9 @@ export class ResponseCounts {
   misses = 0;
   /** Joined a call in flight. */
   shared = 0;
-  /** Answered by Redis. */
+  /** Answered by the disk or Redis. */
   stored = 0;
-  /** Absent from Redis, or Redis timed out. */
+  /** Absent from a store, or the store timed out. */
   unstored = 0;
   /** Responses rejected as older than the session's minimum slot. */
   backward = 0;

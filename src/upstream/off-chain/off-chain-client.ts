@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { AddressRules } from './address-rules.ts';
 import { createHostResolver, type ResolveHost } from './checked-connect.ts';
 import { DiskCache } from './disk-cache.ts';
-import { DocumentMemoryCache, documentIn, parseDocument } from './document.ts';
+import { type CachedDocument, DocumentMemoryCache, documentIn, parseDocument } from './document.ts';
 import { type ExchangeResult, HostClient } from './host-client.ts';
 import { type HostOutcome, HostQueues } from './host-queues.ts';
 import { type OffChainLimits, type OffChainRules, offChainLimits, offChainRules } from './limits.ts';
@@ -20,6 +20,8 @@ export type OffChainOptions = Readonly<{
 }>;
 
 type PendingFetch = {
+  /** Read from the disk; null: it is not there. */
+  readonly cached: Promise<CachedDocument | null> | null;
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
@@ -86,18 +88,27 @@ export class OffChainClient {
     return this.#pendingFetches.size;
   }
 
-  /** @returns the documents available in time. Never rejects. */
-  async read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>> {
+  /**
+   * @param signal - null: returns what is cached, and loads the rest in the background.
+   * @returns the documents available in time. Never rejects.
+   */
+  async read(uris: Iterable<string>, signal: AbortSignal | null): Promise<ReadonlyMap<string, JsonValue>> {
     const found = new Map<string, JsonValue>();
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeoutMs)]);
+    const timeout = AbortSignal.timeout(this.#limits.timeoutMs);
+    const ended = signal === null ? timeout : AbortSignal.any([signal, timeout]);
     let remainingBytes = this.#limits.readingMaxBytes;
     const read = async (uri: string): Promise<void> => {
-      const document = await this.#document(uri, ended);
+      const document = await this.#document(uri, ended, signal !== null);
       remainingBytes -= document?.length ?? 0;
       if (document !== null && remainingBytes >= 0) found.set(uri, parseDocument(document));
     };
     await Promise.all([...new Set(uris)].slice(0, this.#limits.urisMax).map(read));
     return found;
+  }
+
+  /** Whether the document is neither cached nor known to be unavailable. */
+  isLoading(uri: string): boolean {
+    return targetOf(uri, this.#rules, this.#limits)?.kind === 'remote' && this.#memory.get(uri) === null;
   }
 
   /** Makes the next `read` fetch the document again. */
@@ -117,7 +128,7 @@ export class OffChainClient {
     await this.#disk?.settled();
   }
 
-  async #document(uri: string, signal: AbortSignal): Promise<Buffer | null> {
+  async #document(uri: string, signal: AbortSignal, waits: boolean): Promise<Buffer | null> {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
     if (target.kind === 'inline') return documentIn(target.bytes, this.#limits);
@@ -127,7 +138,9 @@ export class OffChainClient {
       return cached.document;
     }
     const pending = this.#pendingFetches.get(uri) ?? this.#startFetch(uri, target.urls);
-    return pending === null ? null : this.#join(uri, pending, signal);
+    if (pending === null) return null;
+    const document = this.#join(uri, pending, signal);
+    return waits ? document : ((await pending.cached)?.document ?? null);
   }
 
   /** Aborts the fetch when its last waiter stops waiting. */
@@ -153,14 +166,15 @@ export class OffChainClient {
     }
     const controller = new AbortController();
     const document = Promise.resolve(null);
-    const pending: PendingFetch = { document, controller, waiters: 0, forgotten: false };
+    const cached = this.#disk !== null && isOnDisk ? this.#disk.get(uri) : null;
+    const pending: PendingFetch = { cached, document, controller, waiters: 0, forgotten: false };
     pending.document = this.#load(uri, urls, pending);
     this.#pendingFetches.set(uri, pending);
     return pending;
   }
 
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
-    const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
+    const cached = pending.cached && (await pending.cached);
     if (cached !== null) {
       this.counts.fromDisk++;
       if (!pending.forgotten) this.#memory.set(uri, cached);

@@ -49,7 +49,7 @@ const files = [...expectedEffects.keys()];
 
 function parsedOf(file: string): ParsedTransaction {
   const run = readRecordedTransaction(`${file}.json`);
-  return parsedTransaction(run, parseEffects(run), new Map(), { events: true });
+  return parsedTransaction(run, parseEffects(run), new Map());
 }
 
 describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/getTransaction)', () => {

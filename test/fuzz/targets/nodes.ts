@@ -36,9 +36,9 @@ import {
 import { readSignatureStatuses } from '../../../src/upstream/feeds/signature-statuses.ts';
 import { HttpResponseReader } from '../../../src/upstream/http-client/http-response-reader.ts';
 import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
-import { RedisCache, type ResponseStore } from '../../../src/upstream/middleware/redis-cache.ts';
 import { FinalizedRoots } from '../../../src/upstream/middleware/response-cache.ts';
 import { ResponseCounts } from '../../../src/upstream/middleware/response-counts.ts';
+import { type ResponseStore, StoreCache } from '../../../src/upstream/middleware/store-cache.ts';
 import { locateResponse } from '../../../src/upstream/response/parse-response.ts';
 import { PassthroughResponse } from '../../../src/upstream/response/passthrough-response.ts';
 import { preflightFault } from '../../../src/upstream/retry/attempt.ts';
@@ -458,7 +458,7 @@ source.script = ({ method }) =>
 const slots = new ScriptedSlots();
 slots.set('finalized', 100);
 const parts = { store, counts: new ResponseCounts(), keys: new CallKeys() };
-const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slots, () => {}) });
+const answers = new StoreCache(source, { ...parts, roots: new FinalizedRoots(slots, () => {}) });
 const call = callOf('getBlock', [7]);
 
 export const storedAnswerTarget: Target = {

@@ -278,8 +278,7 @@ function shown(result: JsonValue): boolean {
   const names = new Map(
     [...mintsToName(effects.actions)].map((mint): [Address, TokenName] => [mint, labels]),
   );
-  const raw = result as { [name: string]: JsonValue };
-  parseJson(writeJson(parsedTransaction(transaction, effects, names, { events: true, raw })));
+  parseJson(writeJson(parsedTransaction(transaction, effects, names)));
   return true;
 }
 

@@ -15,7 +15,10 @@ export type StormOptions = Readonly<{
 
 type Reply = Readonly<{
   success: boolean;
-  result?: readonly Readonly<{ info: Readonly<{ name: string; image: string }> }>[];
+  result?: readonly Readonly<{
+    info: Readonly<{ name: string; image: string }>;
+    is_image_loading: boolean;
+  }>[];
   error?: Readonly<{ code: string }>;
 }>;
 
@@ -29,7 +32,7 @@ export class Storm {
   readonly calls: number[] = [];
   readonly failed: string[] = [];
   overloaded = 0;
-  /** Number of images expected from healthy hosts, and of missing ones. */
+  /** Number of images from healthy hosts that are not loading, and of those missing. */
   imagesDue = 0;
   imagesMissing = 0;
   /** Latencies in milliseconds, excluding rejected attempts. */
@@ -74,8 +77,10 @@ export class Storm {
       this.failed.push(`${status}: ${JSON.stringify(error ?? result).slice(0, 200)}`);
       return;
     }
-    const due = infos.filter(({ name }) => hasImage(Number(name.slice('Token '.length))));
+    const due = result.filter(
+      ({ info, is_image_loading }) => !is_image_loading && hasImage(Number(info.name.slice('Token '.length))),
+    );
     this.imagesDue += due.length;
-    this.imagesMissing += due.filter(({ image }) => image === '').length;
+    this.imagesMissing += due.filter(({ info }) => info.image === '').length;
   }
 }

@@ -60,6 +60,23 @@ describe('cached documents', () => {
     expect(host.requestedPaths.slice(3)).toEqual(['/1']);
   });
 
+  it('are returned without waiting for the others, whose fetches continue', async () => {
+    const first = await start();
+    await read(first, '/1');
+    await first.close();
+    const client = await start();
+    const release = Promise.withResolvers<void>();
+    host.scripts.set('/2', (...given) => void release.promise.then(() => json('late')(...given)));
+    const uris = [at('/1'), at('/2'), 'nonsense', 'data:application/json,7'];
+    const readCached = async () => Object.fromEntries(await client.read(uris, null));
+    expect(await readCached()).toEqual({ [at('/1')]: { at: '/1' }, 'data:application/json,7': 7 });
+    expect(uris.filter((uri) => client.isLoading(uri))).toEqual([at('/2')]);
+    release.resolve();
+    expect(await read(client, '/2')).toEqual(['late']);
+    expect(await readCached()).toMatchObject({ [at('/2')]: 'late' });
+    expect([client.isLoading(at('/2')), host.requestedPaths]).toEqual([false, ['/1', '/2']]);
+  });
+
   it('are dropped by forget, even on disk and during a fetch', async () => {
     const client = await start();
     await read(client, '/1');

@@ -13,11 +13,11 @@ import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
 import { genesisCall, parseGenesisHash } from '../genesis-hash.ts';
-import { type CacheTtls, defaultCacheTtls, policiesByRow, type TtlClass, ttlFor } from './cache-policy.ts';
+import { type CacheTtls, defaultCacheTtls, lacksOption, policiesByRow, ttlFor } from './cache-policy.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-/** Response store shared by several gateways. */
+/** Response store shared by several gateways or workers. */
 export interface ResponseStore {
   /** @param callback - called at most once, with null if absent or unavailable. Must not throw. */
   get(key: string, callback: (body: Buffer | null) => void): void;
@@ -25,7 +25,7 @@ export interface ResponseStore {
   set(key: string, body: Buffer, ttlMs: number): void;
 }
 
-export const redisCacheLimits = {
+export const storeCacheLimits = {
   /** Maximum wait for the store before a node is called. */
   waitMs: 5,
   /** Time after a timeout during which the store is not used. */
@@ -33,15 +33,17 @@ export const redisCacheLimits = {
   answerMaxBytes: 262_144,
 };
 
-export type RedisCacheLimits = Readonly<typeof redisCacheLimits>;
+export type StoreCacheLimits = Readonly<typeof storeCacheLimits>;
 
-export type RedisCacheOptions = Readonly<{
+export type StoreCacheOptions = Readonly<{
   store: ResponseStore;
   keys: CallKeys;
   counts: ResponseCounts;
   /** Finalized root; null: unknown. */
   roots: Readonly<{ rootOf(network: Network): Slot | null }>;
-  limits?: Partial<RedisCacheLimits>;
+  /** Further condition, besides that the response stays valid for longer than a slot. */
+  isStorable?: (call: Call) => boolean;
+  limits?: Partial<StoreCacheLimits>;
   ttls?: Partial<CacheTtls>;
 }>;
 
@@ -49,13 +51,16 @@ export type RedisCacheOptions = Readonly<{
 const DEPTH_MAX = 256;
 
 /** State that changes every slot would expire before another gateway reads it. */
-const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
+function isLasting({ row, params }: Call): boolean {
+  const policy = policiesByRow.get(row)!;
+  return policy.ttl !== 'never' && policy.ttl !== 'slot' && !lacksOption(policy, params);
+}
 
 /** Stored results are checked, because other programs may write to the store. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
-type Parts = RedisCacheOptions &
-  Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
+type Parts = StoreCacheOptions &
+  Readonly<{ next: RpcDispatcher; limits: StoreCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
 class StoreLookup implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
@@ -131,14 +136,14 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 }
 
-/** Responds from the shared store. Stores only responses that stay valid for longer than a slot. */
-export class RedisCache implements RpcDispatcher {
+/** Responds from a store. Stores only responses that stay valid for longer than a slot. */
+export class StoreCache implements RpcDispatcher {
   readonly #parts: Parts;
   readonly #chainIds: ChainIds;
   #backoffUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(next: RpcDispatcher, options: RedisCacheOptions) {
-    const limits = { ...redisCacheLimits, ...options.limits };
+  constructor(next: RpcDispatcher, options: StoreCacheOptions) {
+    const limits = { ...storeCacheLimits, ...options.limits };
     const onTimeout = (): void => {
       this.#backoffUntil = performance.now() + limits.backoffMs;
     };
@@ -147,9 +152,9 @@ export class RedisCache implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const { keys, next } = this.#parts;
+    const { keys, next, isStorable } = this.#parts;
     const canUseStore =
-      isStorable(policiesByRow.get(call.row)!.ttl) && performance.now() >= this.#backoffUntil;
+      isLasting(call) && isStorable?.(call) !== false && performance.now() >= this.#backoffUntil;
     const key = canUseStore ? keys.keyOf(call) : null;
     const chain = key !== null ? this.#chainIds.chainIdOf(call.network) : null;
     if (key === null || chain === null) return next.dispatch(call, handler);

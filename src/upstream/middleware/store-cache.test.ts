@@ -8,10 +8,9 @@ import {
 } from '../../../test/upstream/mock/scripted-dispatcher.ts';
 import type { Call } from '../../protocol/call.ts';
 import { CallKeys } from './call-key.ts';
-import type { ResponseStore } from './redis-cache.ts';
-import { RedisCache } from './redis-cache.ts';
 import { FinalizedRoots } from './response-cache.ts';
 import { ResponseCounts } from './response-counts.ts';
+import { type ResponseStore, StoreCache } from './store-cache.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -42,7 +41,7 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
   slots.set('finalized', 100);
   const counts = new ResponseCounts();
   const roots = new FinalizedRoots(slots, () => {});
-  const answers = new RedisCache(source, { store, counts, keys: new CallKeys(), roots });
+  const answers = new StoreCache(source, { store, counts, keys: new CallKeys(), roots });
   source.script = ({ method }) =>
     resultOf(method === 'getGenesisHash' ? JSON.stringify(genesis) : '{"of":"a node"}');
   const send = (call: Call) => {
@@ -57,7 +56,7 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
 
 const block = callOf('getBlock', [7]);
 
-describe('RedisCache', () => {
+describe('StoreCache', () => {
   it('shares responses and their TTL between gateways', () => {
     const one = stage();
     const other = stage(GENESIS, one.store);
