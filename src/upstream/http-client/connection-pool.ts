@@ -14,7 +14,7 @@ import { Pipelining, type PipeliningOption } from './pipelining.ts';
 
 /**
  * Connections to one node. Requests reuse the most recently used connection, so that the others become idle and
- * close. When none is free, requests queue; the caller limits the queue. A request is never sent twice.
+ * close. When none is free, requests queue; the caller limits the queue. Only pipelined reads are sent again, once.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;
@@ -190,6 +190,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       request = next;
     }
     for (const connection of [...this.#connections]) connection.sweep(now);
+    // Requests may wait for a connection that has only responses to discard.
+    this.#connect();
     if (this.#connections.length === 0) return this.#waiting.first === null ? null : true;
     return this.#waiting.first !== null || this.#connections.length > this.#idle.length;
   }

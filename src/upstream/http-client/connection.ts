@@ -239,12 +239,15 @@ export class Connection implements RequestHolder, StreamingConnection {
   /** Requests behind the first one are sent again; their responses on this connection are discarded. */
   #onLate(): void {
     this.#context.pipelining.onLate();
-    const first = this.requests.shift() as HttpRequest;
-    const discarded: HttpRequest[] = [];
-    for (let request = this.requests.first; request !== null; request = request.next)
-      discarded.push(request.discarded(detachedHolder));
-    this.#resendAll();
-    for (const request of [first, ...discarded]) this.requests.push(request);
+    const behind: HttpRequest[] = [];
+    for (let request = this.requests.first?.next ?? null; request !== null; request = request.next)
+      behind.push(request);
+    // Replaced before any is sent again: the pool may close a connection on which no request waits.
+    for (const request of behind) {
+      this.requests.remove(request);
+      this.requests.push(request.discarded(detachedHolder));
+    }
+    for (const request of behind) if (!request.isSettled) this.#context.resend(request);
   }
 
   #resendAll(): void {

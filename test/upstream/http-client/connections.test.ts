@@ -302,6 +302,34 @@ describe('pipelining', () => {
     expect(largest(await hold())).toBe(1);
   });
 
+  it('keeps the connection of a stalled request when one behind it was aborted', async () => {
+    await node.close();
+    node = nodeAt(raw.url, { connectionsMax: 1 });
+    const turn: RawRequest[] = [];
+    let largestTurn = 0;
+    raw.become((request) => {
+      if (turn.push(request) > 1) return;
+      setImmediate(() => {
+        largestTurn = Math.max(largestTurn, turn.length);
+        turn.splice(0).forEach(responding);
+      });
+    });
+    while (largestTurn < 4) await Promise.all(calls(4));
+    const from = raw.requests.length;
+    raw.become(unresponsive);
+    const others = calls(2);
+    const controller = new AbortController();
+    const aborted = attempt(node, call(), 20_000, controller.signal);
+    await until(() => raw.requests.length === from + 3);
+    controller.abort();
+    await aborted;
+    // Ends after the request ahead of it counts as late.
+    expect(await outcomeText(node, 500)).toBe('unsent, late');
+    raw.become(responding);
+    responding(raw.requests[from]!);
+    expect(await Promise.all(others)).toEqual(['7', '7']);
+  });
+
   it.each<[string, string, (group: RawRequest[]) => void]>([
     ['loses a shared connection', 'sent, lost', ([first]) => first!.socket.destroy()],
     ['responds out of order', 'invalid', (group) => group.toReversed().forEach(responding)],
