@@ -41,7 +41,7 @@ export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]
 
 /** Indexes of the members. */
 const [ID, JSONRPC, METHOD, PARAMS] = [0, 1, 2, 3] as const;
-/** Shared by all bodies: the result of a scan is used before the next one. */
+/** Shared by all bodies: the result of a scan is used before the next scan. */
 const members = new MemberFinder(['id', 'jsonrpc', 'method', 'params']);
 const VERSION = Buffer.from('"2.0"');
 const U64_MAX = '18446744073709551615';

@@ -21,7 +21,7 @@ const NEWLINE = Buffer.from('\n');
 /** Cached because each body is needed twice: for its length and for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
-/** The `error` object. For our own codes, `data` has the FailureCode, facts and `retryAfter` (s); never the cause. */
+/** The `error` object. For our own codes, `data` has the FailureCode, facts and `retryAfter` (s), but not the cause. */
 export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
   if (cached !== undefined) return cached;

@@ -4,7 +4,7 @@ import type { Signature } from '../solana/signature.ts';
 import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';
 
-/** Sources: Agave rpc/src/rpc_pubsub.rs; reference solana-json-rpc.md §3.2, for `transaction` §3.3. */
+/** Sources: Agave rpc/src/rpc_pubsub.rs; reference solana-json-rpc.md §3.2 and, for `transaction`, §3.3. */
 
 export type SubscriptionRow = Readonly<{
   subscribe: string;

@@ -54,7 +54,7 @@ const words = new Float64Array(SIZE);
 const limbs = new Float64Array(SIZE);
 const codes = Buffer.alloc(SHORT_MAX_BYTES + SHORT_MAX_DIGITS);
 
-/** @returns the number of digits written to `to`: `used`, or one more. */
+/** @returns the number of digits written to `to`, which is `used` or `used + 1`. */
 function convert(
   from: Float64Array,
   used: number,
@@ -120,7 +120,7 @@ function bytesOf(wordCount: number, zeros: number): Uint8Array {
   return bytes;
 }
 
-/** Limit of @scure/base. Inner instructions can hold five times as much data. */
+/** Limit of @scure/base. The data of an inner instruction can be five times as long. */
 const LIBRARY_MAX_BYTES = 2048;
 
 /** Base58 length of 10 KiB, Agave's `MAX_INSTRUCTION_DATA_LEN`. */
@@ -189,7 +189,7 @@ function readDigits(text: string): Uint8Array | null {
   return digits;
 }
 
-/** Splits off a lower part of 9, 18, 36, … digits. @param powers - 58^9, 58^18, 58^36, … */
+/** Recursively splits off the lower 9, 18, 36, … digits. @param powers - 58^9, 58^18, 58^36, … */
 function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly bigint[]): bigint {
   if (to - from <= DIGITS_PER_DOUBLE) {
     let value = 0;

@@ -22,7 +22,7 @@ export function decodedOrNull<T>(read: () => T): T | null {
   }
 }
 
-/** Decodes the start of `bytes`, like `decodedOrNull`. */
+/** Like `decodedOrNull`, with a reader at the start of `bytes`. Bytes left unread are ignored. */
 export const readOrNull = <T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null =>
   decodedOrNull(() => read(new ByteReader(bytes)));
 

@@ -77,7 +77,7 @@ export class SipHash {
     this.#finish();
   }
 
-  /** Hashes like a Rust byte array: length as eight bytes, then the bytes. @param length - multiple of 8, below 248. */
+  /** Hashes like a Rust byte array: eight bytes of length, then the data. @param length - multiple of 8, below 248. */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);
     this.#word(0, length);

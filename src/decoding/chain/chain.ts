@@ -21,7 +21,7 @@ type TokenFilter = Readonly<{ programId: Address }> | Readonly<{ mint: Address }
 
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
-/** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
+/** Account reads on one network for one caller. A malformed node response causes UPSTREAM_UNAVAILABLE. */
 export class Chain {
   readonly network: Network;
   readonly commitment: Commitment;

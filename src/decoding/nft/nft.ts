@@ -72,6 +72,6 @@ export interface NftOffChain {
    * @param signal - null: returns what is cached, and loads the rest in the background.
    */
   read(uris: Iterable<string>, signal: AbortSignal | null): Promise<ReadonlyMap<string, JsonValue>>;
-  /** Whether a later read may return a document that a read did not return. */
+  /** Whether a later `read` may return the document, after a `read` that did not. */
   isLoading(uri: string): boolean;
 }

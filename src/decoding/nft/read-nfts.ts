@@ -71,7 +71,7 @@ async function readDrafts(
   return drafts;
 }
 
-/** Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets; with DAS, also compressed and burnt NFTs. */
+/** Reads Metaplex and Token-2022 NFTs and MPL Core assets by address; with DAS, also compressed and burnt NFTs. */
 export async function readNfts(
   chain: Chain,
   mints: Iterable<Address>,
@@ -144,7 +144,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
 
 /**
  * Reads all NFTs of a wallet, sorted by mint so that pages are stable; compressed NFTs need DAS. Filter by `onChain`
- * and select the page before `withOffChain`, which fetches a document per NFT.
+ * and select the page before calling `withOffChain`, which fetches a document per NFT.
  * @throws NodeRejection, for example if a node rejects getProgramAccounts and DAS is not available.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {

@@ -57,8 +57,8 @@ function imageIn(document: JsonValue | undefined): string {
 }
 
 /**
- * Takes names from the token list, else from metadata, else uses the unknown-token name. Off-chain JSON is read only
- * for images that the list lacks; if the JSON is unavailable or still being loaded, the image stays empty.
+ * Names come from the token list, else from metadata, else from `unnamedToken`. Off-chain JSON is read only for images
+ * that the list lacks; if the JSON is unavailable or still being loaded, the image stays empty.
  * @param signal - null: does not wait for JSON that is not cached.
  */
 export async function findNames(

@@ -12,7 +12,7 @@ import { type TokenMint, tokenMintOf } from './token-mint.ts';
 
 type ReadMints = Readonly<{
   mints: ReadonlyMap<Address, TokenMint>;
-  /** Clock sysvar in Unix seconds, if requested; scaled amounts depend on it. */
+  /** Time of the clock sysvar in Unix seconds, if requested; scaled amounts depend on it. */
   now: bigint | undefined;
 }>;
 

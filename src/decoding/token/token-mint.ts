@@ -25,7 +25,7 @@ export type TokenMint = Readonly<{
   data: Uint8Array;
   /** From the metadata account, else from the mint's extension; null if neither exists. `metadata.owner` is null. */
   metadata: OnChainNft | null;
-  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, so it is guessed. */
+  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, so the standard is guessed. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
   isNft: boolean;
 }>;

@@ -27,7 +27,7 @@ export type FetchedTransaction = Readonly<{
   transaction: ExecutedTransaction;
 }>;
 
-/** Decoded results. The caller returns the same object for a finalized transaction that was fetched before. */
+/** Decoded results. For a finalized transaction that is cached, RestCaller returns the same result object again. */
 const decoded = new WeakMap<JsonMembers, FetchedTransaction>();
 
 function readResult(result: JsonValue): FetchedTransaction | null {
@@ -109,8 +109,8 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
- * Lists signatures, newest first. The page below a finalized transaction never changes, so it is requested at
- * `finalized`, where it can be cached; if the node does not know `before` there, at the commitment of the chain.
+ * Lists signatures, newest first. A page that starts at a finalized `before` never changes, so it is first requested at
+ * `finalized`, where it can be cached. If the node then returns nothing, the chain's own commitment is used.
  */
 async function listSignatures(chain: Chain, account: Address, part: HistoryPart): Promise<ListedSignature[]> {
   const { limit, before, until } = part;

@@ -95,7 +95,7 @@ export type ParsedTransaction = Omit<FullTransaction, 'events'> &
   Partial<Pick<FullTransaction, 'events'>> &
   Readonly<{ raw?: JsonMembers }>;
 
-/** With all names. The same transaction is fetched again if it is finalized and in the gateway's cache. */
+/** Results without images still being loaded. Fetching a cached finalized transaction returns the same object again. */
 const parsedBefore = new WeakMap<FetchedTransaction, FullTransaction>();
 
 export async function parseTransactions(

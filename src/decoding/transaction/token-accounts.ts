@@ -73,7 +73,7 @@ function collectDecimals(
   return byMint;
 }
 
-/** Reads balances and also instructions, because accounts created and closed in the transaction have no balance. */
+/** Also reads instructions, because accounts created and closed within the transaction are not in the balances. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],

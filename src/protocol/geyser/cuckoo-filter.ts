@@ -56,7 +56,7 @@ export class CuckooFilter {
   /** @returns a shared object that the next call overwrites. */
   locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
-    // 0 marks an empty entry.
+    // 0 marks an empty entry, so a fingerprint of 0 becomes 1.
     sharedLocation.fingerprint = this.#hash.high & 0xffff || 1;
     sharedLocation.first = (this.#hash.low & this.#mask) >>> 0;
     return sharedLocation;

@@ -128,7 +128,7 @@ export class ProtobufWriter {
     const reservedBytes = varintBytes(expectedBytes);
     this.#reserve(reservedBytes);
     this.#length += reservedBytes;
-    // Until `close` writes the length, the first byte holds the size of the prefix.
+    // Until `close` writes the length, the last byte of the prefix holds the size of the prefix.
     this.#bytes[this.#length - 1] = reservedBytes;
     return this.#length;
   }

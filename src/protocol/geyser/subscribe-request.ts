@@ -21,7 +21,7 @@ const accountsFilter = messageCodec({
   owner: [3, addresses('owner')],
   filters: [4, dataFilters],
   nonemptyTxnSignature: [5, flag],
-  /** Alternative to `account`: an account matches if its address is in one of the two. */
+  /** Alternative to `account`: an account matches if its address is in either. */
   cuckooAccounts: [6, cuckooFilter],
 });
 export type AccountsFilter = MessageOf<typeof accountsFilter>;

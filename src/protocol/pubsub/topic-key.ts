@@ -76,7 +76,7 @@ function encodeParams(subscription: Subscription): readonly WritableJson[] {
   }
 }
 
-/** Raw JSON params, including defaults. Equal subscriptions give equal bytes. `transaction` keeps its dialect. */
+/** Raw JSON params, including defaults. Equal subscriptions give equal bytes. Transaction params keep their dialect. */
 export const upstreamParams = (subscription: Subscription): Buffer =>
   Buffer.from(writeJson(encodeParams(subscription)));
 

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import { isMembers } from '../parsed/wire-order.ts';
 
-/** Member order of Agave's structs, as in notifications; null keeps the given order. Enum variants share one order. */
+/** Member order of Agave's structs, as in notifications. null keeps the given order. Enum variants share one order. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>

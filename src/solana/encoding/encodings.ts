@@ -1,8 +1,8 @@
-/** In the order of Agave's `UiAccountEncoding`; `binary` is base58 as a bare string. */
+/** In the order of Agave's `UiAccountEncoding`; `binary` is a bare base58 string. */
 export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
 export type AccountEncoding = (typeof accountEncodings)[number];
 
-/** In the order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
+/** In the order of Agave's `UiTransactionEncoding`; `binary` is a bare base58 string. */
 export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
 export type TransactionEncoding = (typeof transactionEncodings)[number];
 

@@ -61,7 +61,7 @@ export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, Deco
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];
   yield;
-  // A large integer makes parsing of its whole text several times slower, so each transaction is parsed separately.
+  // One large integer makes parsing the whole text several times slower, so each transaction is parsed separately.
   for (const [at, [from, to]] of spans.entries()) {
     const executed = readExecuted(list.toString('utf8', from, to));
     if (executed !== null) transactions.push(executed);

@@ -99,7 +99,7 @@ function encodeAccounts({ transaction, meta }: ExecutedTransaction, showRewards:
 }
 
 /**
- * `version` is present only if the caller set a maximum version. `signatures` and `none` details accept any version.
+ * `version` is present only if the caller set a maximum version. The details `signatures` and `none` allow any version.
  * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
  * @param maxSupportedTransactionVersion - undefined: only legacy transactions.
  * @returns `unsupportedVersion` for error -32015.

@@ -103,8 +103,8 @@ function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
 }
 
 /**
- * Parses like Agave 4.2; null where nodes return base64. Callers fetch mints (and the clock) first. The output is in
- * wire order with u64 as bigint: write it with `writeJson`.
+ * Parses like Agave 4.2; null where nodes return base64. Callers first fetch mints and optionally the clock. The
+ * output is in wire order with u64 as bigint: write it with `writeJson`.
  */
 
 type ParsedAccount = {

@@ -91,7 +91,7 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
 
 /** Size of GF(2^8), and therefore the maximum number of data and code shreds in a set. */
 const SHARDS_MAX = 256;
-/** Number of cached shapes. Leaders currently use a single shape. */
+/** Maximum number of cached shapes (pairs of data and code shred counts). Leaders currently use a single shape. */
 const SHAPES_MAX = 16;
 const PATTERNS_MAX = 64;
 /** Number of outputs computed together; a table entry holds one byte of each. */

@@ -36,7 +36,7 @@ function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T 
 
 const SIGNERS_MAX = 11;
 
-/** The signers are those with nonzero keys. Source: spl-token, `state::Multisig`. */
+/** The signers are the nonzero keys. Source: spl-token, `state::Multisig`. */
 export function decodeMultisig(data: Uint8Array) {
   if (data.length !== MULTISIG_BYTES) return null;
   const reader = new ByteReader(data);

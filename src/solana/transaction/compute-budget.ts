@@ -13,7 +13,7 @@ const HEAP_MIN_BYTES = 32 * 1024;
 const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Programs with low default cost; stake, config and lookup table are now BPF. Source: agave builtins-default-costs. */
+/** Programs with a low default cost; stake, config and lookup table are BPF. Source: agave builtins-default-costs. */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.system,
   programs.vote,

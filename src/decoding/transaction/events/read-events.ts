@@ -52,7 +52,7 @@ type ProgramLogLine = Readonly<{
 /** Source: Agave, `stable_log`. */
 const INVOKED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[(\d{1,3})\]$/;
 const FINISHED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed)/;
-/** Replaces all later lines. Source: Agave, `LogCollector`. */
+/** This line replaces all later lines. Source: Agave, `LogCollector`. */
 const TRUNCATED = 'Log truncated';
 
 /** Precompiles, which log nothing, not even their invocation. */

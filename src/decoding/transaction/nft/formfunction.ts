@@ -5,8 +5,8 @@ import { currencyOf, nftAction, priced, statedPrice } from './nft-actions.ts';
 import { mintedNfts } from './token-metadata.ts';
 
 /**
- * Formfunction, a fork of Auction House: offers have their own instruction, a sale may cost more than
- * listed, and prints are sold when minted. Source: formfunction-hq/formfunction-monorepo 6d049d5,
+ * Formfunction, a fork of Auction House: offers have their own instruction, the price paid may exceed the listed
+ * price, and prints are sold when minted. Source: formfunction-hq/formfunction-monorepo 6d049d5,
  * packages/shared/src/constants/old-idls.
  */
 
@@ -27,7 +27,7 @@ const buy = layout({ bidder: 0, treasuryMint: 3, marketplace: 8, nft_address: 11
 
 const executeSale = layout(
   { buyer: 0, seller: 1, nft_address: 3, treasuryMint: 5, marketplace: 10 },
-  // Skip the bumps of escrow, free trade state and program signer. The buyer's price, which is paid, follows.
+  // Skip the bumps of escrow, free trade state and program signer. The price that the buyer pays follows.
   (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 3) }),
 );
 

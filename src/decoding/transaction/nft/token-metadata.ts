@@ -95,7 +95,7 @@ export const mintedNfts = oncePerTransaction((transaction) =>
   transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
 );
 
-/** True if the token program executes the burn or transfer, because the token parser then reports it. */
+/** True if the token program executes the burn or transfer: the token parser then reports it. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,
@@ -108,7 +108,7 @@ const isReportedByTokenProgram = (
       isTokenProgram(one.program),
   );
 
-/** True for metadata of an NFT minted in this transaction, because the mint action reports the NFT. */
+/** True for metadata of an NFT minted in this transaction: the mint action reports the NFT. */
 const isPartOfMint =
   (metadataAt: number) =>
   ({ accounts }: ExecutedInstruction, transaction: ExecutedTransaction): boolean =>

@@ -7,7 +7,7 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-/** Account positions. The second mint and vault directly follow the first. */
+/** Account positions. The second mint and the second vault are each one position after the first. */
 type PoolCreation = Readonly<{ creator: number; pool: number; mint: number; vault: number }>;
 
 type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
@@ -18,8 +18,8 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Rows for `parsePositions`: creator, pool, first mint and first vault in `creates`; provider and pool in the others.
- * Source: the programs' IDLs and source code.
+ * Rows for `parsePositions`: creator, pool, first mint and first vault in `creates`; provider and pool in `adds` and
+ * `removes`. Source: the programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>

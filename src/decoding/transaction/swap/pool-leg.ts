@@ -45,7 +45,7 @@ function paidAmount({ quote, fees, cashback }: Trade, moved: bigint): bigint {
   return moved === quote + fees + cashback ? moved : quote + fees;
 }
 
-/** SOL received from the curve, which pays without a transfer. */
+/** SOL received from the bonding curve, which pays without a transfer. */
 function receivedLamports(trade: Trade, view: TransactionView): bigint {
   const { quote, fees, cashback, user } = trade;
   const gained = view.unexplainedLamports(user);
@@ -73,7 +73,7 @@ type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Addr
 type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
 
 /**
- * Amounts that the trader paid and received, including fees. null for a buy that completes the curve: the buy
+ * Amounts that the trader paid and received, including fees. null for a buy that completes the bonding curve: the buy
  * continues in the new pool within the same instruction, so movements are read instead.
  */
 function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
@@ -135,8 +135,8 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * Reads one pool's part of a swap from movements, or, for pump.fun, from its event: the curve pays SOL without a
- * transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
+ * Reads one pool's part of a swap from movements, or, for pump.fun, from its event: its bonding curve pays SOL without
+ * a transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
   const instruction = view.instruction(at);

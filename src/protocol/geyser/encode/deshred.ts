@@ -6,10 +6,10 @@ import { writeSlot } from './raw-slot.ts';
 
 const CREATED_AT = 5;
 
-/** Shared by all calls, which are synchronous. */
+/** Shared by all calls. This is safe because they are synchronous. */
 const writer = new ProtobufWriter();
 
-/** Encodes a transaction update of `Subscribe` without `filters` and meta. @param index - position within the slot. */
+/** Encodes a transaction update of `Subscribe` without `filters` or meta. @param index - position within the slot. */
 export function shredTransactionTail(
   fields: Pick<DeshredTransactionUpdate, 'slot' | 'signature' | 'isVote' | 'transaction'>,
   createdAt: Uint8Array,

@@ -9,7 +9,7 @@ import type { AccountWrite } from '../update/account.ts';
 /** Approximate encoded size without the data. */
 const OVERHEAD_BYTES = 170;
 
-/** Shared by all calls, which are synchronous. */
+/** Shared by all calls. This is safe because they are synchronous. */
 const writer = new ProtobufWriter();
 
 /** The byte fields of the result are views into its `tail`. */

@@ -6,7 +6,7 @@ import { writeRewards, writeWrappedUint64 } from '../storage/encode-meta.ts';
 import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
 
-/** Shared by all calls, which are synchronous. */
+/** Shared by all calls. This is safe because they are synchronous. */
 const writer = new ProtobufWriter();
 
 export function writeSlot(
@@ -28,7 +28,7 @@ export function rawSlot(update: SlotUpdate, createdAt: Uint8Array): RawSlot {
   return { ...update, createdAt, tail: writer.bytes(11, createdAt).take() };
 }
 
-/** Closes the update of a message without other fields, and ends the message. `message` is a view of the update. */
+/** Closes the update, the only field so far, and appends `created_at`. `message` is a view of the update. */
 function finished(
   writer: ProtobufWriter,
   opened: number,

@@ -8,7 +8,7 @@ import type { TransactionInfo } from '../update/transaction.ts';
 /** Typical size of a transaction with meta: most transactions have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
-/** Shared by all calls, which are synchronous. */
+/** Shared by all calls. This is safe because they are synchronous. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };

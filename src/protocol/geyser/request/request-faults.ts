@@ -4,7 +4,7 @@ import type { FieldCount } from '../protobuf.ts';
 
 /**
  * Records the first content error. The error is thrown after decoding, because invalid protobuf takes precedence and
- * a ping's other content is ignored. Exceeding a bound throws at once.
+ * errors in a request with a ping are ignored. Exceeding a bound throws at once.
  */
 export class RequestFaults implements FieldCount {
   readonly #fieldsMax: number;

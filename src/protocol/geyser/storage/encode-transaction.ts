@@ -71,7 +71,7 @@ export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array
   closeWithOffsets(writer, start, offsets, first);
 }
 
-/** Shared by all calls, which are synchronous. */
+/** Shared by all calls. This is safe because they are synchronous. */
 const sharedWriter = new ProtobufWriter();
 
 /** @param wire - a legacy or version 0 transaction. @throws OutOfBytes, InvalidShortVec */

@@ -63,7 +63,7 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-/** Of the lists, only inner instructions and logs can be null. Source: agave storage-proto/src/convert.rs. */
+/** Only two of the lists can be null: inner instructions and logs. Source: agave storage-proto/src/convert.rs. */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
   while (reader.next()) {
@@ -134,7 +134,7 @@ function amountOf(text: string): bigint {
   return BigInt(text);
 }
 
-/** Ignores the UI amounts, which follow from amount and decimals. */
+/** Ignores the UI amounts, which follow from the amount and the decimals. */
 function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'decimals'> {
   let amount = 0n;
   let decimals = 0;

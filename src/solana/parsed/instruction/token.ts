@@ -124,7 +124,7 @@ export const associatedTokenAccountVariants = variants(`
 
 const BATCH = 255;
 
-/** Each instruction consists of account count, data length and data. */
+/** Each instruction consists of an account count, a data length and the data. */
 function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   const instructions: Members[] = [];
   let position = 0;

@@ -29,7 +29,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** Bounded, because all texts come from the tables. */
+/** The cache cannot grow without limit, because all texts come from the tables. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
@@ -42,8 +42,9 @@ function parseName(text: string): Name {
 }
 
 /**
- * Extra addresses stay unnamed. If absent, `name?` is omitted and `name~` is null. `name*` and `name+` take the
- * remaining addresses (`+` at least one). `!name` is an authority, alone or with its signers.
+ * Names addresses by position; extra addresses are omitted. If the address is absent, `name?` is omitted and `name~`
+ * is null. `name*` and `name+` take the remaining addresses (`+` at least one). `!name` is an authority, alone or with
+ * its signers.
  */
 export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
   const members: Record<string, WritableJson> = {};
@@ -83,7 +84,7 @@ function variant(row: string, own: Types): Variant {
 
 /**
  * Variants in discriminant order, one per line: `type account account: member type, member type`. See `nameAddresses`
- * and `membersReader` for the notation. `a / b` is an old layout with a sysvar and a new layout without; a final `!`
+ * and `membersReader` for the notation. `a / b` is an old layout with a sysvar and a new one without it; a final `!`
  * forbids trailing data. `@name` inserts a variant from `special`.
  */
 export const variants = (
