@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { postgresPrograms, sharedPostgres } from '../control/postgres-server.ts';
 import { killLoop } from './kill-loop.ts';
 
-// `npm run kill:gateway` compares the loss with the flush interval over many kills and both databases.
-const load = { flushMs: 100, concurrency: 8, loadMs: 300, kills: 1, outageEvery: 1 };
+const load = { flushMs: 100, concurrency: 8, loadMs: 300, kills: 1 };
 
 /** Longer than the maximum loss, so usage that waited for the database would be lost for longer. */
 const OUTAGE_MS = 3_000;

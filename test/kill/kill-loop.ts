@@ -130,21 +130,16 @@ export type KillLoopOptions = Readonly<{
   concurrency: number;
   /** Maximum time under load before each kill, in milliseconds. */
   loadMs: number;
-  /** With PostgreSQL: every nth kill happens during an outage of the database. */
-  outageEvery: number;
-  /** Minimum duration of the outage before the kill, in milliseconds; default: three flushes. */
-  outageMs?: number;
-  onKill?: (kill: KillReport) => void;
+  /** Minimum duration of the outage of PostgreSQL before each kill, in milliseconds. */
+  outageMs: number;
 }>;
 
 export type KillReport = Readonly<{
-  kill: number;
   answered: number;
   unanswered: number;
   counted: number;
   /** How long before the kill the oldest uncounted response was received, in milliseconds; 0 for none. */
   lossMs: number;
-  hadOutage: boolean;
   /** Acknowledged keys and accounts that are stored. */
   keys: number;
   accounts: number;
@@ -180,17 +175,14 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
   let before = 0;
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
-      const hadOutage = postgres !== null && kill % options.outageEvery === 0;
       const seen = () => untilCounted(database, before);
-      const run = await oneRun(service, key, options, hadOutage ? postgres : null, seen, changes);
+      const run = await oneRun(service, key, options, seen, changes);
       service = await start();
       await journalRecovered(dataDir, service);
       const counted = await countOf(database);
       const lost = await withStore(database, (store) => changes.lost(store));
       const { keys, accounts } = changes.found;
-      const report = { kill, hadOutage, keys, accounts, lost, ...evaluate(run, counted - before) };
-      reports.push(report);
-      options.onKill?.(report);
+      reports.push({ keys, accounts, lost, ...evaluate(run, counted - before) });
       before = counted;
     }
     await service.stop();
@@ -207,8 +199,7 @@ type Run = Readonly<{ answeredAt: readonly number[]; unanswered: number; killedA
 async function oneRun(
   service: RunningService,
   key: string,
-  { concurrency, loadMs, flushMs, outageMs = flushMs * 3 }: KillLoopOptions,
-  database: PostgresServer | null,
+  { concurrency, loadMs, outageMs, postgres }: KillLoopOptions,
   seen: () => Promise<unknown>,
   changes: Changes,
 ): Promise<Run> {
@@ -217,14 +208,14 @@ async function oneRun(
   // A kill before the first write would prove nothing.
   await Promise.all([seen(), changes.first]);
   await delay(Math.random() * loadMs);
-  if (database !== null) {
-    await database.kill();
+  if (postgres !== null) {
+    await postgres.kill();
     await delay(outageMs + Math.random() * loadMs);
   }
   const killedAt = performance.now();
   await service.stop('SIGKILL');
   const [{ answeredAt, failed }] = await Promise.all([load.stop(), changes.end()]);
-  await database?.start();
+  await postgres?.start();
   return { answeredAt, unanswered: failed.length, killedAt };
 }
 
