@@ -111,18 +111,21 @@ export const array = <T>(length: number, { read, write }: Codec<T>): Codec<reado
 
 /**
  * A count that is too high throws OutOfBytes, because every item takes at least one byte.
- * @param most - maximum number of items; writing drops the rest, reading throws InvalidEncoding.
+ * @param itemsMax - maximum number of items; writing drops the rest, reading throws InvalidEncoding.
  */
-export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINITY): Codec<readonly T[]> => ({
+export const list = <T>(
+  { read, write }: Codec<T>,
+  itemsMax = Number.POSITIVE_INFINITY,
+): Codec<readonly T[]> => ({
   read: (reader) => {
     const count = Number(reader.u64());
-    if (count > most) throw new InvalidEncoding('too many items');
+    if (count > itemsMax) throw new InvalidEncoding('too many items');
     const items: T[] = [];
     while (items.length < count) items.push(read(reader));
     return items;
   },
   write: (writer, items) => {
-    const written = items.slice(0, most);
+    const written = items.slice(0, itemsMax);
     writer.u64(BigInt(written.length));
     for (const item of written) write(writer, item);
   },

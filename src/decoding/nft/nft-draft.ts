@@ -47,8 +47,9 @@ function collectionPointers(draft: NftDraft): Address[] {
 }
 
 function pointersOf(draft: NftDraft): Address[] {
-  const isUnsaid = draft.type === 'token' && draft.token.source === 'metaplex-unsaid' && draft.token.isNft;
-  return [...collectionPointers(draft), ...(isUnsaid ? [editionAddress(draft.token.address)] : [])];
+  const lacksTokenStandard =
+    draft.type === 'token' && draft.token.source === 'metaplex-unsaid' && draft.token.isNft;
+  return [...collectionPointers(draft), ...(lacksTokenStandard ? [editionAddress(draft.token.address)] : [])];
 }
 
 function nameOf(

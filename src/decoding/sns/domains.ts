@@ -163,11 +163,11 @@ async function favoriteName(
 
 /** Name of a name account; for a wallet, its favorite domain, or else its first domain. */
 export async function nameOfAddress(chain: Chain, address: Address): Promise<string | null> {
-  const favourite = favoriteAccount(address);
-  const accounts = await chain.accounts([address, favourite]);
+  const favoriteRecord = favoriteAccount(address);
+  const accounts = await chain.accounts([address, favoriteRecord]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);
-  const primaryName = await favoriteName(chain, address, accounts.get(favourite));
+  const primaryName = await favoriteName(chain, address, accounts.get(favoriteRecord));
   if (primaryName !== null) return primaryName;
   const [first] = await ownedDomains(chain, address);
   return first?.name ?? null;

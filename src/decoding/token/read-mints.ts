@@ -39,10 +39,10 @@ export async function readMintAccounts(
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,
-  along: ReadMintsOptions = {},
+  options: ReadMintsOptions = {},
 ): Promise<ReadMints> {
   const requested = [...new Set(addresses)];
-  const accounts = await readMintAccounts(chain, requested, along);
+  const accounts = await readMintAccounts(chain, requested, options);
   const mints = new Map<Address, TokenMint>();
   await mapTimeSliced(requested, (address) => {
     const mint = tokenMintOf(address, accounts);

@@ -90,7 +90,7 @@ function metadataOf(
   return { metadata: fromToken2022(address, mint, own), source: 'token-2022' };
 }
 
-function isOneOfAKind({ decimals, supply }: Mint, { tokenStandard }: OnChainNft): boolean {
+function isNonFungible({ decimals, supply }: Mint, { tokenStandard }: OnChainNft): boolean {
   if (decimals > 0 || tokenStandard === 'Fungible') return false;
   return supply === 1n || !isFungible(tokenStandard);
 }
@@ -101,7 +101,7 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
   const mint = decodeMint(account.data);
   if (mint === null) return null;
   const described = metadataOf(address, mint, account, accounts.get(metadataAddress(address)));
-  const isNft = described.metadata !== null && isOneOfAKind(mint, described.metadata);
+  const isNft = described.metadata !== null && isNonFungible(mint, described.metadata);
   return { address, program: account.owner, mint, data: account.data, ...described, isNft };
 }
 

@@ -31,7 +31,7 @@ const NO_DATA = new Uint8Array(0);
 type LazyData = () => Uint8Array | null;
 
 type InstructionFields = Pick<ExecutedInstruction, 'program' | 'accounts' | 'parsed'> &
-  Readonly<{ late: LazyData }>;
+  Readonly<{ readData: LazyData }>;
 
 function viewOf(parsed: JsonValue): ParsedView | null {
   if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
@@ -101,14 +101,14 @@ function readInstruction(
   return {
     program,
     accounts,
-    late,
+    readData: late,
     parsed: parsedView ?? (whole ? parseLocally(program, accounts, late) : null),
   };
 }
 
 const withPosition = (
   position: Omit<ExecutedInstruction, 'program' | 'accounts' | 'data' | 'parsed'>,
-  { program, accounts, parsed, late }: InstructionFields,
+  { program, accounts, parsed, readData: late }: InstructionFields,
 ): ExecutedInstruction => ({
   ...position,
   ...{ program, accounts, parsed },

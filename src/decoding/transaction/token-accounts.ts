@@ -105,8 +105,10 @@ export function collectTokens(
 }
 
 const multiUnitMints = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Address> => {
-  const inNumbers = [...tokenAccounts.values()].filter(({ before, after }) => before > 1n || after > 1n);
-  return new Set(inNumbers.map(({ mint }) => mint));
+  const multiUnitAccounts = [...tokenAccounts.values()].filter(
+    ({ before, after }) => before > 1n || after > 1n,
+  );
+  return new Set(multiUnitAccounts.map(({ mint }) => mint));
 });
 
 /** True for one unit of an indivisible mint if no account holds more. Source: rest-api.md §3.2, point 3. */

@@ -133,9 +133,9 @@ export class ReedSolomon {
       if (shards[this.numData + i] != null) code.push(i);
     }
     if (code.length < missing.length) return null;
-    const isThere = (shard: Uint8Array | null | undefined): shard is Uint8Array => shard != null;
-    const inputs = shards.slice(0, this.numData).filter(isThere);
-    inputs.push(...code.map((position) => shards[this.numData + position]).filter(isThere));
+    const isPresent = (shard: Uint8Array | null | undefined): shard is Uint8Array => shard != null;
+    const inputs = shards.slice(0, this.numData).filter(isPresent);
+    inputs.push(...code.map((position) => shards[this.numData + position]).filter(isPresent));
     const recovered = missing.map(() => new Uint8Array(inputs[0]?.length ?? 0));
     applyMatrix(this.#decodeMatrix(missing, code), inputs, recovered);
     let next = 0;
@@ -147,19 +147,21 @@ export class ReedSolomon {
     const key = `${missing}/${code}`;
     const known = this.#patterns.get(key);
     if (known !== undefined) return known;
-    const there = Array.from({ length: this.numData }, (_, i) => i).filter((i) => !missing.includes(i));
+    const present = Array.from({ length: this.numData }, (_, i) => i).filter((i) => !missing.includes(i));
     // A code shred is a sum over missing and present data shreds; solve for the missing shreds.
     const solved = invertMatrix(
       makeMatrix(code.length, missing.length, (row, column) =>
         cellOf(this.#parity, code[row] as number, missing[column] as number),
       ),
     ) as Matrix;
-    const rest = makeMatrix(code.length, there.length, (row, column) =>
-      cellOf(this.#parity, code[row] as number, there[column] as number),
+    const rest = makeMatrix(code.length, present.length, (row, column) =>
+      cellOf(this.#parity, code[row] as number, present[column] as number),
     );
-    const overThere = multiplyMatrices(solved, rest);
+    const presentCoefficients = multiplyMatrices(solved, rest);
     const matrix = makeMatrix(missing.length, this.numData, (row, column) =>
-      column < there.length ? cellOf(overThere, row, column) : cellOf(solved, row, column - there.length),
+      column < present.length
+        ? cellOf(presentCoefficients, row, column)
+        : cellOf(solved, row, column - present.length),
     );
     this.#patterns.set(key, matrix);
     return matrix;

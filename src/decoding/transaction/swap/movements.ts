@@ -191,7 +191,7 @@ export function netByBalances(
   for (const { owner: accountOwner, mint, before, after } of transaction.tokenAccounts.values()) {
     if (accountOwner === owner && mint !== nativeMint) add(net, mint, after - before);
   }
-  const alone = movements.filter(({ at }) => transaction.instructions[at]?.caller === null);
-  add(net, nativeMint, subtractMoved(ownLamports(transaction), alone).get(owner) ?? 0n);
+  const outerMovements = movements.filter(({ at }) => transaction.instructions[at]?.caller === null);
+  add(net, nativeMint, subtractMoved(ownLamports(transaction), outerMovements).get(owner) ?? 0n);
   return net;
 }
