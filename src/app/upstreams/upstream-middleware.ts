@@ -51,7 +51,7 @@ export const openTransactionSubmitter = (
 type Counters = Readonly<Record<string, () => number>>;
 
 /** Not pages of signatures: a node with gaps in its history returns full pages too, which must not stay forever. */
-const isForDisk = ({ usesDisk, row }: Call): boolean => usesDisk === true && row === methods.getTransaction;
+const isForDisk = ({ row }: Call): boolean => row === methods.getTransaction;
 
 type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
@@ -140,7 +140,9 @@ export function openUpstreamMiddleware({
   let coalescer: RequestCoalescer | null = null;
   const coalesce: Middleware = (next) => {
     const listener = cache.enabled ? memory : null;
-    coalescer = new RequestCoalescer(next, { keys, counts, listener, limits: limits.coalescing });
+    const diskCache =
+      disk && new StoreCache(next, { ...shared, store: disk, limits: limits.disk, isStorable: isForDisk });
+    coalescer = new RequestCoalescer(next, { keys, counts, listener, diskCache, limits: limits.coalescing });
     return coalescer;
   };
   const hasSlotCache = cache.slotCache && !isLocalnetOnly;
@@ -151,9 +153,6 @@ export function openUpstreamMiddleware({
       : null,
     cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
-    disk &&
-      ((next) =>
-        new StoreCache(next, { ...shared, store: disk, limits: limits.disk, isStorable: isForDisk })),
     store && ((next) => new StoreCache(next, { ...shared, store, limits: limits.redis })),
   )(submitter);
   return {

@@ -71,7 +71,11 @@ export class ParsedResponses {
     const cached = this.#values.get(body);
     if (cached !== undefined) return cached.value;
     const value = parseBody(body);
-    this.#values.set(body, { value, weight: body.length * MEMORY_PER_BYTE });
+    // A view keeps its whole buffer alive.
+    this.#values.set(body, {
+      value,
+      weight: Math.max(body.length * MEMORY_PER_BYTE, body.buffer.byteLength),
+    });
     return value;
   };
 }
@@ -164,7 +168,10 @@ export class UpstreamCalls {
     const { key } = this.#context;
     let needsNode = true;
     const trace: CallTrace = {
-      onAttempt: (attempt) => this.#context.trace?.onAttempt(attempt),
+      onAttempt: (attempt) => {
+        needsNode = true;
+        this.#context.trace?.onAttempt(attempt);
+      },
       onServedFrom: (from, startedAt) => {
         needsNode = false;
         this.#context.trace?.onServedFrom?.(from, startedAt);

@@ -106,6 +106,11 @@ export class Connection implements RequestHolder, StreamingConnection {
       this.#received = 0;
       this.#sweeps = 0;
     }
+    if (!first.isSent && first.next === null) {
+      first.isSent = true;
+      this.#socket.write(first.bytes);
+      return;
+    }
     const unsent = this.requests.takeUnsent();
     if (unsent !== null) this.#socket.write(unsent);
   }
@@ -232,8 +237,11 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#sweeps = 0;
     if (this.#received++ === 0) this.#firstMs = now - this.#sentAt;
     if (!isLast || !nodeRequest.canPipeline) return;
+    const { pipelining } = this.#context;
+    // While requests share connections, a request alone on its connection does not count.
+    if (this.#received === 1 && pipelining.limit > 1) return;
     const spreadMs = now - this.#sentAt - this.#firstMs;
-    this.#context.pipelining.onBatch(this.#received, this.#firstMs, spreadMs, now);
+    pipelining.onBatch(this.#received, this.#firstMs, spreadMs, now);
   }
 
   /** Requests behind the first one are sent again; their responses on this connection are discarded. */

@@ -77,13 +77,8 @@ export class RequestQueue {
 
   /** @returns the bytes of all unsent requests, which count as sent from now on; null if there are none. */
   takeUnsent(): Buffer | null {
-    const { first } = this;
-    if (first !== null && !first.isSent && first.next === null) {
-      first.isSent = true;
-      return first.bytes;
-    }
     const unsent: Buffer[] = [];
-    for (let request = first; request !== null; request = request.next) {
+    for (let request = this.first; request !== null; request = request.next) {
       if (!request.isSent) unsent.push(request.bytes);
       request.isSent = true;
     }

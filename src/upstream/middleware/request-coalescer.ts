@@ -38,6 +38,8 @@ export type RequestCoalescerOptions = Readonly<{
   keys: CallKeys;
   counts: ResponseCounts;
   listener: CoalescedListener | null;
+  /** Dispatcher for calls whose response may be cached on disk; default: the next one. */
+  diskCache?: RpcDispatcher | null;
   limits?: Partial<CoalescerLimits>;
   now?: () => number;
 }>;
@@ -175,6 +177,7 @@ const noJoiners: ReadonlySet<JoinedCall> = new Set();
 /** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
 export class RequestCoalescer implements RpcDispatcher {
   readonly #next: RpcDispatcher;
+  readonly #diskCache: RpcDispatcher;
   readonly #keys: CallKeys;
   readonly #counts: ResponseCounts;
   readonly listener: CoalescedListener | null;
@@ -184,8 +187,12 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly inFlight = new Map<number, InFlightCall>();
   waiting = 0;
 
-  constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
+  constructor(
+    next: RpcDispatcher,
+    { keys, counts, listener, diskCache, limits, now }: RequestCoalescerOptions,
+  ) {
     this.#next = next;
+    this.#diskCache = diskCache ?? next;
     this.#keys = keys;
     this.#counts = counts;
     this.listener = listener;
@@ -210,7 +217,7 @@ export class RequestCoalescer implements RpcDispatcher {
     if (this.inFlight.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
     const created = new InFlightCall(this, call, fingerprint, now, handler);
     this.inFlight.set(fingerprint, created);
-    created.pending = this.#next.dispatch(call, created);
+    created.pending = (call.usesDisk === true ? this.#diskCache : this.#next).dispatch(call, created);
     if (created.isAbandoned) created.pending.cancel();
     return created;
   }
