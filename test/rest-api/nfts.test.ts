@@ -26,7 +26,7 @@ import {
 } from './token-fixtures.ts';
 
 const WALLET = key(50);
-const NOBODY = key(52);
+const MISSING = key(52);
 /** Holds one NFT more than unpaged lists allow. */
 const HOARDER = key(53);
 const HOARD = 1001;
@@ -137,7 +137,7 @@ describe('NFTs of a wallet', () => {
     const page = await pageOf({ update_authority: BEN, size: 1 });
     expect(page).toMatchObject({ total_count: 2, total_pages: 2 });
     expect(mintsOf(page)).toEqual(inTextOrder(mints(11, 12)).slice(0, 1));
-    expect(await pageOf({ update_authority: NOBODY })).toMatchObject({
+    expect(await pageOf({ update_authority: MISSING })).toMatchObject({
       nfts: [],
       total_count: 0,
       total_pages: 0,
@@ -174,9 +174,9 @@ describe('nft/read', () => {
   });
 
   it('returns 404 for an address without NFT', async () => {
-    const failure = await failureOf(read, { token_address: NOBODY, network: 'testnet' }, caller, services);
-    expect([failure.code, failure.text]).toEqual(['NFT_NOT_FOUND', `NFT ${NOBODY} not found on testnet`]);
-    expect(failure).toMatchObject({ facts: { address: NOBODY, network: 'testnet' } });
+    const failure = await failureOf(read, { token_address: MISSING, network: 'testnet' }, caller, services);
+    expect([failure.code, failure.text]).toEqual(['NFT_NOT_FOUND', `NFT ${MISSING} not found on testnet`]);
+    expect(failure).toMatchObject({ facts: { address: MISSING, network: 'testnet' } });
   });
 });
 
@@ -185,7 +185,7 @@ describe('nft/read_selected', () => {
     (await answerOf(readSelected, fields, caller, services)).result as unknown as Shown[];
 
   it('keeps the request order and omits addresses without NFT', async () => {
-    const requested = [mint(13), NOBODY, mint(10), CORE];
+    const requested = [mint(13), MISSING, mint(10), CORE];
     const shown = await selectedOf({ token_addresses: requested });
     expect(shown.map((nft) => nft.mint)).toEqual([mint(13), mint(10), CORE]);
   });

@@ -14,7 +14,7 @@ import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-call
 import { TransactionSender } from './transaction-sender.ts';
 
 const COUNT = 12;
-const NOBODYS = encodeBase58(new Uint8Array(64).fill(7));
+const MISSING = encodeBase58(new Uint8Array(64).fill(7));
 
 let rig: Rig;
 let caller: LedgerCaller;
@@ -91,8 +91,8 @@ describe('transaction/history', () => {
     expect(caller.counts()).toMatchObject({ getSignaturesForAddress: lists });
   });
 
-  it.each([{ before: NOBODYS }, { until: NOBODYS }])('returns 404 for %j', async (end) => {
-    const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
+  it.each([{ before: MISSING }, { until: MISSING }])('returns 404 for %j', async (end) => {
+    const text = `Transaction ${MISSING} not found on mainnet-beta`;
     const other = JSON.stringify(end).includes('before')
       ? { until: signatures[5]! }
       : { before: signatures[0]! };
@@ -173,26 +173,26 @@ describe('transaction/parse_selected', () => {
     (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Parsed[];
 
   it('keeps the request order, reads each once and omits unknown ones', async () => {
-    const requested = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
+    const requested = [signatures[5]!, MISSING, signatures[1]!, signatures[5]!];
     expect(names(await selected(requested))).toEqual([signatures[5], signatures[1], signatures[5]]);
     expect(caller.counts()).toEqual({ getTransaction: 3 });
-    expect(await selected([NOBODYS])).toEqual([]);
+    expect(await selected([MISSING])).toEqual([]);
   });
 
   it('accepts 1 to 100 signatures', async () => {
-    for (const list of [[], new Array(101).fill(NOBODYS), ['abc'], undefined]) {
+    for (const list of [[], new Array(101).fill(MISSING), ['abc'], undefined]) {
       const refused = await failureOf(parseSelected, { transaction_signatures: list! }, caller);
       expect(refused).toMatchObject({ code: 'INVALID_FIELDS' });
     }
-    expect(await selected(new Array(100).fill(NOBODYS))).toEqual([]);
+    expect(await selected(new Array(100).fill(MISSING))).toEqual([]);
     expect(caller.counts()).toEqual({ getTransaction: 1 });
   });
 });
 
 describe('transaction/parsed', () => {
   it.each([parsed, raw])('names the missing transaction', async (endpoint) => {
-    const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
-    const text = `Transaction ${NOBODYS} not found on devnet`;
+    const failed = await failureOf(endpoint, { txn_signature: MISSING, network: 'devnet' }, caller);
+    const text = `Transaction ${MISSING} not found on devnet`;
     expect(failed).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', text });
   });
 

@@ -87,7 +87,7 @@ function buildWebSocketGateway(
   const rejection = quota.exceeded.bind(quota);
   return new WebSocketGateway(
     { ...parts, feed, connectionLimit, rejection },
-    { topics, messageRate: messageRate, subscriptionLimits },
+    { topics, messageRate, subscriptionLimits },
   );
 }
 

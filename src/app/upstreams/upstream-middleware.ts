@@ -119,7 +119,10 @@ const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls =>
   finalMs: cache.finalMs,
 });
 
-/** Builds the middleware in front of the pool. `compose` lists it in call order, outermost first. */
+/**
+ * Builds the middleware in front of the pool. `compose` lists it in call order, outermost first. The coalescer
+ * dispatches REST calls to the disk cache.
+ */
 export function openUpstreamMiddleware({
   configuration,
   submitter,

@@ -168,7 +168,7 @@ export class StoreCache implements RpcDispatcher {
 const REFRESH_INTERVAL_MS = 60_000;
 
 /** Genesis hash of each network, used as a key prefix. */
-export class ChainIds {
+class ChainIds {
   readonly #source: RpcDispatcher;
   readonly #chainIds = new Map<Network, string>();
   readonly #requestedAt = new Map<Network, number>();

@@ -5,7 +5,7 @@ import { answer, arity, badAddress, context, notYet, refusal, strictConfig } fro
 import { invalid, type MethodCase } from '../method-case.ts';
 
 /** Accounts, tokens and transactions: reference solana-json-rpc.md §1.2, §1.5 and §1.10. */
-const NOBODY = '"So11111111111111111111111111111111111111119"';
+const MISSING = '"So11111111111111111111111111111111111111119"';
 const TOKENS = `{"programId":"${programs.token}"}`;
 const base64 = { encoding: 'base64' } as const;
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
@@ -26,17 +26,17 @@ const accounts: readonly MethodCase[] = [
   ),
   ...badAddress('getAccountInfo'),
   ...arity('getAccountInfo', 1, 2),
-  ...context('getAccountInfo', NOBODY),
-  answer('getBalance', '0 if unknown', value(0), `[${NOBODY}]`),
+  ...context('getAccountInfo', MISSING),
+  answer('getBalance', '0 if unknown', value(0), `[${MISSING}]`),
   ...badAddress('getBalance'),
   ...arity('getBalance', 1, 2),
-  ...context('getBalance', NOBODY),
+  ...context('getBalance', MISSING),
   answer('getMultipleAccounts', 'null if unknown', value([{ space: 0 }, null]), ({ wallet }) => [
     [wallet, 'So11111111111111111111111111111111111111119'],
   ]),
   ...arity('getMultipleAccounts', 1, 2),
   ...context('getMultipleAccounts', '[]'),
-  answer('getProgramAccounts', 'the context', value([]), `[${NOBODY},{"withContext":true}]`),
+  answer('getProgramAccounts', 'the context', value([]), `[${MISSING},{"withContext":true}]`),
   badFilter('129 bytes', 'Invalid param: DataTooLarge', filtered(memcmp(0, '1'.repeat(129)))),
   badFilter('bytes that are not base58', /^Invalid param: Base58DecodeError\(/, filtered(memcmp(0, '0'))),
   badFilter(
@@ -60,7 +60,7 @@ const accounts: readonly MethodCase[] = [
   ),
   ...badAddress('getProgramAccounts'),
   ...arity('getProgramAccounts', 1, 2),
-  ...context('getProgramAccounts', NOBODY),
+  ...context('getProgramAccounts', MISSING),
   answer('getMinimumBalanceForRentExemption', 'the minimum', (rent) => expect(rent).toBe(890_880), '[0]'),
   ...arity('getMinimumBalanceForRentExemption', 1, 2),
   ...strictConfig('getMinimumBalanceForRentExemption', '0'),
@@ -92,7 +92,7 @@ const tokens: readonly MethodCase[] = [
   ...['getTokenAccountsByOwner', 'getTokenAccountsByDelegate'].flatMap((method) => [
     ...badAddress(method, `,${TOKENS}`),
     ...arity(method, 2, 3),
-    ...context(method, `${NOBODY},${TOKENS}`),
+    ...context(method, `${MISSING},${TOKENS}`),
   ]),
 ];
 
