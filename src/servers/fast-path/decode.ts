@@ -38,6 +38,7 @@ export class FastHead implements HttpSink {
   readonly traceparent = headerSpan();
   readonly session = headerSpan();
   keepAlive = false;
+  contentLength = -1;
 
   readonly #parser = new HttpParser('request', this);
   readonly #requestTarget: Buffer;
@@ -67,10 +68,6 @@ export class FastHead implements HttpSink {
     });
   }
 
-  get contentLength(): number {
-    return this.#headers.contentLength;
-  }
-
   read(bytes: Buffer, start: number, end: number): number {
     const target = this.#requestTarget;
     // The buffer is reused, so bytes at `end` and beyond belong to an earlier message.
@@ -80,7 +77,8 @@ export class FastHead implements HttpSink {
     const limit = Math.min(end, start + this.#headMaxBytes);
     let stop = this.#readSimple(bytes, start + target.length, limit);
     if (stop === NOT_SIMPLE) stop = this.#readWithParser(bytes, start, limit);
-    return this.host.isPresent && this.#headers.contentLength >= 0 ? stop : NOT_FAST;
+    this.contentLength = this.#headers.contentLength;
+    return this.host.isPresent && this.contentLength >= 0 ? stop : NOT_FAST;
   }
 
   /** @param start - offset after the path. */

@@ -47,11 +47,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     this.pipelining = new Pipelining(pipelining);
   }
 
-  get hasStreamSlot(): boolean {
-    const { longResponsesMax, connectionsMax } = this.limits;
-    return this.streamsInFlight < Math.min(longResponsesMax, Math.floor(connectionsMax / 2));
-  }
-
   get hasCapacity(): boolean {
     return this.#waiting.first === null && !this.#isFull;
   }

@@ -136,7 +136,6 @@ const STREAM_OFFER_MIN_BYTES = 256;
 export interface StreamingContext {
   readonly limits: UpstreamLimits;
   streamsInFlight: number;
-  readonly hasStreamSlot: boolean;
 }
 
 export interface StreamingConnection {
@@ -176,8 +175,10 @@ export class BodyStreamer implements BodyFlow {
   }
 
   streamThresholdFor({ nodeRequest, isSettled }: HttpRequest): number {
-    const canStream = nodeRequest.acceptsStream && !isSettled && this.#context.hasStreamSlot;
-    return canStream ? this.#context.limits.streamFromBytes : Number.POSITIVE_INFINITY;
+    const { limits, streamsInFlight } = this.#context;
+    const streamsMax = Math.min(limits.longResponsesMax, Math.floor(limits.connectionsMax / 2));
+    const canStream = nodeRequest.acceptsStream && !isSettled && streamsInFlight < streamsMax;
+    return canStream ? limits.streamFromBytes : Number.POSITIVE_INFINITY;
   }
 
   consume(request: HttpRequest): void {

@@ -71,15 +71,6 @@ const REPEATED_WITHIN_MS = 1_000;
 /** Must be odd. Secret, so that a client cannot craft calls with the same fingerprints as another client's calls. */
 const MULTIPLIER = (randomInt(2 ** 29) * 8 + 5) | 0;
 
-/** 32-bit hash of the network name's length, the method and the params. Different calls may have the same hash. */
-export function fingerprintOf({ network, method, params }: Call, multiplier: number): number {
-  let hash = network.length;
-  for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), multiplier);
-  if (params === null) return hash;
-  for (let i = 0; i < params.length; i++) hash = Math.imul(hash ^ (params[i] as number), multiplier);
-  return hash;
-}
-
 /** Whether two calls are equal byte by byte. */
 export function isSameCall(a: Call, b: Call): boolean {
   if (a.method !== b.method || a.network !== b.network) return false;
@@ -129,48 +120,52 @@ export class CallKeys {
     return methodTraits[row.kind].shared && (params === null || params.length <= this.#limits.paramsMaxBytes);
   }
 
+  /** 32-bit hash of the network name's length, the method and the params. Different calls may have the same hash. */
   fingerprintOf(call: Call): number {
-    if (call !== this.#lastCall) this.#read(call);
-    return this.#fingerprint;
+    if (call === this.#lastCall) return this.#fingerprint;
+    const { network, method, params } = call;
+    const multiplier = this.#multiplier;
+    let hash = network.length;
+    for (let i = 0; i < method.length; i++) hash = Math.imul(hash ^ method.charCodeAt(i), multiplier);
+    if (params !== null)
+      for (let i = 0; i < params.length; i++) hash = Math.imul(hash ^ (params[i] as number), multiplier);
+    this.#lastCall = call;
+    this.#fingerprint = hash;
+    this.#isRepeated = undefined;
+    this.#key = undefined;
+    return hash;
   }
 
   /** Whether an equal call arrived within the last second. A hash collision also returns true. */
   isRepeated(call: Call): boolean {
-    if (call !== this.#lastCall) this.#read(call);
-    this.#isRepeated ??= this.#findRepetition();
+    const fingerprint = this.fingerprintOf(call);
+    this.#isRepeated ??= this.#findRepetition(fingerprint);
     return this.#isRepeated;
   }
 
   /** @returns null for a call whose response is not shared. */
   keyOf(call: Call): CallKey | null {
     if (!this.isShared(call)) return null;
-    if (call !== this.#lastCall) this.#read(call);
-    this.#key ??= this.#findOrMake(call);
+    const fingerprint = this.fingerprintOf(call);
+    this.#key ??= this.#findOrMake(call, fingerprint);
     return this.#key;
   }
 
-  #read(call: Call): void {
-    this.#lastCall = call;
-    this.#fingerprint = fingerprintOf(call, this.#multiplier);
-    this.#isRepeated = undefined;
-    this.#key = undefined;
-  }
-
-  #findRepetition(): boolean {
-    const index = this.#fingerprint & (SEEN_SIZE - 1);
+  #findRepetition(fingerprint: number): boolean {
+    const index = fingerprint & (SEEN_SIZE - 1);
     const now = this.#now();
     const isRecent = now - (this.#seenAt[index] as number) <= REPEATED_WITHIN_MS;
-    const isRepeated = isRecent && this.#seen[index] === this.#fingerprint;
-    this.#seen[index] = this.#fingerprint;
+    const isRepeated = isRecent && this.#seen[index] === fingerprint;
+    this.#seen[index] = fingerprint;
     this.#seenAt[index] = now;
     return isRepeated;
   }
 
-  #findOrMake(call: Call): CallKey {
-    const cached = this.#cached.get(this.#fingerprint);
+  #findOrMake(call: Call, fingerprint: number): CallKey {
+    const cached = this.#cached.get(fingerprint);
     if (cached !== undefined && isSameCall(cached.call, call)) return cached.key;
     const key = makeKey(call, call.params === null ? '' : call.params.toString('latin1'));
-    this.#cached.set(this.#fingerprint, { call: copyOf(call), key, weight: key.weight });
+    this.#cached.set(fingerprint, { call: copyOf(call), key, weight: key.weight });
     return key;
   }
 }

@@ -8,7 +8,7 @@ import {
 import type { Call } from '../../protocol/call.ts';
 import { methods, methodTraits } from '../../protocol/methods.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
-import { CallKeys, fingerprintOf } from './call-key.ts';
+import { CallKeys } from './call-key.ts';
 import { type CoalescerLimits, RequestCoalescer } from './request-coalescer.ts';
 import { ResponseCounts } from './response-counts.ts';
 
@@ -58,7 +58,8 @@ describe('RequestCoalescer', () => {
   it('does not join calls that only have equal fingerprints', () => {
     const { source, send } = stage();
     const [one, other] = [callOf('getBalance', [564_258]), callOf('getBalance', [1_828_122])];
-    expect(fingerprintOf(one, FNV)).toBe(fingerprintOf(other, FNV));
+    const keys = new CallKeys({ multiplier: FNV });
+    expect(keys.fingerprintOf(one)).toBe(keys.fingerprintOf(other));
     for (const call of [one, other, other]) send(call);
     expect(source.calls).toHaveLength(2);
   });
