@@ -240,7 +240,7 @@ function isWord(bytes: Buffer, start: number, end: number, word: Buffer): boolea
 
 type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
 
-/** Calls `onElement`, unless null, for each element in order. */
+/** Calls `onElement`, if it is not null, for each element in order. */
 export function scanArray<Target>(
   bytes: Uint8Array,
   at: number,

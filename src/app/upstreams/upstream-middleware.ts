@@ -53,6 +53,14 @@ type Counters = Readonly<Record<string, () => number>>;
 /** Not pages of signatures: a node with gaps in its history returns full pages too, which must not stay forever. */
 const isForDisk = ({ row }: Call): boolean => row === methods.getTransaction;
 
+const SIGNATURE = /^\["([1-9A-HJ-NP-Za-km-z]{64,88})"/;
+
+/** Source: Agave, `UiTransaction`; the response in text encodings starts its list of signatures with the first. */
+function hasRequestedSignature({ params }: Call, body: Buffer): boolean {
+  const signature = SIGNATURE.exec(params?.toString('latin1') ?? '')?.[1];
+  return signature !== undefined && body.includes(`"signatures":["${signature}"`);
+}
+
 type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
   /** The innermost middleware: submits transactions and forwards other calls to the pool. */
@@ -144,7 +152,14 @@ export function openUpstreamMiddleware({
   const coalesce: Middleware = (next) => {
     const listener = cache.enabled ? memory : null;
     const diskCache =
-      disk && new StoreCache(next, { ...shared, store: disk, limits: limits.disk, isStorable: isForDisk });
+      disk &&
+      new StoreCache(next, {
+        ...shared,
+        store: disk,
+        limits: limits.disk,
+        isStorable: isForDisk,
+        isResponseTo: hasRequestedSignature,
+      });
     coalescer = new RequestCoalescer(next, { keys, counts, listener, diskCache, limits: limits.coalescing });
     return coalescer;
   };

@@ -16,7 +16,7 @@ import { openTransactionSubmitter, openUpstreamMiddleware } from './upstream-mid
 
 const LOCALNET_NODE = 'embedded-ledger';
 
-/** Node for the embedded ledger, without its Geyser URL, which only gRPC streams use. WebSockets use PubSub. */
+/** Node for the embedded ledger. WebSocket subscriptions use its PubSub; only gRPC streams need its Geyser URL. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { type Kysely, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeOnSqlite } from '../../../test/control/stores.ts';
 import type { Schema } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
 import { isPermanentError, isStoreUnavailable } from './store-unavailable.ts';
 
 const runLongQuery = (db: Kysely<Schema>) =>
@@ -29,6 +30,11 @@ describeOnSqlite('a SQLite database', ({ open }) => {
     await expect(transaction).rejects.toSatisfy(isStoreUnavailable);
     const counters = await db.selectFrom('change_counter').select('version').execute();
     expect(counters).toEqual([{ version: 0 }]);
+  });
+
+  it('is unavailable while its file cannot be opened', async () => {
+    const db = new Kysely({ dialect: openSqlite({ file: '/nonexistent/solway.db', lockWaitMs: 100 }) });
+    await expect(sql`select 1`.execute(db)).rejects.toSatisfy(isStoreUnavailable);
   });
 
   it('rejects a value that it cannot store with a permanent error', async () => {

@@ -38,8 +38,8 @@ class ThreadConnection implements DatabaseConnection {
   constructor(options: SqliteOptions) {
     this.#worker = new Worker(THREAD_FILE, { name: 'sqlite', workerData: options });
     this.#worker.on('message', (response: ThreadResponse) => this.#onResponse(response));
-    this.#worker.on('error', (error: Error) => this.#end(error));
-    this.#worker.on('exit', () => this.#end(new Error('the database thread ended')));
+    this.#worker.on('error', (cause: Error) => this.#end(cause));
+    this.#worker.on('exit', () => this.#end());
   }
 
   get hasEnded(): boolean {
@@ -76,8 +76,8 @@ class ThreadConnection implements DatabaseConnection {
     else pending?.reject(Object.assign(response.error, { code: response.code }));
   }
 
-  #end(error: Error): void {
-    this.#endError ??= error;
+  #end(cause?: Error): void {
+    this.#endError ??= new Error('the database thread ended', { cause });
     for (const { reject } of this.#pending.splice(0)) reject(this.#endError);
   }
 }

@@ -145,7 +145,7 @@ async function rollTotals(store: Store, step: CoarseStep, bucket: number): Promi
 /** Limits memory use and the time for which other statements wait. */
 const KEYS_AT_ONCE = 20;
 
-/** Table and column names are known only at run time; both tables have the columns used here. */
+/** Casts, because the names are known only at run time. All usage tables have the columns used here. */
 const finerRows = (db: Kysely<Schema>, step: CoarseStep) =>
   db.selectFrom(`usage_${sources[step].finer}` as 'usage_hour');
 const finerColumn = (step: CoarseStep): 'hour' => sources[step].finer as 'hour';

@@ -95,8 +95,14 @@ export type ParsedTransaction = Omit<FullTransaction, 'events'> &
   Partial<Pick<FullTransaction, 'events'>> &
   Readonly<{ raw?: JsonMembers }>;
 
+/** Names and images of tokens may change. */
+const PARSED_TTL_MS = 10 * 60_000;
+
 /** Results without images still being loaded. Fetching a cached finalized transaction returns the same object again. */
-const parsedBefore = new WeakMap<FetchedTransaction, FullTransaction>();
+const parsedBefore = new WeakMap<
+  FetchedTransaction,
+  Readonly<{ parsed: FullTransaction; expiresAt: number }>
+>();
 
 export async function parseTransactions(
   chain: Chain,
@@ -108,7 +114,7 @@ export async function parseTransactions(
   const decoded: { one: FetchedTransaction; effects: TransactionEffects; mints: Set<Address> }[] = [];
   for (const one of fetched) {
     const known = parsedBefore.get(one);
-    if (known !== undefined) all.set(one, known);
+    if (known !== undefined && performance.now() < known.expiresAt) all.set(one, known.parsed);
     else {
       const effects = parseEffects(one.transaction);
       decoded.push({ one, effects, mints: mintsToName(effects.actions) });
@@ -120,7 +126,8 @@ export async function parseTransactions(
   for (const { one, effects, mints } of decoded) {
     const parsed = parsedTransaction(one.transaction, effects, names);
     all.set(one, parsed);
-    if ([...mints].every((mint) => names.get(mint)?.isLoading !== true)) parsedBefore.set(one, parsed);
+    if ([...mints].every((mint) => names.get(mint)?.isLoading !== true))
+      parsedBefore.set(one, { parsed, expiresAt: performance.now() + PARSED_TTL_MS });
     await setImmediate();
   }
   return fetched.map((one) => {

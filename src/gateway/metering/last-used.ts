@@ -63,7 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /** Lists uses to save: the address changed, `minIntervalMs` passed since the last save, or the key became idle. */
+  /** Lists uses to save: those whose address changed, last saved `minIntervalMs` ago, or of keys that became idle. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {

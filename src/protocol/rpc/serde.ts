@@ -3,7 +3,7 @@ import { floatText } from '../../base/text/float-decimal.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
 
-/** Readers with the error texts of Rust's serde_json, as sent by Agave: -32602 "Invalid params: <serde's text>.". */
+/** Readers that report errors as Rust's serde_json does in Agave: -32602 "Invalid params: <serde's message>.". */
 
 export type JsonObject = { readonly [name: string]: JsonValue };
 

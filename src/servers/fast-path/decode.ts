@@ -25,8 +25,8 @@ export const NOT_FAST = -2;
 
 /**
  * Reads request heads for the fast path: `POST` to one path over HTTP/1.1, with a content length, complete in the given
- * bytes. Every other request goes to node:http, which also rejects invalid heads. llhttp parses heads that the simple
- * parser leaves to it. The spans are valid until the next `read`.
+ * bytes. Every other request goes to node:http, which also rejects invalid heads. Heads that the simple parser
+ * cannot handle are parsed with llhttp. The spans are valid until the next `read`.
  */
 export class FastHead implements HttpSink {
   readonly query = headerSpan();

@@ -16,8 +16,8 @@ export class Slab {
 }
 
 /**
- * Joins messages and their frame headers into one buffer. Many streams send mostly the same messages in the same
- * order, so they share the last batch. A slab is reused once its last write has finished.
+ * Joins messages and their frame headers into one buffer. Streams often send the same messages in the same order,
+ * so `join` returns the last batch again if its messages are the same. A slab is reused once its last write has finished.
  */
 export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];

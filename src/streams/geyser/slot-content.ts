@@ -120,7 +120,10 @@ export class SlotContent {
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/** The last write to arrive counts, because accounts are locked, unless one stream's write versions contradict it. */
+/**
+ * Transactions lock the accounts that they write, so the last write of an account to arrive counts, except one with a
+ * lower write version than an earlier write from the same stream.
+ */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

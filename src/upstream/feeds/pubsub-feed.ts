@@ -63,7 +63,10 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Takes over from a feed whose notifications `before.gapRecovery` processed. Emits missed notifications first. */
+  /**
+   * Takes over a subscription from another feed, whose notifications `before.gapRecovery` has processed. Emits missed
+   * notifications first.
+   */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,

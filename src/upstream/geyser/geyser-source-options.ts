@@ -26,7 +26,7 @@ export const geyserSourceOptions = {
   /** Doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
-  /** After a disconnect, the replay repeats this many slots up to the newest emitted slot. */
+  /** Number of emitted slots, the newest included, that a replay repeats after a disconnect. */
   replayMarginSlots: 4,
   /** A replay may start at most this many slots before the newest slot. Servers store about 150 slots. */
   replaySlotsMax: 140,

@@ -174,10 +174,12 @@ export class BodyStreamer implements BodyFlow {
     return this.#readBuffer;
   }
 
-  streamThresholdFor({ nodeRequest, isSettled }: HttpRequest): number {
+  /** The id of a streamed response is read last, so requests behind this one could no longer be sent again. */
+  streamThresholdFor({ nodeRequest, isSettled, next }: HttpRequest): number {
     const { limits, streamsInFlight } = this.#context;
     const streamsMax = Math.min(limits.longResponsesMax, Math.floor(limits.connectionsMax / 2));
-    const canStream = nodeRequest.acceptsStream && !isSettled && streamsInFlight < streamsMax;
+    const isLast = next === null && streamsInFlight < streamsMax;
+    const canStream = isLast && nodeRequest.acceptsStream && !isSettled;
     return canStream ? limits.streamFromBytes : Number.POSITIVE_INFINITY;
   }
 

@@ -138,7 +138,7 @@ const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
 const SIGNATURES_MAX = 1_000;
 const LIMIT = /"limit":(\d{1,4})[,}]/;
 const LISTED_SIGNATURE = '"signature":"';
-/** A node may still add the time to a confirmed block. */
+/** A node may add the time to a block later. */
 const NO_TIME = '"blockTime":null';
 
 type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
@@ -188,8 +188,9 @@ const hasOption = (params: string, name: string): boolean =>
 
 function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean {
   const { config, requiredOption } = key.policy;
-  const isSettled = config === 'settled' && key.commitment === 'confirmed' && !result.includes(NO_TIME);
-  if (root === null || (key.commitment !== 'finalized' && !isSettled)) return false;
+  const isSettled = config === 'settled';
+  const hasCommitment = key.commitment === 'finalized' || (isSettled && key.commitment === 'confirmed');
+  if (root === null || !hasCommitment || (isSettled && result.includes(NO_TIME))) return false;
   if (requiredOption !== null && !hasOption(key.params, requiredOption)) return false;
   const pinned = pinnedSlot(key, result);
   return pinned !== null && pinned <= root;

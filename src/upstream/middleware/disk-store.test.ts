@@ -5,7 +5,7 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/service/program.ts';
-import { DiskStore } from './disk-store.ts';
+import { DiskStore, diskStoreLimits } from './disk-store.ts';
 
 const SET_BYTES = 64 * 1024;
 
@@ -55,6 +55,21 @@ it('never exceeds its size, and replaces the oldest response', async () => {
   }, 1);
   expect(await readAll(keys, 1)).toEqual(keys.map((key, n) => (n < 8 ? null : bodyOf(key))));
   expect(statSync(path).size).toBe(SET_BYTES);
+});
+
+it('treats a response as absent after 30 days', async () => {
+  await write('a');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 24 * 3_600_000 - 60_000 });
+  expect(await readAll(['a'])).toEqual([bodyOf('a')]);
+  vi.setSystemTime(Date.now() + 62_000);
+  expect(await readAll(['a'])).toEqual([null]);
+});
+
+it('leaves space on the disk for other programs', async () => {
+  const { freeMinBytes } = diskStoreLimits;
+  diskStoreLimits.freeMinBytes = Number.POSITIVE_INFINITY;
+  await write('a').finally(() => (diskStoreLimits.freeMinBytes = freeMinBytes));
+  expect(await readAll(['a'])).toEqual([null]);
 });
 
 it('treats a damaged or truncated file as absent', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import type { ResponseStore } from './store-cache.ts';
@@ -10,7 +10,12 @@ export const diskStoreLimits = {
   responseMaxBytes: 1024 * 1024,
   /** Maximum size of responses that wait to be written; further ones are not stored. */
   pendingMaxBytes: 16 * 1024 * 1024,
+  /** Nothing is written if less space is free, because the database may be on the same disk. */
+  freeMinBytes: 512 * 1024 * 1024,
 };
+
+/** Older records count as absent, so that a wrong response from a node does not stay forever. */
+const RECORD_MAX_AGE_SECONDS = 30 * 24 * 3_600;
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
@@ -21,7 +26,7 @@ const RECORD_BYTES = 16 * 1024;
 const WAYS = 4;
 const SET_BYTES = WAYS * RECORD_BYTES;
 
-/** Magic, format version included. */
+/** Magic number, which includes the format version. */
 const MAGIC = 0x01545753;
 /** Fields of a record, little-endian; the compressed response follows. The key is a SHA-256. */
 const offsets = { magic: 0, key: 4, writtenAt: 36, bytes: 40, checksum: 44, body: 48 } as const;
@@ -36,8 +41,9 @@ const isRecordOf = (record: Buffer, digest: Buffer): boolean =>
 /** In seconds; 0 for a record that was never written, so that it is replaced first. */
 const timeOf = (record: Buffer): number => (isRecord(record) ? record.readUInt32LE(offsets.writtenAt) : 0);
 
-/** null if the record is damaged. */
+/** null if the record is too old or damaged. */
 function bodyOf(record: Buffer): Buffer | null {
+  if (timeOf(record) + RECORD_MAX_AGE_SECONDS < Date.now() / 1_000) return null;
   const body = record.subarray(offsets.body, offsets.body + record.readUInt32LE(offsets.bytes));
   return crc32(body) === record.readUInt32LE(offsets.checksum) ? body : null;
 }
@@ -58,6 +64,7 @@ function recordOf(digest: Buffer, body: Buffer): Buffer {
  * key and checksum, for example after a crash or a concurrent write, counts as absent, and so does every error.
  */
 export class DiskStore implements ResponseStore {
+  readonly #path: string;
   readonly #file: Promise<FileHandle>;
   readonly #sets: number;
   readonly #pending = new Map<string, Buffer>();
@@ -71,6 +78,7 @@ export class DiskStore implements ResponseStore {
    */
   constructor(path: string, maxBytes: number, onError: (error: unknown) => void) {
     this.#sets = Math.max(1, Math.floor(maxBytes / SET_BYTES));
+    this.#path = path;
     this.#file = this.#open(path);
     this.#file.catch(onError);
   }
@@ -127,7 +135,8 @@ export class DiskStore implements ResponseStore {
 
   async #write(digest: Buffer, body: Buffer): Promise<void> {
     const record = recordOf(digest, await compress(body, { level: 1 }));
-    if (record.length > RECORD_BYTES) return;
+    const { bavail, bsize } = await statfs(this.#path);
+    if (record.length > RECORD_BYTES || bavail * bsize < diskStoreLimits.freeMinBytes) return;
     const records = await this.#readSet(digest);
     const own = records.findIndex((one) => isRecordOf(one, digest));
     const times = records.map(timeOf);

@@ -43,6 +43,8 @@ export type StoreCacheOptions = Readonly<{
   roots: Readonly<{ rootOf(network: Network): Slot | null }>;
   /** Further condition, besides that the response stays valid for longer than a slot. */
   isStorable?: (call: Call) => boolean;
+  /** Whether a response is the response to this call, as far as its content shows. Others are not stored. */
+  isResponseTo?: (call: Call, body: Buffer) => boolean;
   limits?: Partial<StoreCacheLimits>;
   ttls?: Partial<CacheTtls>;
 }>;
@@ -104,10 +106,11 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    const { store, limits, roots, ttls } = this.#parts;
-    const { length } = response.body;
+    const { store, limits, roots, ttls, isResponseTo } = this.#parts;
+    const { body } = response;
     const ms = ttlFor(this.#key, response, roots.rootOf(this.#call.network), ttls);
-    if (ms > 0 && length <= limits.answerMaxBytes) store.set(this.#storeKey, response.body, ms);
+    const isStored = ms > 0 && body.length <= limits.answerMaxBytes;
+    if (isStored && isResponseTo?.(this.#call, body) !== false) store.set(this.#storeKey, body, ms);
     this.#handler.onResponse(response);
   }
 

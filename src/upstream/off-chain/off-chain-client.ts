@@ -106,9 +106,8 @@ export class OffChainClient {
     return found;
   }
 
-  /** Whether the document is neither cached nor known to be unavailable. */
   isLoading(uri: string): boolean {
-    return targetOf(uri, this.#rules, this.#limits)?.kind === 'remote' && this.#memory.get(uri) === null;
+    return this.#pendingFetches.has(uri);
   }
 
   /** Makes the next `read` fetch the document again. */
@@ -238,7 +237,9 @@ class Fetcher {
       if (result.kind === 'document') return result;
       kinds.push(result.kind);
     }
-    if (signal.aborted || kinds.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
+    // The last request may have been aborted.
+    const completed = signal.aborted ? kinds.slice(0, -1) : kinds;
+    if (completed.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
     return { kind: kinds.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
   }
 

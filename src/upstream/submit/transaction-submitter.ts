@@ -57,7 +57,7 @@ export class TransactionSubmitter implements RpcDispatcher {
     return noopPendingCall;
   }
 
-  /** The first node continues to rebroadcast by itself, unless the sender limited retries. */
+  /** After this, the first node continues to rebroadcast by itself, unless the client set `maxRetries`. */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {

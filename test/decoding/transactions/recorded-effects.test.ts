@@ -1,11 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RawJson, type WritableJson } from '../../../src/base/json.ts';
+import type { Chain } from '../../../src/decoding/chain/chain.ts';
+import type { NameSources } from '../../../src/decoding/token/find-names.ts';
 import type { Action, Swap } from '../../../src/decoding/transaction/action.ts';
 import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
 import {
   type ParsedTransaction,
   parsedTransaction,
   parseEffects,
+  parseTransactions,
 } from '../../../src/decoding/transaction/parse-transaction.ts';
 import { recognizeSwaps } from '../../../src/decoding/transaction/swap/recognize-swaps.ts';
 import { readRecordedTransaction, recordsPresent } from '../recorded-transactions.ts';
@@ -55,6 +58,23 @@ function parsedOf(file: string): ParsedTransaction {
 describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/getTransaction)', () => {
   it.each(files)('%s: has the expected actions', (file) => {
     expect(effectLines(parsedOf(file))).toEqual(expectedEffects.get(file));
+  });
+
+  it('are parsed once, but named again after ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const accounts = vi.fn(async () => new Map());
+    const chain = { accounts, signal: new AbortController().signal } as unknown as Chain;
+    const offChain = { read: async () => new Map(), isLoading: () => false };
+    const names = { tokenList: { find: () => null }, offChain } as unknown as NameSources;
+    const swap = files.find((file) => expectedEffects.get(file)![0]!.startsWith('SWAP'));
+    const fetched = [{ raw: {}, transaction: readRecordedTransaction(`${swap}.json`) }];
+    const parse = () => parseTransactions(chain, fetched, names, { events: false, raw: false });
+    expect(await parse()).toEqual(await parse());
+    expect(accounts).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(600_000);
+    await parse();
+    expect(accounts).toHaveBeenCalledTimes(2);
+    vi.useRealTimers();
   });
 
   it.each(files)('%s: has swaps without events, and none when it failed', (file) => {

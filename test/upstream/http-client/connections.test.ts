@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
-import { attempt } from '../../../src/upstream/retry/attempt.ts';
+import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { attempt, sendAttempt } from '../../../src/upstream/retry/attempt.ts';
 import { deadUrl } from '../mock/behaviors.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, sendOnce } from './node-rig.ts';
@@ -240,6 +241,25 @@ describe('pipelining', () => {
     }
     const ids = raw.requests.slice(-CONCURRENT).map(({ id }) => String(id));
     expect((await Promise.all(pending)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('streams no response while requests wait behind it, because the id is read last', async () => {
+    await finish(await holdShared());
+    const from = raw.requests.length;
+    raw.become(unresponsive);
+    const outcomes: string[] = [];
+    const onOutcome = ({ kind }: Outcome) => void outcomes.push(kind);
+    const onStream = () => void outcomes.push('streamed');
+    for (let i = 0; i < 2; i++)
+      sendAttempt(node, call(), 20_000, { acceptsStream: true, onOutcome, onStream });
+    await until(() => raw.requests.length === from + 2);
+    const shared = raw.requests.slice(from);
+    expect(shared[0]!.socket).toBe(shared[1]!.socket);
+    raw.become(responding);
+    const long = JSON.stringify('x'.repeat(2 ** 20));
+    for (const { socket, id } of shared.toReversed()) socket.write(http(envelope(id, long)));
+    await until(() => outcomes.length === 2);
+    expect(outcomes).toEqual(['invalid', 'response']);
   });
 
   it('discards the response to an aborted request', async () => {

@@ -60,7 +60,7 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
 const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
   tokenAccounts.get(account)?.owner ?? account;
 
-/** Lamports sent to a token account whose mint is not SOL pay rent. */
+/** Lamports sent to a token account are for rent, unless the account's mint is SOL. */
 function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean {
   const account = moved.destination === null ? undefined : tokenAccounts.get(moved.destination);
   return account !== undefined && account.mint !== nativeMint;

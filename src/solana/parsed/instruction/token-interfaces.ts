@@ -6,7 +6,7 @@ import type { Types } from '../members.ts';
 import { type ParsedParts, type Variant, variants } from './variant.ts';
 
 const own: Types = {
-  /** Three fields have fixed names; other fields are named by a key. */
+  /** Three fields have fixed names. For any other field, the data contains the name. */
   field: (data) => {
     const number = data.u8();
     if (number > 3) throw new InvalidEncoding('unknown metadata field');
