@@ -131,7 +131,7 @@ type MemberCallback<Target> = (
 ) => void;
 
 /**
- * Calls `onMember`, unless null, for each member in order, including duplicates, of which `JSON.parse` keeps the last.
+ * Calls `onMember`, if it is not null, for each member in order. Duplicates are included; `JSON.parse` keeps the last.
  * @param target - passed to `onMember`, so that `onMember` need not be a closure.
  */
 export function scanObject<Target>(
@@ -288,7 +288,7 @@ export function isJson(bytes: Uint8Array, depth: number): boolean {
   return end !== MALFORMED && skipSpace(bytes, end) === bytes.length;
 }
 
-/** Decodes a scanned string. @param start - offset of its first byte. @param end - offset of the closing quote. */
+/** Decodes a scanned string. @param start - offset after the opening quote. @param end - that of the closing quote. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

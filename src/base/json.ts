@@ -42,7 +42,7 @@ export type WritableJson =
 const INTEGER = /^-?\d+$/;
 /** Longer integers stay numbers: parsing a bigint of a million digits takes as long as thousands of calls. */
 const INTEGER_MAX_LENGTH = 40;
-/** Matches a possible long integer where a value may start. Most long digit sequences, in strings, do not match. */
+/** Matches a possible long integer where a value may start. Does not match most digits in strings. */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
@@ -85,7 +85,7 @@ function restoreIntegers(root: JsonValue): JsonValue {
   return root;
 }
 
-/** Marks long integers as strings, because calling a reviver for every value takes ten times as long. */
+/** Replaces long integers with marked strings, because calling a reviver for every value takes ten times as long. */
 function parseMarked(text: string): JsonValue | undefined {
   if (MARKED.test(text)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Maximum bytes per read from a node connection, so that a 1 MiB response takes only a few reads. */
+/** Maximum bytes per read from a node connection. Large, so that a 1 MiB response takes only a few reads. */
 export const READ_MAX_BYTES = 256 * 1024;
 /** Smaller chunks are allocated separately, because they would leave a pooled buffer mostly empty. */
 export const POOLED_MIN_BYTES = 16 * 1024;

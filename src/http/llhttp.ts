@@ -101,7 +101,7 @@ const inputPointer = llhttp.malloc(PIECE_BYTES);
 /** Recreated after the WebAssembly memory has grown, because growth detaches the view. */
 let view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
 
-/** Uses Buffer.copy, which needs no view of the source. A detached view has length 0. */
+/** Copies with `Buffer.copy`, which needs no `subarray` of the source. A detached view has length 0. */
 function copyIn(bytes: Buffer, start: number, length: number): void {
   if (view.length === 0) view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
   bytes.copy(view, 0, start, start + length);

@@ -10,7 +10,7 @@ export type HeaderSpan = { start: number; end: number; isPresent: boolean };
 
 export const headerSpan = (): HeaderSpan => ({ start: 0, end: 0, isPresent: false });
 
-/** Returned for a head that is left to llhttp. */
+/** Returned for a head that must be parsed with llhttp. */
 export const NOT_SIMPLE = -1;
 
 const [LINE_FEED, RETURN, SPACE, COLON] = [0x0a, 0x0d, 0x20, 0x3a];
@@ -43,7 +43,7 @@ export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint
 
 /** Characters of a header name: `tchar` in RFC 9110. */
 const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
-/** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
+/** Visible ASCII and spaces. Values with tabs are left to llhttp, which rejects some of them. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
 type NamedSpan = Readonly<{ name: Buffer; span: HeaderSpan | null }>;
@@ -58,7 +58,7 @@ export class SimpleHeaderParser {
   readonly #spans: readonly HeaderSpan[];
   readonly #table: readonly (readonly NamedSpan[] | undefined)[];
 
-  /** @param headers - lower-case names with the span for each value; null leaves heads with this header to llhttp. */
+  /** @param headers - lower-case names with the span for each value; null: heads with the header are left to llhttp. */
   constructor(headers: Readonly<Record<string, HeaderSpan | null>>) {
     const all = {
       ...headers,
@@ -70,7 +70,7 @@ export class SimpleHeaderParser {
     this.#table = byLength(Object.entries(all).map(([name, span]) => ({ name: Buffer.from(name), span })));
   }
 
-  /** @returns the span of a header; null if the header is left to llhttp; undefined if it is not in the table. */
+  /** @returns the span of a header; null if its head is left to llhttp; undefined if the header is not in the table. */
   find(bytes: Buffer, start: number, end: number): HeaderSpan | null | undefined {
     const candidates = this.#table[end - start];
     if (candidates === undefined) return undefined;

@@ -61,7 +61,10 @@ export class BlockFollower {
     return close;
   }
 
-  /** Takes over from another feed. Emits missed transactions first. `opened`: slot before subscribing, if known. */
+  /**
+   * Takes over from another feed and emits missed transactions first. `opened`: the slot up to which that feed had
+   * emitted transactions when the subscription was opened, if known.
+   */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
@@ -126,7 +129,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /** Retries the slot subscription while there are subscribers. They receive an error after `gapTimeoutMs`. */
+  /** Retries the slot subscription while a stream has subscribers. They receive an error after `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;

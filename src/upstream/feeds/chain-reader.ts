@@ -228,7 +228,7 @@ export class ChainReader {
     return block;
   }
 
-  /** Reads blocks in order and prefetches the next. @throws ReadError if a block's parent is missing from `slots`. */
+  /** Reads blocks in order, prefetching a few. @throws ReadError if a block's parent is missing from `slots`. */
   async eachBlock(
     slots: readonly Slot[],
     signal: AbortSignal,

@@ -240,7 +240,7 @@ export class ContinuousSubscription {
           gap.signal.throwIfAborted();
           await this.#gapRecovery.fill(gap);
         };
-        // Account reads are batched, so they must not queue behind the semaphore.
+        // Concurrent account reads are batched, so they must not wait for the semaphore.
         if (this.#request.kind === 'account') await fill();
         else await this.#context.fillSemaphore.run(fill);
         return true;
@@ -264,7 +264,7 @@ export class ContinuousSubscription {
     };
   }
 
-  /** The next slot that the connection reports, or its position. The connection delivers everything after that slot. */
+  /** The connection's next slot or, if it sends no slots, its position. It delivers everything after that slot. */
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);

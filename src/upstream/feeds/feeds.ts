@@ -77,7 +77,7 @@ function openPreferred(
     lastPosition: () => preferred.position(),
     resume(opened, from) {
       onFailover();
-      // If `opened` is unknown, either fallback position still precedes all missed notifications.
+      // If `opened` is unknown, `from` and the PubSub position also precede all missed notifications.
       const start = opened ?? from ?? pubsub.position();
       return pubsub.resume(subscription, listener, { gapRecovery, opened: start, from: from ?? start });
     },

@@ -53,13 +53,13 @@ type PubsubConnectionOptions = Readonly<{
   node: NodeConfig;
   limits: FeedLimits;
   maxPlausibleSlot: () => Slot | null;
-  /** Called once. `detail`: the code of a network or TLS error, or the HTTP status of a rejected handshake. */
+  /** Called once. `detail`: the code of a network or TLS error, or the HTTP status of a failed handshake. */
   onEnd: (end: ConnectionEnd, detail: string | null) => void;
 }>;
 
 const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
 
-/** Used instead of the error message, which may contain an address. */
+/** The error's code, used instead of its message, which may contain an address. */
 function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
@@ -70,7 +70,7 @@ const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boo
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/** Also subscribes to slots, to detect a stall while the socket is open. Times are on the `performance.now()` clock. */
+/** A connection that also subscribes to slots, to detect stalls. Times are on the `performance.now()` clock. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
@@ -81,7 +81,7 @@ export class PubsubConnection {
   #slotResolvers: ((info: SlotInfo | null) => void)[] = [];
   #receivedAt = performance.now();
   #end: ConnectionEnd | null = null;
-  /** The handshake is complete. Tracked here because a failed socket no longer reports CONNECTING. */
+  /** Whether the handshake completed. Tracked here because a failed socket no longer reports CONNECTING. */
   #isUp = false;
   #plausibleUpTo: Slot | null = null;
   retryAfterMs: number | null = null;
@@ -129,7 +129,7 @@ export class PubsubConnection {
     });
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      // A status below 500 is the node's rejection. A 5xx status may come from a proxy whose node is restarting.
+      // A status below 500 is a rejection by the node. A 5xx status may come from a proxy whose node is restarting.
       const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
@@ -172,7 +172,7 @@ export class PubsubConnection {
     this.#subscriptions.endedByNode(request);
   }
 
-  /** Null if the connection ends first. */
+  /** Resolves to null if the connection ends first. */
   nextSlot(): Promise<SlotInfo | null> {
     if (this.#end !== null) return Promise.resolve(null);
     return new Promise((resolve) => this.#slotResolvers.push(resolve));

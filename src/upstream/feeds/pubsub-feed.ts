@@ -11,8 +11,8 @@ import type { PubsubSubscription, SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**
- * When a connection closes, stalls or lags, its subscriptions fail over, and the code in gap/ reads what they missed
- * through the node pool. At `processed`, a gap is filled from confirmed blocks, so abandoned forks are not emitted.
+ * When a connection closes, stalls or lags, its subscriptions fail over, and the code in gap/ uses the node pool to
+ * read what they missed. At `processed`, a gap is filled from confirmed blocks, so abandoned forks are not emitted.
  */
 export class PubsubFeed {
   readonly #context: SubscriptionContext;

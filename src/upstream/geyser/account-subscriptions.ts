@@ -36,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The addresses and owners that filters name. They cover all accounts that these filters match, and possibly more. */
+/** The addresses and owners in the filters. Unless `hasUnnamed`, they cover at least all accounts that match. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;

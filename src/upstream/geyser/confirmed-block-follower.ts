@@ -68,7 +68,7 @@ export class ConfirmedBlockFollower {
     return this.#started.promise;
   }
 
-  /** Emits the account with or after its block. Beyond `waitingAccountsMax`, accounts are lost. */
+  /** Emits the account with or after its block. If more than `waitingAccountsMax` wait, some are lost. */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {

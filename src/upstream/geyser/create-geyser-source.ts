@@ -20,8 +20,8 @@ const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * Emits confirmed blocks, and accounts from PubSub. Limitations: emits nothing before a slot is confirmed, and neither
- * entries nor dead slots. Emits only accounts that the request names by address or owner, and only the last write per
+ * Emits confirmed blocks, and accounts from PubSub. Limitations: emits slots only once they are confirmed, and no
+ * entries or dead slots. Emits only accounts that the request names by address or owner, and only the last write per
  * slot, without its transaction and with a generated write version.
  */
 class PubsubFallback implements GeyserSource {

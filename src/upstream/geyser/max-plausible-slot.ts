@@ -4,7 +4,7 @@ import type { StreamReader } from './stream-reader.ts';
 
 /** Number of slots by which a server may be ahead of the emitted slots or behind the newest slot (a few minutes). */
 export const JUMP_MAX_SLOTS = 500n;
-/** Number of slots by which a server may be ahead of a trusted head (about 30 s), plus progress since that head. */
+/** A server may be ahead of a trusted head by this many slots (about 30 s), plus progress since the head was seen. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
 /** Upper bound on the speed of a chain. Some local chains are fast. */

@@ -180,7 +180,7 @@ export class FilterMerger {
     this.#options = options;
   }
 
-  /** @returns a function that removes the request; idempotent. */
+  /** @returns an idempotent function that removes the request. */
   add(request: SubscribeRequest): () => void {
     const entry = { ...request };
     const change = (apply: () => void): void => {

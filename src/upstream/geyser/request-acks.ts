@@ -19,7 +19,7 @@ type Waiter = {
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/** Geyser sends no acknowledgements, so a ping follows each request. An answer, or none in time, means acceptance. */
+/** Geyser sends no acknowledgements, so a ping follows each request. A pong, or no answer in time, means acceptance. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();

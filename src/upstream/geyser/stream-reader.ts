@@ -83,7 +83,7 @@ export class StreamReader {
   #sendsBanks = false;
   #ended = 0;
   #unsealed = 0;
-  /** The stream's current request; null until the server acknowledges a change. */
+  /** The stream's current request: empty before the first, null until the server acknowledges a change. */
   request: string | null = '';
   newest: Slot | null = null;
   /** The slot that started or ended last; null if there is none, or if the reader was added with `fillsIn`. */

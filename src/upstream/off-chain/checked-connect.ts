@@ -39,7 +39,7 @@ export function createHostResolver(timeoutMs: number): ResolveHost {
   };
 }
 
-/** Resolves once and connects to the checked address, so DNS rebinding has no effect. */
+/** Resolves the host once and returns only checked addresses, so DNS rebinding has no effect. */
 function checkedLookup(resolve: ResolveHost, rules: AddressRules): LookupFunction {
   return (host, { all }, done) => {
     const onAddresses = (addresses: readonly string[]): void => {

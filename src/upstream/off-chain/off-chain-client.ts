@@ -20,7 +20,7 @@ export type OffChainOptions = Readonly<{
 }>;
 
 type PendingFetch = {
-  /** Read from the disk; null: it is not there. */
+  /** The document on disk; null if there is none. */
   readonly cached: Promise<CachedDocument | null> | null;
   document: Promise<Buffer | null>;
   readonly controller: AbortController;

@@ -128,7 +128,7 @@ export class FecSet {
   }
 
   /**
-   * Computes missing data shreds. Shreds of a merkle set are then proven; shreds of a legacy set must be verified like
+   * Computes missing data shreds. Proves those of a merkle set; the caller must verify those of a legacy set like
    * received shreds. Null if the shreds do not match the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {

@@ -150,7 +150,7 @@ export class ShredStage {
   #newest: Slot | null = null;
   #newestAt = 0;
 
-  /** @throws RangeError for an invalid sender. */
+  /** @throws RangeError for an invalid entry in `udp.senders`. */
   constructor(options: ShredStageOptions, listener: DeshredListener) {
     const { config, reader, log } = options;
     const limits = { ...shredLimits, ...options.limits };

@@ -136,8 +136,8 @@ class UnverifiedShreds {
 const BURST_MS = 250;
 
 /**
- * The less budget remains, the more shreds must share a signature before it is verified. Lone forged shreds
- * therefore cannot use up the budget.
+ * A budget for failed verifications. The less remains, the more shreds must share a signature before the signature is
+ * verified, so lone forged shreds cannot use up the budget.
  */
 class InvalidSignatureLimit {
   readonly #perMs: number;
@@ -250,7 +250,7 @@ export class ShredVerifier {
     this.#unverified.clear();
   }
 
-  /** Does not defer a shred whose signature differs from that of its known set, because it cannot add anything. */
+  /** Does not defer a shred whose signature differs from that of its known set: such a shred cannot add anything. */
   #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
     if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
     const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);

@@ -37,7 +37,7 @@ export const deshredLimits = {
   /** Total bytes of shreds. Above this, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   slotsAheadMax: 256,
-  /** Must be at least `slotsAheadMax`. Otherwise, a source that is ahead causes the shreds of others to be dropped. */
+  /** Must be at least `slotsAheadMax`. Otherwise, a source that is ahead causes other sources' shreds to be dropped. */
   slotsBehindMax: 256,
   /** After this long without a verified shred, the plausible slot is reset. */
   staleMs: 10_000,

@@ -10,7 +10,7 @@ const FIRST_CAPACITY = 1_024;
 /** Range of a batch's shreds; `first` and `last` are inclusive. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
-/** Adjacent shreds of a batch form a run. Each end stores the other's index, so adding a shred takes constant time. */
+/** Adjacent shreds of a batch form a run. Each end stores the other end's index, so adding takes constant time. */
 class BatchRanges {
   #flags = new Uint8Array(FIRST_CAPACITY);
   #otherEnd = new Int32Array(FIRST_CAPACITY);

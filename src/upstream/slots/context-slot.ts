@@ -52,7 +52,7 @@ function textAfter(params: Buffer, name: Buffer): string | null {
   return params.toString('latin1', from, from + VALUE_BYTES);
 }
 
-/** Finds the commitment by an inexact scan, for node selection only. Shared state uses `certainCommitment`. */
+/** Finds the commitment by an inexact scan, for node selection. State shared by callers needs `certainCommitment`. */
 export function commitmentOf({ row, params }: Call): Commitment {
   // Methods without a commitment use the newest state.
   if (row.commitment === null) return 'processed';
@@ -109,7 +109,7 @@ export const readObservedHeight = (row: MethodRow, result: Buffer): Slot | null 
 
 export const slotOfResult = (result: Buffer, name: string): Slot | null => slotIn(memberOf(result, name));
 
-/** An item without a slot makes the result invalid. */
+/** `hasMissing`: an item has no slot, so there is no result. */
 type Newest = { readonly bytes: Buffer; readonly name: string; slot: Slot | null; hasMissing: boolean };
 
 function recordElement(newest: Newest, start: number): void {

@@ -44,9 +44,10 @@ const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots whose notifications may be missing. Starts `gapMarginSlots` before the last position, since the last slots
- * may have had pending notifications. For `confirmed` and `finalized`, which lag, the window may start earlier, at
- * `newestEmitted`, but not far below the root, since nodes have emitted all earlier slots. @throws GapTooLong
+ * The slots whose notifications may be missing. The window starts `gapMarginSlots` before the last position, since the
+ * last slots may have had pending notifications. As `confirmed` and `finalized` lag, their window may start earlier, at
+ * `newestEmitted`, but not far below the root: notifications for older slots were sent before the gap.
+ * @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,

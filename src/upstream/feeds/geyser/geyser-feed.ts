@@ -84,7 +84,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Snapshot for the failover, set while subscriptions fail: removing the last subscription resets the sequence. */
+  /** Snapshot for failovers while subscriptions fail, because removing the last subscription resets `#sequence`. */
   #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 

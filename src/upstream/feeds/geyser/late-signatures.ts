@@ -32,7 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /** Checks now and when a slot reaches the commitment, until the transaction does too or is given up as unknown. */
+  /** Checks now and whenever a slot reaches the commitment. Stops if the transaction reaches it or stays unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

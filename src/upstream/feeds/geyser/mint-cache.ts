@@ -78,7 +78,7 @@ export class MintCache {
     };
   }
 
-  /** Fetches an unknown or expired mint. Resolves within the wait budget; null if the caller should not wait. */
+  /** Fetches the account's mint if not cached. Resolves within the wait budget; null if the caller should not wait. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;
@@ -99,7 +99,7 @@ export class MintCache {
   async #fetch(mint: Address, program: Address): Promise<void> {
     const { request, log, limits } = this.#options;
     const { mintMaxAgeMs, mintRetryMs } = limits;
-    // The scale of a mint of the original token program never changes.
+    // Mints of the original token program never change their scale.
     const age = program === programs.token ? Number.POSITIVE_INFINITY : mintMaxAgeMs;
     try {
       const config = { encoding: 'base64', commitment: 'processed' };

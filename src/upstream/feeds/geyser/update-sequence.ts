@@ -89,7 +89,7 @@ type UpdateSequenceOptions = Readonly<{
   completeUpTo: Slot | null;
   /** Maximum number of tracked slots above the root. Beyond this, the oldest is evicted. */
   slotsMax: number;
-  /** Called when a slot is evicted. Once one of its descendants is rooted, roots before it may be missing. */
+  /** Called when a slot is evicted. Root notifications for this slot and its ancestors may then be missing. */
   onEvicted: (slot: Slot) => void;
 }>;
 
