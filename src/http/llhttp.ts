@@ -45,7 +45,7 @@ const RESPONSE = 2;
 /** Values of `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
 
-/** Maximum bytes copied to the instance at a time. */
+/** Maximum bytes copied to the WebAssembly instance at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -124,7 +124,7 @@ export class HttpParser {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /** Reads until the sink stops the parser, an invalid byte, or the end. @returns the offset where reading stopped. */
+  /** Reads until the sink stops the parser, a byte is invalid or the input ends. @returns the offset reached. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.isFaulty) {

@@ -22,7 +22,7 @@ const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /**
  * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Valid only for header names
- * and values: setting the case bit turns none of their other bytes into a letter, digit or hyphen.
+ * and values: setting the case bit turns no other byte allowed there into a letter, digit or hyphen.
  */
 export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
   if (end - start !== token.length) return false;
@@ -48,7 +48,7 @@ const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
 type NamedSpan = Readonly<{ name: Buffer; span: HeaderSpan | null }>;
 
-/** Reads the headers named in a table; other headers are only checked. Results are valid until the next call. */
+/** Reads the headers named in a table; other headers are only validated. Results are valid until the next call. */
 export class SimpleHeaderParser {
   /** -1 if the head has no content length. */
   contentLength = -1;

@@ -112,7 +112,7 @@ export class ReadError extends Error {
 
 /** Accepts every transaction version. Transactions that cannot be decoded are omitted from the block. */
 const VERSION_MAX = 255;
-/** Requests to getBlocks extend this many slots beyond the range, to detect a node that is behind. */
+/** getBlocks is called for this many slots beyond the range, to detect a node that is behind. */
 const REACH = 64n;
 const BACKOFF_MS = 150;
 
@@ -161,7 +161,7 @@ export class ChainReader {
     return slotOf(BigInt(body.toString('latin1')));
   }
 
-  /** The range is inclusive. Waits for a node with a block at or after `to`: a node that is behind omits slots. */
+  /** The range is inclusive. Waits for a node with a block at or after `to`: a node that is behind would omit slots. */
   async slots(
     from: Slot,
     to: Slot,

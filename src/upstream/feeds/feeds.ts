@@ -43,7 +43,7 @@ async function openWith<Opened, Position>(
     },
   });
   end = close;
-  // A subscription that failed before `open` resolved fails over now.
+  // If the subscription failed before `open` resolved, it fails over now.
   if (failOver === null) opened = failover.opened();
   else (failOver as () => void)();
   return () => {
@@ -59,7 +59,7 @@ type PreferredSubscriptionOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/** Opens on the preferred feed. If that feed fails, PubSub takes over and emits each missed notification once. */
+/** Subscribes on the preferred feed. If that feed fails, PubSub takes over and emits each missed notification once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,

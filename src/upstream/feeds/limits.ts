@@ -8,7 +8,7 @@ export const feedLimits = {
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
-  /** Longer than one node can take, but short enough for clients to wait even after a failed Geyser attempt. */
+  /** Above `handshakeTimeoutMs` + `ackTimeoutMs`, but short enough for clients to wait, even after Geyser failed. */
   openTimeoutMs: 9_000,
   /** Above this, another connection is opened. */
   connectionSubscriptionsMax: 1_000,

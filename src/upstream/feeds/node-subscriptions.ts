@@ -42,7 +42,7 @@ type NodeSubscriptionsOptions = Readonly<{
   onDuplicateId: () => void;
 }>;
 
-/** Number of timed-out requests to remember, so that a subscription acknowledged late can be ended. */
+/** Number of timed-out requests to remember, so that a subscription that is acknowledged late can be ended. */
 const OVERDUE_MAX = 1_000;
 
 const keyOf = ({ kind, params }: NodeSubscriptionRequest): string => `${kind} ${params.toString('latin1')}`;

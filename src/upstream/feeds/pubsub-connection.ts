@@ -142,7 +142,10 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** Resolves to true once a slot arrives, `slotSubscribe` is rejected or no slot arrives in time; false on failure. */
+  /**
+   * Resolves to true once a slot arrives, the node rejects `slotSubscribe`, or the node accepts it but sends no slot in
+   * time. Resolves to false on failure.
+   */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }
@@ -167,7 +170,7 @@ export class PubsubConnection {
     return response;
   }
 
-  /** For signature subscriptions, which the node ends with the last notification. */
+  /** Call for signature subscriptions, which the node ends after the last notification. */
   endedByNode(request: NodeSubscriptionRequest): void {
     this.#subscriptions.endedByNode(request);
   }

@@ -45,7 +45,7 @@ export function subscriptionId(raw: Buffer): NodeSubscriptionId {
   return value;
 }
 
-/** Reads the params of a notification. */
+/** Returns the notification whose params `payload` scanned last. */
 function notificationIn(bytes: Buffer): NodeMessage | null {
   const result = payload.valueIn(bytes, PAYLOAD_RESULT);
   const id = payload.valueIn(bytes, SUBSCRIPTION);

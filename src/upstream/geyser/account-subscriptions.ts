@@ -88,7 +88,7 @@ function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subs
   return subscriptions;
 }
 
-/** PubSub account subscriptions. PubSub reports only an account's last write in a slot. */
+/** PubSub account subscriptions. PubSub reports only the last write to an account in each slot. */
 export class AccountSubscriptions {
   readonly #options: AccountSubscriptionsOptions;
   readonly #log: RateLimitedLogger;

@@ -54,7 +54,7 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
               if (update.id > PONG_ID) listener.onPong(update.id);
               return;
             case 'slot':
-              // A slot far below the last slot also counts as progress: the last slot was implausible.
+              // A slot far below the last slot also counts as progress: the last slot must have been implausible.
               if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
                 this.#slot = update.slot;
                 this.recordProgress();
@@ -94,7 +94,7 @@ const keyOf = (request: Buffer | null): string | null => request?.toString('lati
 type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from: Slot | null }>;
 
 /**
- * A reconnecting stream to one server that carries the merged request. Requests a replay after a disconnect. If the
+ * A reconnecting stream to one server. Sends the merged request, and requests a replay after a disconnect. If the
  * server rejects a request, widens the request step by step, and finally sends the last accepted request.
  */
 export class EndpointConnection {
@@ -222,7 +222,7 @@ export class EndpointConnection {
     this.#active?.stream.ping(this.#pingId);
   }
 
-  /** Large requests wait longer, because each request repeats all filters. */
+  /** Large requests are delayed longer, because each request repeats all filters. */
   #requestDelay(): number {
     const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
     const bytes = this.#lastRequest?.length ?? 0;
@@ -239,7 +239,7 @@ export class EndpointConnection {
   /** Chooses another request after a rejection. @returns whether to reconnect at once. */
   #reduceScope({ code }: GrpcStatus, active: ActiveStream | null): boolean {
     const isReplayRequested = active !== null && active.from !== null && !active.reader.isReplaying;
-    // Some servers support replay but reject block filters.
+    // Some servers support replay but reject block filters, so a replay is also tried without them.
     const last = isReplayRequested ? 1 : requestScopes.length - 1;
     if (code === 'INVALID_ARGUMENT' && this.#scope < last) {
       this.#scope++;

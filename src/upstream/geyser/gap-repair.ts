@@ -31,7 +31,7 @@ type ReplayOptions = Readonly<{
 
 type ReplayRange = Readonly<{
   from: Slot;
-  /** The newest slot, or the last missing slot. */
+  /** The newest slot or, in a repair, the last missing slot. */
   to: Slot;
   /** Whether to also emit missing updates of slots that were already emitted. */
   fillsIn: boolean;

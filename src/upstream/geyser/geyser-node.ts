@@ -8,7 +8,7 @@ export const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.g
 /** Source: geyser.proto. */
 export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 
-/** Id of the ping that answers a server's ping. Request acknowledgements use greater ids. */
+/** Id of the ping that answers a server's ping. Pings that follow requests use greater ids. */
 export const PONG_ID = 1;
 
 /** Status codes from servers that cannot replay from the requested slot. */

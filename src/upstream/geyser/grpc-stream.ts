@@ -180,7 +180,7 @@ export class GrpcStream {
     });
     const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
     this.#stream.on('error', (error) => endWith(connectionFault(error)));
-    // When `end` fires, our side of the stream is closed as well.
+    // When `end` fires, our side is closed as well, so the stream has ended.
     for (const event of ['end', 'close'])
       this.#stream.on(event, () => endWith('stream closed without a status'));
   }

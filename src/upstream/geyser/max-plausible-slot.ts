@@ -110,7 +110,7 @@ export class SlotPlausibility {
     this.#staleSince = null;
   }
 
-  /** The head from the other source, even if all streams are far from it. */
+  /** The head from `options.head`, even if all streams are far from it; null if unknown or too old. */
   #freshHead(): ObservedSlot | null {
     const head = this.#options.head();
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;

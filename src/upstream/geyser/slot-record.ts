@@ -33,7 +33,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /** Raises a key's count to `to`. `first`: a multiple of 4 bytes long. @returns false if the count was at least `to`. */
+  /** Raises the count of a key. `first`: a multiple of 4 bytes long. @returns false if the count was at least `to`. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;

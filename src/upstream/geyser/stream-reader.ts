@@ -158,7 +158,7 @@ export class StreamReader {
     if (view === null || !view.isAuthoritative) return;
     const { record } = view;
     if (record.isSettled && !this.#fillsIn(record)) return;
-    // An older write may follow writes that were already emitted.
+    // An older write may follow emitted writes, so writes must be ordered.
     if (record.isSettled) record.noteRequest(null);
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(view, update) : 1;
     if (nth === 0) return;
@@ -241,7 +241,7 @@ export class StreamReader {
     this.#endIfComplete(view);
   }
 
-  /** Servers may send `processed` and the block meta before the last content of a slot. */
+  /** Servers may send `processed` and the block meta before the last content of a slot, so they alone do not end it. */
   #isSealed({ updatedAccountCount, isConfirmed }: SlotView): boolean {
     if (!this.#options.seals || this.#unsealed >= UNSEALED_SLOTS) return true;
     return updatedAccountCount !== null || isConfirmed;

@@ -182,7 +182,7 @@ export class YellowstoneSource implements GeyserSource {
     return this.#filterMerger.fits(size);
   }
 
-  /** Call after filters were removed. The remaining subscriptions need no acknowledgement. */
+  /** Call after removing filters. The remaining subscriptions need no acknowledgement. */
   narrowFilters(): void {
     this.#filterMerger.markChanged();
     for (const connection of this.#connections) void connection.updateRequest();

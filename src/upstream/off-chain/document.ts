@@ -46,7 +46,7 @@ export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-str
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ZLIB_METHOD = 8;
-/** Limits concurrent decompressions, because their windows may be larger than the output. */
+/** Limits concurrent decompressions: each needs memory for its window, which may be larger than the output. */
 const DECOMPRESSIONS_MAX = 4;
 const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
 

@@ -237,7 +237,7 @@ class Fetcher {
       if (result.kind === 'document') return result;
       kinds.push(result.kind);
     }
-    // The last request may have been aborted.
+    // If the signal is aborted, the last request may be incomplete and does not count.
     const completed = signal.aborted ? kinds.slice(0, -1) : kinds;
     if (completed.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
     return { kind: kinds.every((kind) => kind === 'absent') ? 'absent' : 'failed' };

@@ -39,7 +39,7 @@ export const deshredLimits = {
   slotsAheadMax: 256,
   /** Must be at least `slotsAheadMax`. Otherwise, a source that is ahead causes other sources' shreds to be dropped. */
   slotsBehindMax: 256,
-  /** After this long without a verified shred, the plausible slot is reset. */
+  /** After this long without a verified shred, the window of plausible slots is reset. */
   staleMs: 10_000,
   /** Bytes of packets whose leader is unknown. Above this, the oldest packet is evicted. */
   pendingBytesMax: 8 * 1024 * 1024,

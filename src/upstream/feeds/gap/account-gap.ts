@@ -45,8 +45,8 @@ function sorted(value: JsonValue): JsonValue {
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
- * Reads the account again and emits it if it differs from the last emitted state and is not older. If nothing has
- * been emitted yet, emits it if a block in the gap may have written the account or the gap is too long to check.
+ * Reads the account again and emits the state if it differs from the last emitted state and is not older. If nothing
+ * has been emitted yet, emits it if a block in the gap may have written the account, or the gap is too long to check.
  */
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;

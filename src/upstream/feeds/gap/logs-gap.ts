@@ -82,7 +82,7 @@ export class LogsGap implements GapRecovery {
 
 const RECEIVED = '"receivedSignature"';
 
-/** For `signature` subscriptions: reads the status again and emits the result once. */
+/** For `signature` subscriptions: reads the status from a node and emits the result once. */
 export class SignatureGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'signature'>;
   #isReceiptSent = false;

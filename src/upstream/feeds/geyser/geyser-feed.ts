@@ -84,7 +84,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Snapshot for failovers while subscriptions fail, because removing the last subscription resets `#sequence`. */
+  /** Returns a snapshot from before the failure. Set while subscriptions fail: removing the last resets `#sequence`. */
   #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 
