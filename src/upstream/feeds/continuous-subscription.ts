@@ -71,7 +71,7 @@ export class ContinuousSubscription {
     this.#gapRecovery = gapRecovery;
   }
 
-  /** @throws a node's RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED if all nodes are full. */
+  /** @throws a node's RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED (all nodes are full). */
   async open(): Promise<void> {
     const { limits } = this.#context;
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {
