@@ -39,7 +39,7 @@ export class Admission {
     this.#addressLimiter = addressLimiter ?? new RateLimiter();
   }
 
-  /** Identifies the key and checks its use. @param network - null if the request names the network later. */
+  /** Identifies the key and checks that it may be used. @param network - null if the request names it later. */
   authenticate(
     caller: Caller,
     product: Product | null,
@@ -73,7 +73,7 @@ export class Admission {
     return key;
   }
 
-  /** @param method - null: a new connection or an invalid request. @param meteredAs - method whose price applies. */
+  /** @param method - null for a new connection or an invalid request. @param meteredAs - method whose price applies. */
   authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });

@@ -76,6 +76,6 @@ export type KeyRecord = Readonly<{
   logsBodies: boolean;
   /** Whether all requests of the key form one session with monotonic reads. */
   monotonicReads: boolean;
-  /** Grows with every change to any key, so that a late lookup cannot overwrite a newer change. */
+  /** Value of a counter that grows with every change to any key; a late lookup cannot overwrite a newer version. */
   version: number;
 }>;

@@ -4,7 +4,7 @@ export type ConnectionCount = Readonly<{ name: string; open: number }>;
 /** Number of report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/** Limits connections or their resources per key family, including those reported by other gateways. */
+/** Limits open connections, or other concurrent uses, per key family. Includes uses that other gateways report. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Open connections at other gateways, by tracked name; null if limits are not shared. */

@@ -63,7 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /** Lists uses to save: those whose address changed, last saved `minIntervalMs` ago, or of keys that became idle. */
+  /** Lists the uses to save. A use is due when its address changes, its key is idle, or `minIntervalMs` has passed. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {

@@ -72,7 +72,7 @@ export class UnaryCall implements GrpcCallHandler {
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
     const message = messages[0] as Buffer;
     this.#peer.reserve(message.length);
-    // Copy the message, which may be a small part of a large buffer.
+    // Copy the message, because it may keep a much larger buffer alive.
     this.#request = Buffer.from(message);
   }
 

@@ -135,7 +135,7 @@ const HEAD_IDLE_POLLS = 10;
 /** Multiplies the poll interval of getMaxShredInsertSlot if the node returns no slot. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-/** Commitments polled on demand; `processed` is always polled, and an idle `finalized` rarely, for the caches. */
+/** Polled on demand. `processed` is always polled, and `finalized` rarely even without demand, for the caches. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
