@@ -10,7 +10,7 @@ export const failedAuthOptions = {
   failedAuthBlockMs: 60_000,
   /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
-  /** Addresses that are never blocked: all clients of a proxy on the same host share them. */
+  /** Addresses that are never blocked, because all clients of a proxy on the same host share them. */
   failedAuthExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 

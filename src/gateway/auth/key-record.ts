@@ -65,7 +65,7 @@ export type KeyRecord = Readonly<{
   status: KeyStatus;
   /** Unix milliseconds; null: never expires. Always set for a rotating key. */
   expiresAt: number | null;
-  /** Plan limits, with the key's own rate limit if it has one. */
+  /** Limits of the plan; the key's own rate limit, if any, replaces that of the plan. */
   limits: PlanLimits;
   customerId: string;
   planId: string;

@@ -3,7 +3,7 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 
 export const messageRateOptions = {
-  /** Per key family. A plan's call rate applies instead if it is higher; without one, messages are unlimited. */
+  /** Per key family. A plan's call rate applies instead if it is higher; if it is unlimited, so are messages. */
   messagesPerSecond: 5_000,
   familiesMax: 100_000,
 };
@@ -34,8 +34,8 @@ export class MessageRateLimiter {
 
   /**
    * @param messages - number of calls in the message, valid or not; 1 for a control frame.
-   * @returns milliseconds to pause reading; Infinity to end the connection. A message never ends a connection
-   * that was not in debt, whatever the size of the message.
+   * @returns milliseconds to pause reading; Infinity to end the connection. Even a large message never ends
+   * a connection that was not in debt.
    */
   consume(familyId: string, plan: CallRate, messages: number, bytes: number, nowMs: number): number {
     const { rpcPerSecond } = plan;

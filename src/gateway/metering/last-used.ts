@@ -21,7 +21,7 @@ type UseCache = { lastUse: UseEntry | null };
 export const lastUsedOptions = {
   /** Maximum number of tracked keys; further keys are ignored until some are evicted. */
   keysMax: 200_000,
-  /** Minimum time between saves of a key whose client address does not change. */
+  /** Minimum time between saves of a key's last use, unless its client address changes. */
   minIntervalMs: 20_000,
 };
 

@@ -33,7 +33,7 @@ export interface CallPeer extends Caller {
 /** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
-/** Empty first part (filter names) for messages that have only a tail. */
+/** First part of messages that have no filter names. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
 /** Calls `release` when the call ends. */
