@@ -132,6 +132,6 @@ function recordDecision(context: RequestContext, decision: RateDecision | null, 
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
-/** A once valid key does not count as a failure: a client with an old key could get a shared address blocked. */
+/** Keys that were once valid do not count: otherwise, an old key could get a shared address blocked. */
 const countsAsFailedAuth = (thrown: unknown): boolean =>
   thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_NO_LONGER_VALID;

@@ -31,7 +31,7 @@ import { type HeadPrefix, streamBodyBytes, writeStream } from './encode.ts';
  */
 const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
-/** The server waits this much longer than its Keep-Alive header says, like node:http: a request may be in transit. */
+/** As in node:http, the server waits this much longer than its Keep-Alive header says, for a request in transit. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;

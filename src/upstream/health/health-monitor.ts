@@ -170,7 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Whether live responses replace this poll: never if the node is failing or ejected, else a few times in a row. */
+  /** Whether live responses replace this poll: never if the node is failing or ejected, else at most a few in a row. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)

@@ -47,7 +47,7 @@ export class Pipelining {
     this.#lower(1);
   }
 
-  /** A response was invalid or a connection was lost while other requests waited behind. */
+  /** A response was invalid or a connection was lost while other requests waited behind it. */
   onFault(now: number): void {
     if (this.limit === 1) return;
     const isRepeated = now < this.#pausedUntil + REPEATED_MS;

@@ -102,7 +102,7 @@ export class DiskStore implements ResponseStore {
     });
   }
 
-  /** Waits until pending responses are written. */
+  /** Waits until pending responses are written, then closes the file. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
