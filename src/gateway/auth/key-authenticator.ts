@@ -233,7 +233,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Failure cause for a key that was once valid. Its use is not a guess and does not count as a failed authentication. */
+/** Failure cause for a key that was once valid. Its use is no guess and does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>

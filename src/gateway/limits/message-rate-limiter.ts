@@ -3,7 +3,7 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 
 export const messageRateOptions = {
-  /** Per key family. A plan's call rate applies instead if it is higher. With unlimited calls, messages are unlimited too. */
+  /** Per key family. A plan's call rate applies instead if it is higher. If calls are unlimited, messages are too. */
   messagesPerSecond: 5_000,
   familiesMax: 100_000,
 };
