@@ -222,7 +222,7 @@ export const geyser = section(
   { ...geyserLimits, ...pick(geyserSourceOptions, ['demand', 'filtersMax', 'addressesMax']) },
 );
 
-/** Not configurable: `geyser` holds the options for both consumers of Geyser streams. */
+/** Not configurable: the options of all Geyser streams are in `geyser`. */
 export const geyserSource = section('', {}, geyserSourceOptions);
 
 const shredServerRows = {

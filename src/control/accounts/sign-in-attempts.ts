@@ -129,7 +129,7 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** Stops the timer if no failures are pending, so that the next failure is written at once. */
+  /** If no failures are pending, does not restart the timer, so that the next failure is written at once. */
   #write(): void {
     this.#timer = null;
     if (this.#pending.size === 0) return;

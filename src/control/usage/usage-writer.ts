@@ -16,7 +16,7 @@ export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   /** Above this, the oldest rows are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Rows per transaction, which delays other statements. */
+  /** Rows per transaction: few, because other statements wait for it. */
   batchRows: { sqlite: 100, postgres: 200 },
   /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,
