@@ -294,7 +294,7 @@ export const dasPool = section('', {}, dasLimits);
 
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
-/** Highest start slot. Limits the time to start, because only about 3,000 empty blocks are created per second. */
+/** Highest start slot. Limits the startup time, because only about 3,000 empty blocks are created per second. */
 export const WARP_SLOT_MAX = 1_000_000;
 
 /** Defaults of the embedded ledger, standalone and inside the service. */

@@ -39,6 +39,6 @@ export function deprioritizeHelperThreads(servingProcesses: number): void {
     const lowered = Math.min(LOWEST, getPriority() + STEP);
     for (const helper of helpers) setPriority(Number(helper), lowered);
   } catch {
-    // Without /proc, or in a sandbox that forbids this, the service works, but more slowly.
+    // Without /proc, or in a sandbox that forbids setting priorities, the service works, but more slowly.
   }
 }

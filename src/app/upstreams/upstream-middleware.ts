@@ -50,12 +50,12 @@ export const openTransactionSubmitter = (
 
 type Counters = Readonly<Record<string, () => number>>;
 
-/** Excludes pages of signatures: even full pages may lack signatures if the node has gaps, and would stay forever. */
+/** Excludes pages of signatures: if a node has gaps in its history, pages that lack signatures would stay forever. */
 const isForDisk = ({ row }: Call): boolean => row === methods.getTransaction;
 
 const SIGNATURE = /^\["([1-9A-HJ-NP-Za-km-z]{64,88})"/;
 
-/** In text encodings, the requested signature is the first in the list. Source: Agave, `UiTransaction`. */
+/** In text encodings, `signatures` starts with the requested signature. Source: Agave, `UiTransaction`. */
 function hasRequestedSignature({ params }: Call, body: Buffer): boolean {
   const signature = SIGNATURE.exec(params?.toString('latin1') ?? '')?.[1];
   return signature !== undefined && body.includes(`"signatures":["${signature}"`);

@@ -98,7 +98,7 @@ type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: L
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
-  /** By account; null: all other accounts. */
+  /** Keyed by account; null: all other accounts, counted together. */
   #pending = new Map<string | null, FailedSignIn>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();

@@ -111,7 +111,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        // The row also exists if the submission was written before and has been updated since.
+        // The row already exists if the submission was written before and has been updated since.
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),

@@ -134,7 +134,7 @@ const REPEAT_REPORTS = 10;
 
 /**
  * Selects accounts to report: changed accounts, longest waiting first; then a few recently changed accounts; then a
- * few of all accounts in turn. Each sync includes only a few unchanged accounts, so that idle traffic stays low.
+ * few of all accounts in turn. Reporting only a few unchanged accounts keeps idle traffic low.
  */
 class AccountReportQueue {
   readonly #ledger: QuotaLedger;

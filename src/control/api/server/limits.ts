@@ -7,7 +7,7 @@ export const controlApiOptions = {
   bodyTimeoutMs: 5_000,
   /** Maximum concurrent requests. The same limit applies separately to request bodies being received. */
   requestsMax: 500,
-  /** The same two maximums for each subnet (IPv4 address or IPv6 /64). */
+  /** Maximum concurrent requests per subnet (IPv4 address or IPv6 /64). Applies separately to bodies being received. */
   subnetRequestsMax: 100,
   /** Maximum concurrent streamed responses, such as live tails and exports. */
   streamsMax: 100,
