@@ -257,7 +257,7 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Excludes rejected and failed calls, which say nothing about latency. */
+/** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
 const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** @param byMethod - if false, `method` is empty. */
