@@ -19,7 +19,7 @@ export function buildAdmissionServices({ keys }: Configuration, access: Access, 
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    // Passes the live section itself, so that a reload takes effect.
+    // Passes the live section of the configuration, so that a reload takes effect.
     failedAuthLimiter: new FailedAuthLimiter(keys),
   });
   const meter = new CallMeter({

@@ -24,7 +24,7 @@ export async function openNotices(
   log: Logger,
 ) {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
-  // Passes the live section itself, so that a reload takes effect.
+  // Passes the live section of the configuration, so that a reload takes effect.
   const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },

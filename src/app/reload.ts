@@ -185,7 +185,7 @@ export class Reload {
 
 export type ReloadService = Pick<Reload, 'forCaller' | 'forSignal'>;
 
-/** In a worker: passes reload requests to the primary. @param requestReload - rejects with ConfigurationError. */
+/** In a worker: passes reload requests to the primary. @param requestReload - may reject with ConfigurationError. */
 export function openWorkerReload(
   parts: FollowerParts,
   reloadSource: ReloadSource,

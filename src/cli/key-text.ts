@@ -6,7 +6,7 @@ type Key = Awaited<ReturnType<KeyCommands['list']>>[number];
 type NewKey = Awaited<ReturnType<KeyCommands['create']>>;
 type IdentifiedKey = Awaited<ReturnType<KeyCommands['identify']>>;
 
-/** Capped, because old rows may hold times later than Date supports. */
+/** Caps the time, because old rows may hold times later than Date supports. */
 const day = (time: number): string =>
   new Date(Math.min(time, MAX_TIME_MS)).toISOString().slice(0, 16).replace('T', ' ');
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));

@@ -12,7 +12,7 @@ type NodeValues = OptionValues<typeof nodeOptions>;
 
 /** Option value for no limit. */
 const NONE = 'none';
-/** Option value for a node without this feed. */
+/** Value of --grpc that removes the Geyser URL. */
 const OFF = 'off';
 
 /** Numeric options, with their names in the configuration file. */

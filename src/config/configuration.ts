@@ -258,8 +258,8 @@ function valuesOf(parsed: Table, limits: Limits): SchemaValues {
 }
 
 /**
- * Reads the configuration from all its sources.
- * @throws ConfigurationError with all problems of the first step that fails: references, schema, cross-checks.
+ * Reads the configuration from all its sources, validates it against the schema and cross-checks the options.
+ * @throws ConfigurationError with all problems of the first of these steps that fails.
  */
 export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf, problems, internal } = readSources(args, environment);

@@ -53,7 +53,7 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** A `[name]` table: options for operators, and limits of modules. Only [internal] can set limits without an option. */
+/** A `[name]` table: options for operators, and limits of modules. Only [internal] sets limits that have no option. */
 export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;

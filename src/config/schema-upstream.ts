@@ -222,7 +222,7 @@ export const geyser = section(
   { ...geyserLimits, ...pick(geyserSourceOptions, ['demand', 'filtersMax', 'addressesMax']) },
 );
 
-/** Not configurable: `geyser` holds the options for both consumers of Geyser streams. */
+/** Not configurable: the options of all Geyser streams are in `geyser`. */
 export const geyserSource = section('', {}, geyserSourceOptions);
 
 const shredServerRows = {
@@ -294,7 +294,7 @@ export const dasPool = section('', {}, dasLimits);
 
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
-/** Highest start slot. Limits the time to start, because only about 3,000 empty blocks are created per second. */
+/** Highest start slot. Limits the startup time, because only about 3,000 empty blocks are created per second. */
 export const WARP_SLOT_MAX = 1_000_000;
 
 /** Defaults of the embedded ledger, standalone and inside the service. */

@@ -16,7 +16,7 @@ import { NODES_MAX } from './schema-upstream.ts';
 import { isTable, type Table } from './table.ts';
 import { nearestName } from './value-types.ts';
 
-/** The command line overrides the environment, which overrides the file. */
+/** Sources of the configuration. The command line overrides the environment, which overrides the file. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -125,7 +125,7 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 }
 
 /**
- * A URL with one of the given schemes. It may hold a key, so errors show only its scheme and host.
+ * A URL with one of the given schemes. It may contain credentials, so errors show only its scheme and host.
  * @param kind - noun with article, such as `an http(s) URL`. @param allowed - other values to accept.
  */
 export function url(

@@ -6,7 +6,7 @@ import { OperatorError } from '../base/operator-error.ts';
 
 /** Server-side secrets by version. During a rotation, several versions are accepted. */
 export type Peppers = Readonly<{
-  /** The highest version, used for new keys. */
+  /** The highest version, used for new keys, tokens and sealed values. */
   current: number;
   secrets: ReadonlyMap<number, Buffer>;
 }>;

@@ -39,7 +39,7 @@ export class Admission {
     this.#addressLimiter = addressLimiter ?? new RateLimiter();
   }
 
-  /** Identifies the key and checks its use. @param network - null if the request names the network later. */
+  /** Identifies the key and checks that it may be used. @param network - null if the request names it later. */
   authenticate(
     caller: Caller,
     product: Product | null,
@@ -73,7 +73,7 @@ export class Admission {
     return key;
   }
 
-  /** @param method - null: a new connection or an invalid request. @param meteredAs - method whose price applies. */
+  /** @param method - null for a new connection or an invalid request. @param meteredAs - method whose price applies. */
   authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
@@ -132,6 +132,6 @@ function recordDecision(context: RequestContext, decision: RateDecision | null, 
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
-/** A key that was once valid does not count; otherwise, a client with an old key could get a shared address blocked. */
+/** Keys that were once valid do not count: otherwise, an old key could get a shared address blocked. */
 const countsAsFailedAuth = (thrown: unknown): boolean =>
   thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_NO_LONGER_VALID;

@@ -33,7 +33,7 @@ export interface NodeRequest {
   readonly params: Buffer | null;
   /** Whether the request is fast and harmless to repeat. */
   readonly isLight: boolean;
-  /** Whether the request may be pipelined: it must also be cheap for the node, because others wait behind it. */
+  /** Whether the request is harmless to repeat and cheap, so that other requests may be pipelined behind it. */
   readonly canPipeline: boolean;
   readonly acceptsStream: boolean;
   /**

@@ -25,7 +25,7 @@ export function selectChain(hashes: readonly string[], wellKnown: string): strin
 }
 
 /**
- * Marks nodes that are on another chain. A node that has not reported its genesis hash is not marked.
+ * Marks nodes that are not on the selected chain. A node that has not reported its genesis hash is not marked.
  * @returns node names by genesis hash if no chain has a majority and no node is on the well-known chain, else null.
  */
 export function markWrongChains(

@@ -91,7 +91,7 @@ export class NodeRegistry {
     for (const { members, group } of this.sets.values()) group.setCandidates(this.#candidatesOf(members));
   }
 
-  /** Creates new nodes first, so that an error leaves the registry unchanged. */
+  /** Creates the new nodes before any are replaced, so that an error leaves the registry unchanged. */
   #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
     const membersOf = (network: Network): Member[] => {
       const previous = this.sets.get(network);

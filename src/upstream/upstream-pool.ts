@@ -24,7 +24,7 @@ export type UpstreamPool = RpcDispatcher &
     cordon(network: Network, node: string, reason: string): boolean;
     /** @returns false if there is no such node. */
     uncordon(network: Network, node: string): boolean;
-    /** Sends no calls to these nodes, even if no other node is left. @param drained - in the form `network/name`. */
+    /** Sends no calls to these nodes, even if no other node is left. @param drained - nodes as `network/name`. */
     drain(drained: ReadonlySet<string>): void;
     /** Replaces nodes and limits. Calls in flight keep their nodes. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;

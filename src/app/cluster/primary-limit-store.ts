@@ -1,6 +1,6 @@
 import { InMemoryLimitStore, type LimitCommand } from '../../control/shared/limit-store.ts';
 
-/** Limit store shared by all workers, kept in the primary, which releases an exited worker's connections at once. */
+/** Limit store shared by all workers, in the primary process. Releases the connections of exited workers at once. */
 export class PrimaryLimitStore {
   readonly #store = new InMemoryLimitStore();
   /** Gateway name of each worker, from its `presence` command. */

@@ -42,7 +42,7 @@ async function factsOf(store: Store) {
 
 export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;
 
-/** Opens the database, which upgrades its schema, and counts its rows. */
+/** Upgrades the schema of the database and counts its rows. */
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
   withStore(configuration, factsOf);
 

@@ -28,7 +28,7 @@ const isHelper = (task: string): boolean =>
 
 /**
  * If every processor has a serving process, disables parallel scavenges and lowers the priority of V8's helper threads,
- * which would stall serving threads. Lowers it by only one step, because a serving thread may wait for a helper thread.
+ * which could stall serving threads. Lowers it by only one step, because a serving thread may wait for a helper thread.
  * Linux only; call once. @param servingProcesses - number of serving processes on this machine.
  */
 export function deprioritizeHelperThreads(servingProcesses: number): void {
@@ -39,6 +39,6 @@ export function deprioritizeHelperThreads(servingProcesses: number): void {
     const lowered = Math.min(LOWEST, getPriority() + STEP);
     for (const helper of helpers) setPriority(Number(helper), lowered);
   } catch {
-    // Without /proc, or in a sandbox that forbids this, the service works, but more slowly.
+    // Without /proc, or in a sandbox that forbids setting priorities, the service works, but more slowly.
   }
 }

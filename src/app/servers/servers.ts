@@ -81,7 +81,7 @@ function buildWebSocketGateway(
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     bufferedMax: websocket.topicBufferedMax,
   };
-  // Passes the live section itself, so that a reload takes effect.
+  // Passes the live section of the configuration, so that a reload takes effect.
   const messageRate: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
   const rejection = quota.exceeded.bind(quota);

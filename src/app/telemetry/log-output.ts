@@ -52,7 +52,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/** @param forPerson - true if a person reads the output: `auto` then is `warn` on a terminal. @throws OperatorError */
+/** @param forPerson - if true, the level `auto` means `warn` on a terminal. @throws OperatorError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

@@ -161,7 +161,7 @@ export function openTelemetry(
     counters,
     submissions,
     connections,
-    // Passes the live section itself, so that a reload takes effect.
+    // Passes the live section of the configuration, so that a reload takes effect.
     log: { settings: requestLog, tails: openTails(configuration, log) },
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {

@@ -32,7 +32,7 @@ import { logStateChange } from '../log-state-change.ts';
 import { finalizedCacheFile } from '../process/data-dir.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
-  // Passes the live section itself: nodes read their limits at each use, so a reload takes effect.
+  // Passes the live section of the configuration: nodes read limits at each use, so a reload takes effect.
   const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
   return Map.groupBy(nodes, ({ network }) => network);
 }
@@ -50,12 +50,12 @@ export const openTransactionSubmitter = (
 
 type Counters = Readonly<Record<string, () => number>>;
 
-/** Not pages of signatures: a node with gaps in its history returns full pages too, which must not stay forever. */
+/** Excludes pages of signatures: if a node has gaps in its history, pages that lack signatures would stay forever. */
 const isForDisk = ({ row }: Call): boolean => row === methods.getTransaction;
 
 const SIGNATURE = /^\["([1-9A-HJ-NP-Za-km-z]{64,88})"/;
 
-/** Source: Agave, `UiTransaction`; the response in text encodings starts its list of signatures with the first. */
+/** In text encodings, `signatures` starts with the requested signature. Source: Agave, `UiTransaction`. */
 function hasRequestedSignature({ params }: Call, body: Buffer): boolean {
   const signature = SIGNATURE.exec(params?.toString('latin1') ?? '')?.[1];
   return signature !== undefined && body.includes(`"signatures":["${signature}"`);
@@ -82,7 +82,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
   });
 }
 
-/** Not with the embedded ledger alone, which has its transactions on the same disk. */
+/** Opens no disk cache if the embedded ledger is the only node: its transactions are on this disk already. */
 function openDiskStore(
   { cache, dataDir }: Configuration,
   isLocalnetOnly: boolean,
@@ -98,7 +98,7 @@ function openDiskStore(
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
 
-/** Much longer than a read takes, so that a busy process does not mistake the disk for a slow one. */
+/** Much longer than a read takes: a delay in a busy process must not be mistaken for a slow disk. */
 const DISK_WAIT_MS = 1_000;
 
 const limitsOf = ({ cache, sessions }: Configuration) => ({
@@ -128,8 +128,8 @@ const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls =>
 });
 
 /**
- * Builds the middleware in front of the pool. `compose` lists it in call order, outermost first. The coalescer
- * dispatches REST calls to the disk cache.
+ * Builds the middleware in front of the pool. The arguments of `compose` are in call order, outermost first. The
+ * coalescer dispatches calls with `usesDisk` to the disk cache.
  */
 export function openUpstreamMiddleware({
   configuration,

@@ -25,7 +25,7 @@ Examples:
   solway operator password anna@example.com
 `;
 
-/** Says which address the link uses unless the operator set it: a wrong port would send the token elsewhere. */
+/** Names the address in the link if the operator did not set one: a link to a wrong port would leak the token. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (

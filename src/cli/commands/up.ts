@@ -107,7 +107,7 @@ function shredStageUsage({ grpcUrl, hasShredStage }: Service, secret: string): s
   ];
 }
 
-/** Explains how to create a transaction: until then, transaction streams of the embedded ledger stay silent. */
+/** Explains how to create a transaction. Without one, transaction streams of the embedded ledger stay silent. */
 function exampleTransaction(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';

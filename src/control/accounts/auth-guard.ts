@@ -106,7 +106,7 @@ export class AuthGuard {
     }
   }
 
-  /** Signing up with an existing address tests the password, so it also counts as a sign-in attempt. */
+  /** Signing up with the address of an account tests its password, so it also counts as a sign-in attempt. */
   #startPasswordAttempt(
     route: SignInRoute,
     account: string | null,

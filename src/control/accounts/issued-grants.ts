@@ -28,8 +28,8 @@ const lineageOf = (db: Kysely<Schema>, actor: string) =>
     .select('actor');
 
 /**
- * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens, unless `isRetained`
- * returns true. Call it after changing the actor's rights, in the same transaction.
+ * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens, except those for
+ * which `isRetained` returns true. Call it after changing the actor's rights, in the same transaction.
  * @returns the number of revoked grants.
  */
 export async function revokeIssuedGrants(

@@ -2,7 +2,7 @@
 export const memberRoles = ['owner', 'admin', 'developer', 'viewer'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Keys of a suspended customer are rejected. Its members can read or leave; owners can only read. */
+/** Keys of a suspended customer are rejected. Its members can still read and leave, but owners can only read. */
 export const customerStates = ['active', 'suspended'] as const;
 export type CustomerState = (typeof customerStates)[number];
 

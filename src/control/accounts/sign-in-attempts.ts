@@ -98,7 +98,7 @@ type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: L
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
-  /** By account; null: all other accounts. */
+  /** Keyed by account; null: all other accounts, counted together. */
   #pending = new Map<string | null, FailedSignIn>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -129,7 +129,7 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** Stops the timer if no failures are pending, so that the next failure is written at once. */
+  /** If no failures are pending, does not restart the timer, so that the next failure is written at once. */
   #write(): void {
     this.#timer = null;
     if (this.#pending.size === 0) return;

@@ -14,7 +14,7 @@ import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
 
-/** Secrets for signing cookies and encrypting second factors. The library signs with the first, the current one. */
+/** Secrets for signing cookies and encrypting second factors. The current one is first: the library signs with it. */
 function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
   return [...secrets]
     .sort(([a], [b]) => Number(b === current) - Number(a === current))

@@ -14,7 +14,7 @@ const DISCOVERY_RETRY_MS = 30_000;
 /** Other authorization schemes are ignored: a proxy in front of the service may use them. */
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
-/** Authenticates users and tokens. Adds an OIDC provider only once it responds, so that it cannot block sign-ins. */
+/** Authenticates users and tokens. Adds an OIDC provider only once it responds: an outage must not block sign-ins. */
 export class SignIn {
   readonly guard: AuthGuard;
   readonly #parts: SignInParts;

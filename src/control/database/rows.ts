@@ -9,7 +9,7 @@ type Match<Name extends Table> = {
   readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] | undefined;
 };
 
-/** Kysely cannot type a statement whose table is a type parameter. */
+/** Casts, because Kysely cannot type a statement whose table is a type parameter. */
 const tableOf = <Name extends Table>(db: Kysely<Schema>, name: Name) => ({
   db: db as unknown as Kysely<{ row: Schema[Name] }>,
   name: name as 'row',

@@ -57,7 +57,7 @@ export interface PlanTable {
   quota_is_hard: number;
   /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;
-  /** JSON object from method to credits. Overrides the default prices. */
+  /** JSON object that maps methods to credits. Overrides the default prices. */
   prices: string;
   version: number;
 }

@@ -25,13 +25,13 @@ export type ThreadResponse =
   | Readonly<{ result: QueryResult<unknown> }>
   | Readonly<{ error: Error; code: string | undefined }>;
 
-/** Compiled or not, like this file. */
+/** Has the extension of this file, because either both are compiled or neither is. */
 const THREAD_FILE = new URL(`./sqlite-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** A connection whose statements run in a thread, so that neither the disk nor a long query blocks the event loop. */
 class ThreadConnection implements DatabaseConnection {
   readonly #worker: Worker;
-  /** In the order of their statements. Few, because Kysely lends the connection to one query or transaction at a time. */
+  /** In statement order. Few entries: Kysely lends the connection to only one query or transaction at a time. */
   readonly #pending: PromiseWithResolvers<QueryResult<unknown>>[] = [];
   #endError: Error | null = null;
 
@@ -51,7 +51,7 @@ class ThreadConnection implements DatabaseConnection {
     this.#worker.postMessage({ sql, parameters } satisfies ThreadRequest);
     const pending = Promise.withResolvers<QueryResult<unknown>>();
     this.#pending.push(pending);
-    // Keeps the process alive until the response.
+    // Keeps the process alive until the response arrives.
     this.#worker.ref();
     return pending.promise as Promise<QueryResult<Row>>;
   }
@@ -86,7 +86,7 @@ const executing = (sql: string) => async (connection: DatabaseConnection) => {
   await connection.executeQuery(CompiledQuery.raw(sql));
 };
 
-/** If the thread ends, its statement or transaction fails, and the next one starts another thread. */
+/** If the thread ends, the current statement or transaction fails, and the next one starts another thread. */
 function makeDriver(options: SqliteOptions): Driver {
   let connection: ThreadConnection;
   return {

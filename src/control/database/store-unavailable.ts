@@ -52,6 +52,6 @@ export function isPermanentError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');
   if (typeof code === 'string' && SQLITE_PERMANENT.test(code)) return true;
-  // The SQLite driver throws these for values that it cannot bind.
+  // The SQLite driver throws these errors for values that it cannot bind.
   return error instanceof TypeError || error instanceof RangeError;
 }

@@ -58,7 +58,7 @@ async function checkChange(trx: Transaction<Schema>): Promise<void> {
  */
 export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);
 
-/** Takes `count` numbers and returns the first. */
+/** Takes `count` numbers from the change counter and returns the first. */
 export async function nextVersions(trx: Transaction<Schema>, count: number): Promise<number> {
   const row = await trx
     .updateTable('change_counter')

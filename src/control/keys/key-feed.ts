@@ -152,7 +152,7 @@ export const keyFeedOptions = {
   onStoreState: () => undefined,
 };
 
-/** Maximum multiple of the usual deadline for reading a page. */
+/** The deadline for reading a page is at most this multiple of the usual deadline. */
 const TIMEOUT_FACTOR_MAX = 8;
 
 /** Loads the keys into memory, then polls for changes. If polls fail, the loaded keys stay in use. */

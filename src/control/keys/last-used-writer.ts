@@ -23,7 +23,7 @@ async function writeUses({ store, source, batchKeys = BATCH_KEYS }: LastUsedWrit
   source.evictIdle(Date.now());
 }
 
-/** A use that is older than the stored use by less than this still updates the address. */
+/** Even a use older than the stored use updates the address, if the difference is less than this. */
 const CLOSE_MS = 60_000;
 
 /**

@@ -92,7 +92,7 @@ type NotifierOptions = Readonly<{
   onState?: OnState;
 }>;
 
-/** Added to the attempt timeout to get the lease, after which any gateway may retry a claimed delivery. */
+/** The lease of a claimed delivery lasts this much longer than the attempt timeout. Then, any gateway may retry. */
 const LEASE_MARGIN_MS = 20_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;

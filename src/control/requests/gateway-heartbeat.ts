@@ -13,7 +13,7 @@ type GatewayRow = Readonly<{ id: string; seen_at: number }>;
 
 /**
  * Returns a function that finds gateways whose row has not changed for `afterMs`. `now` is in milliseconds on a
- * monotonic clock. The function uses only this local clock, because other clocks may be wrong.
+ * monotonic clock. The function uses only this local clock, because the clocks of other machines may be wrong.
  */
 export function deadGatewayDetector(afterMs: number): (rows: readonly GatewayRow[], now: number) => string[] {
   /** Last heartbeat of each gateway, and the local time at which this heartbeat was first seen. */

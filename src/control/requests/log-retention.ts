@@ -6,7 +6,7 @@ import { firstIdAt } from './entry-ids.ts';
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];
 
-/** Few enough that other statements wait for only a few milliseconds. */
+/** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const COUNT_BATCH_ROWS = 2_000;
 /** Time between full counts. Late writes and deletions by other gateways make the counts in between inexact. */
 const COUNT_ALL_MS = 3_600_000;
@@ -127,7 +127,7 @@ export const retentionLimits = {
 type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
-/** Few enough that other statements wait for only a few milliseconds. */
+/** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
 /** Minimum age of counted rows. Other gateways may still be writing more recent rows. */
 const SETTLE_MS = 30_000;

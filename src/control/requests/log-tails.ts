@@ -17,7 +17,7 @@ export const tailLimits = {
   pollIntervalMs: 500,
   /** Maximum rows per poll; if there are more, the newest are read. */
   rowsMax: 500,
-  /** How far back each poll reads, because other gateways may write entries late. */
+  /** Each poll reads this far back, because other gateways may write entries late. */
   lookbackMs: 5_000,
 };
 

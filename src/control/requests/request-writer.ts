@@ -19,7 +19,7 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Rows per statement: few, because other statements wait meanwhile. */
+  /** Rows per statement: few, because other statements wait for it. */
   batchRows: 25,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
@@ -111,7 +111,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        // The row also exists if the submission was written before and has been updated since.
+        // The row already exists if the submission was written before and has been updated since.
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),

@@ -79,9 +79,9 @@ export const quotaReaderLimits = {
   readIntervalMs: 5_000,
   /** How late, in minutes, other gateways may write usage after a database outage. */
   lateMinutes: 5,
-  /** Interval between full recounts, which include usage written even later. */
+  /** Interval between full recounts, which include usage written later than `lateMinutes` allows. */
   recountIntervalMs: 600_000,
-  /** Delay before the first recount, which includes rows from an earlier run that are recovered after startup. */
+  /** Delay before the first recount: rows from an earlier run are recovered after startup and must be included. */
   firstRecountMs: 10_000,
 };
 

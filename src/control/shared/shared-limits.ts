@@ -127,20 +127,20 @@ function connectionSync(
 /** How long credits are retained after the start of their month. */
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
-/** Maximum share of the accounts in a sync that are unchanged. */
+/** Maximum share of unchanged accounts in a sync. */
 const UNCHANGED_SHARE = 0.1;
 /** How many more times a changed account is reported, to learn how many credits other gateways charge to it. */
 const REPEAT_REPORTS = 10;
 
 /**
- * Selects accounts to report: changed accounts, longest waiting first; then a few recently changed accounts; then the
- * next few of all accounts in turn, so that idle traffic stays constant.
+ * Selects accounts to report: changed accounts, longest waiting first; then a few recently changed accounts; then a
+ * few of all accounts in turn. Reporting only a few unchanged accounts keeps idle traffic low.
  */
 class AccountReportQueue {
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
   readonly #changed = new Map<string, QuotaAccount>();
-  /** Recently changed accounts with their remaining reports; none of them is in `#changed`. */
+  /** Recently changed accounts with the number of remaining reports; none of them is in `#changed`. */
   readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
   #round: Iterator<QuotaAccount> | null = null;
   /** Whether all accounts must be reported as soon as possible. */

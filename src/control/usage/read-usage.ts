@@ -126,7 +126,7 @@ export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> 
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Maximum buckets per query: few, because other statements wait meanwhile. */
+/** Maximum buckets per query: few, because other statements wait for it. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
@@ -257,7 +257,7 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Excludes rejected and failed calls, which say nothing about latency. */
+/** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
 const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** @param byMethod - if false, `method` is empty. */

@@ -24,7 +24,7 @@ import {
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
 
-/** Few enough that other statements wait for only a few milliseconds. */
+/** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const PAGE_ROWS = 500;
 
 /** Totals do not store the last minute. */

@@ -23,7 +23,7 @@ const days: Level = { step: 'day', unit: 'day', blockedBy: [] };
 /** Number of buckets of `step` in one unit of the level. */
 const perUnit = (level: Level, step: UsageStep): number => stepMs[level.unit] / stepMs[step];
 
-/** Each of the three tables has a column named after its step. */
+/** Casts: usage_minute, usage_hour and usage_day each have a column named after their step. */
 const tableOf = (step: UsageStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 async function oldestBucket(db: Kysely<Schema>, step: UsageStep): Promise<number | null> {
@@ -100,7 +100,7 @@ async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs:
 
 /** Deletes expired usage, oldest first. For each step, stops at the first unit that is not rolled up. */
 export async function pruneUsage(store: Store, retention: UsageRetention, nowMs: number): Promise<void> {
-  // Coarser buckets must be retained at least as long as finer buckets, or they would be rebuilt.
+  // A coarser bucket deleted before its finer buckets would be rebuilt from them.
   const hoursDays = Math.max(retention.minutesDays, retention.hoursDays);
   const daysDays = Math.max(hoursDays, retention.daysDays);
   await pruneLevel(store, minutes, retention.minutesDays, nowMs);

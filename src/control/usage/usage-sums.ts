@@ -22,7 +22,7 @@ export function serializeHistogram(counts: ArrayLike<number>): string {
 /** Float64, because sums over many minutes may exceed 32 bits. */
 export const emptyLatencyHistogram = (): Float64Array => new Float64Array(BUCKET_COUNT);
 
-/** Adds a stored histogram to `target`. Parses digit by digit for speed: it runs for every row of every chart. */
+/** Adds a stored histogram to `target`. Parses digit by digit for speed: charts call this for every row. */
 export function addLatency(target: Float64Array, text: string): void {
   let number = 0;
   let bucket = 0;

@@ -14,9 +14,9 @@ import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-row
 export const usageWriterOptions = {
   /** Interval between flushes. If the process is killed, at most this much usage is lost. */
   flushIntervalMs: 1_000,
-  /** Above this, the oldest rows are dropped and counted in `lostRows`. */
+  /** Maximum pending rows; above this, the oldest are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Rows per transaction, which delays other statements. */
+  /** Rows per transaction: few, because other statements wait for it. */
   batchRows: { sqlite: 100, postgres: 200 },
   /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,

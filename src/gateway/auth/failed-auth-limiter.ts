@@ -10,7 +10,7 @@ export const failedAuthOptions = {
   failedAuthBlockMs: 60_000,
   /** Maximum number of tracked addresses; the least recently used is evicted first. */
   addressesMax: 100_000,
-  /** Addresses that are never blocked: all clients of a proxy on the same host share them. */
+  /** Addresses that are never blocked, because all clients of a proxy on the same host share them. */
   failedAuthExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
@@ -18,10 +18,10 @@ export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
-/** Counts the failures in the minute that starts with the first failure. */
+/** Failures of one address in the minute that starts with the first failure. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Counts IPv6 per /64. */
+/** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Groups IPv6 by /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;
@@ -29,7 +29,7 @@ export class FailedAuthLimiter {
   /** While false, `check` has no effect. */
   hasFailures = false;
 
-  /** @param options - read on each use, because a reload may change them. */
+  /** @param options - the rate and the block time are read on each use, because a reload may change them. */
   constructor(options: FailedAuthOptions = failedAuthOptions) {
     this.#options = options;
     this.#exempt = new CidrSet(options.failedAuthExempt);

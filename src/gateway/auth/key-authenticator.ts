@@ -21,7 +21,7 @@ import { KeyState, type LoadedKey } from './key-state.ts';
 export const keyAuthenticatorOptions = {
   /** At this limit, expired keys are dropped; if none have expired, new keys are not loaded. */
   keysMax: 200_000,
-  /** Maximum number of revoked keys to remember. A forgotten key gets KEYS_UNAVAILABLE if the store is unreachable. */
+  /** Maximum number of revoked keys to remember. If the store is unreachable, a forgotten key gets KEYS_UNAVAILABLE. */
   revokedMax: 10_000,
 };
 
@@ -40,7 +40,7 @@ const RULES_MAX = 1_000;
 const DUMMY_DIGEST = Buffer.alloc(32);
 const DUMMY_PEPPER = Buffer.alloc(32);
 
-/** `verifiedHash`: SHA-256 of the verified credential. This and `cacheIndex` are null until the key is first used. */
+/** `verifiedHash` is the SHA-256 of the verified credential. It and `cacheIndex` are null until the first use. */
 type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
@@ -233,7 +233,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Failure cause for a key that was once valid. It was not guessed, so it does not count as a failed authentication. */
+/** Failure cause for a key that was once valid. Its use is no guess and does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>

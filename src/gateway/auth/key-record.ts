@@ -65,7 +65,7 @@ export type KeyRecord = Readonly<{
   status: KeyStatus;
   /** Unix milliseconds; null: never expires. Always set for a rotating key. */
   expiresAt: number | null;
-  /** Plan limits, with the key's own rate limit if it has one. */
+  /** Limits of the plan; the key's own rate limit, if any, replaces that of the plan. */
   limits: PlanLimits;
   customerId: string;
   planId: string;
@@ -76,6 +76,6 @@ export type KeyRecord = Readonly<{
   logsBodies: boolean;
   /** Whether all requests of the key form one session with monotonic reads. */
   monotonicReads: boolean;
-  /** Grows with every change to any key, so that a late lookup cannot overwrite a newer change. */
+  /** Value of a counter that grows with every change to any key; a late lookup cannot overwrite a newer version. */
   version: number;
 }>;

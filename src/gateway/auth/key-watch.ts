@@ -17,8 +17,8 @@ export type OnKeyEnd = (failure: Failure) => void;
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Notifies long-lived connections when their key becomes unusable: at once if it is revoked or disabled or new rules
- * forbid the use, at the next sweep if it expires or runs out of credits. All watches share one timer.
+ * Notifies long-lived connections when their key becomes unusable. Revocation, disabling and new rules take effect at
+ * once; expiry and exhausted credits take effect at the next sweep. All watches share one timer.
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;

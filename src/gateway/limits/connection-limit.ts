@@ -4,7 +4,7 @@ export type ConnectionCount = Readonly<{ name: string; open: number }>;
 /** Number of report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/** Limits connections or their resources per key family, including those reported by other gateways. */
+/** Limits open connections, or other concurrent uses, per key family. Includes uses that other gateways report. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Open connections at other gateways, by tracked name; null if limits are not shared. */
@@ -22,7 +22,7 @@ export class ConnectionLimit {
     return this.#open.get(familyId) ?? 0;
   }
 
-  /** Acquires `count` of the family's `max` slots. @returns false, without acquiring any, if fewer are free. */
+  /** Acquires `count` of the family's `max` permits. @returns false, without acquiring any, if fewer are free. */
   tryAcquire(familyId: string, max: number, count = 1): boolean {
     const open = this.openCount(familyId);
     this.#track(familyId);
@@ -80,7 +80,7 @@ export class ConnectionLimit {
 
   #capacityFor(name: string, max: number): number {
     if (this.#remoteCounts === null) return max;
-    // Grant at least one slot if the plan has any; otherwise, clients could not connect to any gateway.
+    // Grant at least one permit if the plan has any; otherwise, clients could not connect to any gateway.
     if (this.#gateways > 1) return Math.max(Math.min(1, max), Math.floor(max / this.#gateways));
     return max - (this.#remoteCounts.get(name)?.connections ?? 0);
   }

@@ -3,7 +3,7 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 
 export const messageRateOptions = {
-  /** Per key family. A plan's call rate applies instead if it is higher; a plan without a call rate has no limit. */
+  /** Per key family. A plan's call rate applies instead if it is higher. If calls are unlimited, messages are too. */
   messagesPerSecond: 5_000,
   familiesMax: 100_000,
 };
@@ -12,7 +12,7 @@ export type MessageRateOptions = Readonly<typeof messageRateOptions>;
 
 /** Every this many bytes count as one additional message, because they take about as long to parse. */
 const BYTES_PER_MESSAGE = 1_024;
-/** Bucket capacity, in seconds at the full rate. A connection is ended if its debt exceeds the same capacity. */
+/** Bucket capacity, in seconds at the full rate. A debt above this may end a connection: see `consume`. */
 const BURST_SECONDS = 2;
 
 type CallRate = Pick<PlanLimits, 'rpcPerSecond'>;
@@ -34,8 +34,8 @@ export class MessageRateLimiter {
 
   /**
    * @param messages - number of calls in the message, valid or not; 1 for a control frame.
-   * @returns milliseconds to pause reading; Infinity to end the connection. A message never ends a connection
-   * that was not in debt, whatever the size of the message.
+   * @returns milliseconds to pause reading; Infinity to end the connection. Even a large message never ends
+   * a connection that was not in debt.
    */
   consume(familyId: string, plan: CallRate, messages: number, bytes: number, nowMs: number): number {
     const { rpcPerSecond } = plan;

@@ -138,7 +138,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Ignores values below those known, and other months. @param monthStart - start of the month of this usage. */
+  /** Ignores other months, and values that are not above the known ones. @param monthStart - month of the usage. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;

@@ -80,7 +80,7 @@ export class RateLimiter {
     this.#tracked = isShared ? new TrackedSet(familiesMax) : null;
   }
 
-  /** Takes tokens if at least one is left; the bucket may go negative. @returns null if the plan has no rate limit. */
+  /** Takes `count` tokens if at least one is left; may leave a debt. @returns null if the plan has no rate limit. */
   consume(
     familyId: string,
     limits: RatePlan,

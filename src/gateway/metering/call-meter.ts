@@ -43,7 +43,7 @@ export type MeteredResult = RequestResult &
     credits: number | null;
   }>;
 
-/** Result fields of a request that ended before its method was known. */
+/** Default result fields, as for a request that ended before its method was known. */
 export const emptyRequest = {
   method: '',
   rpcCode: 0,

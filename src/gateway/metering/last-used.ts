@@ -21,7 +21,7 @@ type UseCache = { lastUse: UseEntry | null };
 export const lastUsedOptions = {
   /** Maximum number of tracked keys; further keys are ignored until some are evicted. */
   keysMax: 200_000,
-  /** Minimum time between saves of a key whose client address does not change. */
+  /** Minimum time between saves of a key's last use, unless its client address changes. */
   minIntervalMs: 20_000,
 };
 
@@ -63,7 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /** Lists uses to save: those whose address changed, last saved `minIntervalMs` ago, or of keys that became idle. */
+  /** Lists the uses to save. A use is due when its address changes, its key is idle, or `minIntervalMs` has passed. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {

@@ -12,7 +12,7 @@ export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
-/** This process's totals for one minute, so far. If a row is stored twice, the larger totals count. */
+/** Totals of this process for one minute so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
   /** Null for requests without a valid key. */
   keyId: KeyId | null;

@@ -1,4 +1,4 @@
-/** In this order: a result, a JSON-RPC error from the node, a rejection by a limit, and failures by their cause. */
+/** In this order: a result, a JSON-RPC error from the node, a rejection by a limit, and failures by cause. */
 export const usageStatuses = [
   'ok',
   'rpcError',

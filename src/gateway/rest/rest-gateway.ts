@@ -39,7 +39,7 @@ export const restWindowOptions = (
   isShared,
 });
 
-/** Credits reserved for an endpoint without a price, so that concurrent requests cannot all pass on the last credit. */
+/** Credits reserved for an endpoint without a price, so that one remaining credit does not admit many requests. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;

@@ -21,7 +21,7 @@ import { forwardCall } from '../telemetry/submission-log.ts';
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
-/** Prevents one customer or one slow network from delaying others. The limit on requests bounds the queue. */
+/** Prevents one customer or one slow network from delaying others. The limit on REST requests bounds the queue. */
 export class CallConcurrencyLimiter {
   readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
   readonly #keyMax: number;
@@ -53,12 +53,12 @@ type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number
 const PARSED_MAX = 10_000;
 /** Estimated memory. */
 const PARSED_MAX_BYTES = 64 * 1024 * 1024;
-/** Measured memory of a parsed transaction, and of what is decoded from it, per byte of JSON. */
+/** Measured memory of a parsed transaction and of the data decoded from it, per byte of JSON. */
 const MEMORY_PER_BYTE = 5;
 
 /**
- * Parsed getTransaction results, by the buffer, which the response cache returns unchanged. A repeated response is
- * neither parsed nor, because decoders remember the parsed object, decoded again.
+ * Parsed getTransaction results by response buffer. The response cache returns the same buffer each time, so a repeated
+ * response is not parsed again. It is not decoded again either, because decoders remember the parsed object.
  */
 export class ParsedResponses {
   readonly #values = new WeightedLru<Buffer, Weighted & Readonly<{ value: JsonValue }>>(
@@ -71,7 +71,7 @@ export class ParsedResponses {
     const cached = this.#values.get(body);
     if (cached !== undefined) return cached.value;
     const value = parseBody(body);
-    // A view keeps its whole buffer alive.
+    // A body that is a view keeps the whole underlying buffer alive.
     this.#values.set(body, {
       value,
       weight: Math.max(body.length * MEMORY_PER_BYTE, body.buffer.byteLength),
@@ -82,7 +82,7 @@ export class ParsedResponses {
 
 export type SharedByRequests = Readonly<{ concurrency: CallConcurrencyLimiter; parsed: ParsedResponses }>;
 
-/** The upstream calls of one REST request and their credits. Calls that need no call to a node do not count. */
+/** The upstream calls of one REST request and their credits. Calls answered without a node do not count. */
 export class UpstreamCalls {
   readonly #parts: PipelineParts;
   readonly #dispatcher: Pick<RpcDispatcher, 'dispatch'>;
@@ -119,7 +119,7 @@ export class UpstreamCalls {
     return this.#count;
   }
 
-  /** Credits of the calls that received a response. */
+  /** Credits of the calls that nodes answered. */
   get credits(): number {
     return this.#credits;
   }

@@ -190,7 +190,7 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const SAMPLED = 1;
 
 /**
- * Source: W3C Trace Context, 3.2: later versions may append fields; all-zero ids are invalid.
+ * Source: W3C Trace Context, 3.2. Later versions may append fields; all-zero ids are invalid.
  * @returns null if invalid. `sampled`: whether the caller records its part of the trace.
  */
 export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled: boolean }>) | null {

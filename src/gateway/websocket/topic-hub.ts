@@ -49,7 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /** Buffers notifications until the result's `start` is called. @throws Failure OVERLOADED; errors of `Topic.open`. */
+  /** Buffers notifications until the result's `start` is called. @throws Failure OVERLOADED, or as `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);

@@ -66,7 +66,7 @@ function sendNotBuilt(response: ServerResponse): void {
   response.writeHead(503, headers).end(notBuiltPage);
 }
 
-/** The routes need no key: data comes from the control API. If files are missing, each request tries to load them. */
+/** No route needs a key: pages get data from the control API. If files are missing, each request tries to load them. */
 export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
   const files = (): DashboardFiles | null => {

@@ -31,7 +31,7 @@ import { type HeadPrefix, streamBodyBytes, writeStream } from './encode.ts';
  */
 const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
-/** Added to the timeout in the Keep-Alive header, as in node:http, because a request may be in transit. */
+/** As in node:http, the server waits this much longer than its Keep-Alive header says, for a request in transit. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -104,7 +104,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     for (const [name, listener] of this.#listeners) socket.off(name, listener);
     socket.off('data', this.#onData);
     if (!this.#isShared) return socket;
-    // The handle still reads into the user buffer, so push the data to the socket manually.
+    // The handle still reads into the shared buffer, so push the data to the socket manually.
     const to: Socket = moveHandle(socket, (end) => to.push(Buffer.from(shared.subarray(0, end))));
     return to;
   }
@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** Moves handle and `close` listeners to a new socket. @param onRead - gets the byte count; returns false to pause. */
+/** Moves the handle and `close` listeners to a new socket. @param onRead - gets the byte count; false: pause. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

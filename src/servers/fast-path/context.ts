@@ -50,7 +50,7 @@ export class FastHttpContext {
   readonly credentials = new CredentialCache();
   readonly contentTypes = new LastValueCache();
   readonly pieces: Buffer[] = [];
-  /** Last value of `performance.now()`, updated with each sweep and each new connection. */
+  /** Recent value of `performance.now()`, updated by each sweep and each new connection. */
   now = 0;
   /** Set before the first connection is accepted. */
   fallback!: FallbackListener;

@@ -24,9 +24,9 @@ const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
 export const NOT_FAST = -2;
 
 /**
- * Reads request heads for the fast path: `POST` to one path over HTTP/1.1, with a content length, complete in the given
- * bytes. Every other request goes to node:http, which also rejects invalid heads. Heads that the simple parser
- * cannot handle are parsed with llhttp. The spans are valid until the next `read`.
+ * Reads request heads for the fast path, which handles only `POST` to one path over HTTP/1.1, with a content length and
+ * a head that has arrived completely. Every other request goes to node:http, which also rejects invalid heads. Heads
+ * that the simple parser cannot handle are parsed with llhttp. The spans are valid until the next `read`.
  */
 export class FastHead implements HttpSink {
   readonly query = headerSpan();
@@ -44,7 +44,7 @@ export class FastHead implements HttpSink {
   readonly #requestTarget: Buffer;
   readonly #headMaxBytes: number;
   readonly #headers: SimpleHeaderParser;
-  /** Header whose value llhttp reports next; null if it is not needed. */
+  /** Header whose value llhttp reports next; null if the value is not needed. */
   #span: HeaderSpan | null = null;
   #fields = 0;
   #isUnsupported = false;

@@ -12,7 +12,7 @@ const SWEEP_MAX_MS = 1_000;
 
 /**
  * Serves JSON-RPC calls on bare sockets, because node:http costs more per request than everything else combined. On
- * the first request of any other kind, the connection moves to node:http permanently.
+ * the first request that the fast path does not handle, the connection moves to node:http permanently.
  */
 export class FastHttpServer extends OpenConnections<OpenConnection> implements Listener {
   readonly #context: FastHttpContext;

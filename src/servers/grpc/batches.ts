@@ -28,7 +28,7 @@ export class FrameBatches {
   #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
-   * @param parts - two per message: its encoded filter names and its tail. Parts `from` to `to` (exclusive) are joined.
+   * @param parts - two per message: encoded filter names and the rest. Parts `from` to `to` (exclusive) are joined.
    * @param bytes - total size of these messages and their headers, at most BATCH_MAX_BYTES.
    * @returns the batch. Valid until the next `join`, and after that for as long as its slab has readers. Read-only.
    */

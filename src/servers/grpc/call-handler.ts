@@ -33,7 +33,7 @@ export interface CallPeer extends Caller {
 /** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
-/** Empty first part (filter names) for messages that have only a tail. */
+/** First part of messages that have no filter names. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
 /** Calls `release` when the call ends. */
@@ -72,7 +72,7 @@ export class UnaryCall implements GrpcCallHandler {
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
     const message = messages[0] as Buffer;
     this.#peer.reserve(message.length);
-    // Copy the message, which may be a small part of a large buffer.
+    // Copy the message, because it may keep a much larger buffer alive.
     this.#request = Buffer.from(message);
   }
 

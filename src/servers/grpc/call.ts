@@ -50,7 +50,7 @@ export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, 
   stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** Resets a stream whose client has not half-closed. Call only after sending the trailers: a reset replaces them. */
+/** Resets a stream whose client has not half-closed. Must follow the trailers, because a reset discards unsent ones. */
 function closeHalfOpen(stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
 }
@@ -274,7 +274,7 @@ export class Call implements CallPeer, OutboxListener {
     }
   }
 
-  /** The first status wins; queued messages are still sent before it. */
+  /** Only the first status counts; queued messages are still sent before it. */
   #end(ending: Ending): void {
     if (this.#ending !== null) return;
     this.#ending = ending;

@@ -108,7 +108,7 @@ export class Connection {
       return;
     }
     try {
-      // node:http2 enforces the limit only after the client has acknowledged it.
+      // node:http2 enforces this limit only after the client has acknowledged the settings.
       if (sizeOf(raw) > this.#context.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
       this.#call(stream, headers);
     } catch (thrown) {

@@ -143,7 +143,7 @@ export class RequestFrames {
     return this.#continue();
   }
 
-  /** Copies unread bytes, which may be a small part of a large buffer. */
+  /** Copies unread bytes, because they may keep a much larger buffer alive. */
   retain(): void {
     const { length } = this.#unread;
     if (length === this.#reservedBytes) return;

@@ -40,7 +40,7 @@ export const grpcServerOptions = {
   /** Maximum queue size of a call, in messages and in bytes; above this, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Maximum bytes queued by all calls; shared messages count per call. Above this, the largest queues get LAGGING. */
+  /** Maximum bytes queued by all calls; shared messages count per call. Above this, calls far behind get LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
   /** How long to collect messages for one write; writes are the largest cost. 0: one event loop turn. */
@@ -57,7 +57,7 @@ export const grpcServerOptions = {
   /** Timeout for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** Limit for tiny DATA frames, and PING and SETTINGS frames without other traffic. Excess closes the connection. */
+  /** For tiny DATA frames and, without other traffic, for PING and SETTINGS frames. Excess closes the connection. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel in a burst and per second; above these limits, the connection closes. */
   cancelsBurstMax: 200,

@@ -18,7 +18,7 @@ export interface OutboxListener {
 /** Larger messages are written without copying their tails. */
 const LARGE_BYTES = 16 * 1024;
 
-/** One write in progress and one ready to follow. All other messages stay in shared memory. */
+/** One write in progress and one ready to follow. Other messages stay in memory that the queues share. */
 const WRITES_MAX = 2;
 
 const COMPACT_PARTS = 8_192;
@@ -228,7 +228,7 @@ export class Outbox {
     if (slab !== null) batches.release(slab);
     this.#writingBytes -= bytes;
     this.#budget.release(bytes);
-    // New messages wait for the next flush, unless there are many.
+    // A short queue waits for the next flush, so that later messages can join the same write.
     if (this.#state === 'open' && this.#queuedBytes < BATCH_MAX_BYTES) this.#schedule();
     else this.flush();
   };

@@ -150,7 +150,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
 
 type Encode = (createdAt: Uint8Array) => Uint8Array;
 
-/** Encodes pings that are due in the same tick only once. */
+/** Encodes each kind of ping only once per tick, for all streams. */
 export class PingTails {
   readonly intervalMs: number;
   readonly #tails = new Map<Encode, Uint8Array>();

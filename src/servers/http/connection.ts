@@ -75,7 +75,7 @@ export function exemptFromTimeout(request: IncomingMessage): void {
 
 export const isExemptFromTimeout = (request: IncomingMessage): boolean => exemptRequests.has(request);
 
-/** Reading pauses if more requests than this are open. A paused socket does not report that the client disconnected. */
+/** Reading pauses while more requests than this are open; meanwhile, a disconnect of the client is not noticed. */
 const WAITING_MAX = 16;
 
 export type StartRequest = (response: ServerResponse) => void;

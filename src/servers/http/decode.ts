@@ -143,7 +143,7 @@ export function readBody(
     };
     request.on('data', onChunk);
     request.on('end', () => resolve(body.toBuffer()));
-    // Before a response, this means that the client disconnected; after it, the promise is already settled.
+    // A close before the response means that the client disconnected; later, the promise is already settled.
     response.on('close', () => {
       body.release();
       resolve(null);

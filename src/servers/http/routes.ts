@@ -29,7 +29,7 @@ export class PageVerbs extends Map<string, HttpHandler> {}
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
-/** Finds the handlers of a path. They may lack the verb, unless they were found by prefix. */
+/** Finds the handlers of a path. Only a match by prefix guarantees a handler for the verb. */
 export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
   if (verbs !== undefined) return verbs;
@@ -69,7 +69,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** Only for browsers: programs get the JSON failure, and so does any path under the first segment of an API path. */
+/** Only for browsers: programs get the JSON failure. So does a path that shares its first segment with an API path. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,

@@ -183,7 +183,7 @@ export class HttpServer implements FallbackListener {
       return;
     }
     if (isPipelined(socket)) {
-      // The fast path has sent the response, so node:http has no open response.
+      // The fast path sent the response to the previous request, so node:http has no open response.
       socket.destroySoon();
       return;
     }

@@ -39,7 +39,7 @@ function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisf
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }
 
-/** Returns null to send the whole file: it is empty, or there is no single valid range. Source: RFC 9110 §14.2. */
+/** Returns null, to send the whole file, if it is empty or no single valid range is given. Source: RFC 9110 §14.2. */
 export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
   if (bytes === 0 || (first === '' && last === '')) return null;

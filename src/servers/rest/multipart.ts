@@ -33,9 +33,9 @@ const FIELD_MAX_BYTES = 1;
 const ignore = (): void => {};
 
 /**
- * Reads the part `file` of a multipart/form-data body. Resolves once the headers of the part have arrived. Iteration of
+ * Reads the `file` part of a multipart/form-data body. Resolves once the headers of the part have arrived. Iteration of
  * `bytes` completes once the whole body has been read and is well formed; stopping it early aborts the upload.
- * @throws Failure, also from the iteration of `bytes`; InvalidFields if there is no part `file`.
+ * @throws Failure, also from the iteration of `bytes`; InvalidFields if there is no `file` part.
  */
 export function readUpload(
   request: IncomingMessage,

@@ -182,7 +182,7 @@ export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id
   else pushFailure(pieces, failure, id);
 }
 
-/** Joins replies into one batch reply. If no member has a response, replies with the failure that all share, if any. */
+/** Joins replies into one batch reply. If all replies are empty, it is the failure that all of them share, if any. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };

@@ -18,7 +18,7 @@ export class CallQueue {
     this.#options = options;
   }
 
-  /** @returns false if the queue is full; a promise if the call must wait, resolving to false if the queue closes. */
+  /** @returns whether the call may start; if it must wait, a promise, which resolves to false if the queue closes. */
   acquire(bytes: number): boolean | Promise<boolean> {
     const { callsInFlightMax, callsWaitingMax, callsWaitingMaxBytes } = this.#options;
     if (this.#inFlight < callsInFlightMax) {

@@ -20,7 +20,7 @@ export interface Peer {
   /** Whether the send queue is full; if so, no further calls are dispatched. */
   readonly isFull: boolean;
   send(frame: Buffer): void;
-  /** Sends a response of any size. */
+  /** Sends a response, whose size does not count as lag. */
   sendResponse(frame: Buffer): void;
   sendNotification(frame: NotificationFrame): void;
   end(failure: Failure): void;

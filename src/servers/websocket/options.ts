@@ -20,7 +20,7 @@ export const webSocketOptions = {
   responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
   batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
   ...outboxDefaults,
-  /** Maximum unsent bytes of all clients. Above this, cuts connections that are closing, then those with most bytes. */
+  /** Maximum unsent bytes of all clients. Above this, closing connections are cut first, then the largest backlogs. */
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,
   pongTimeoutMs: 30_000,

@@ -16,7 +16,7 @@ import { ClientSocket, Connection, type ConnectionContext } from './connection.t
 import { handshakeFault, upgradeHeaders } from './decode.ts';
 import { type WebSocketOptions, webSocketOptions } from './options.ts';
 
-/** Limited because each fragment may keep its whole read buffer alive. */
+/** Maximum fragments per message; each may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
 /** Minimum average chunk size; a message in smaller chunks is rejected. */
 const CHUNK_MIN_BYTES = 512;
@@ -92,7 +92,7 @@ export class WebSocketUpgrade implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  /** Returns why a handshake would be rejected, which browsers do not show; UPGRADE_REQUIRED if it would succeed. */
+  /** Returns why a handshake would be rejected (browsers do not show it), or UPGRADE_REQUIRED if it would succeed. */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
       const caller = callerOf(request, request.socket, query, this.#options.proxies);

@@ -97,7 +97,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs = pollMs } = this.#limits;
-    // `dueAt` is half an interval early, since timers may fire early. It is set first, so that `onError` can reset it.
+    // `dueAt` is half an interval early, since timers may fire early. Set before the calls: `onError` may reset it.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];

@@ -135,7 +135,7 @@ const HEAD_IDLE_POLLS = 10;
 /** Multiplies the poll interval of getMaxShredInsertSlot if the node returns no slot. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-/** Commitments polled on demand; `processed` is always polled, and an idle `finalized` rarely, for the caches. */
+/** Polled on demand; `finalized` is also polled rarely without demand, for the caches. `processed` is always polled. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
@@ -170,7 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Whether live responses replace this poll: at most a few polls in a row, none if the node is failing or ejected. */
+  /** Whether live responses replace this poll: never if the node is failing or ejected, else at most a few in a row. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)

@@ -93,7 +93,7 @@ export class NodeHealth {
     return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
-  /** Has no known problem. Also true for unpolled nodes and half-open circuits, which would otherwise get no calls. */
+  /** Whether no problem is known. True for unpolled nodes and half-open circuits, so that these get calls. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);

@@ -14,7 +14,8 @@ import { Pipelining, type PipeliningOption } from './pipelining.ts';
 
 /**
  * Connections to one node. Requests reuse the most recently used connection, so that the others become idle and
- * close. When none is free, requests queue; the caller limits the queue. Only pipelined reads are sent again, once.
+ * close. When none is free, requests queue; the caller limits the queue. Only a pipelined read may be sent again,
+ * once, if another request on its connection prevented its response.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;
@@ -185,7 +186,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       request = next;
     }
     for (const connection of [...this.#connections]) connection.sweep(now);
-    // Requests may wait for a connection that has only responses to discard.
+    // Requests may be waiting while a connection has only responses to discard: replace it.
     this.#connect();
     if (this.#connections.length === 0) return this.#waiting.first === null ? null : true;
     return this.#waiting.first !== null || this.#connections.length > this.#idle.length;

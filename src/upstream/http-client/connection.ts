@@ -26,8 +26,8 @@ import type { Pipelining } from './pipelining.ts';
 const LINGER_MS = 500;
 
 /**
- * Sweeps, 20 ms apart, after which a response is late for the requests behind it. Counted instead of timed, so that
- * delays of this process are not taken for delays of the node.
+ * Number of sweeps (20 ms apart) without a response after which the requests behind the first are sent again. Sweeps
+ * are counted instead of time, so that delays of this process are not taken for delays of the node.
  */
 const LATE_SWEEPS = 10;
 
@@ -58,9 +58,9 @@ export class Connection implements RequestHolder, StreamingConnection {
   /** Deadline for opening the connection, later for its next request; on the `performance.now()` clock. */
   #waitsUntil: number;
   #isSuspect = false;
-  /** Time when the requests in flight were sent, if none was in flight before. */
+  /** Time when the current batch, that is, the requests in flight, was sent. */
   #sentAt = 0;
-  /** Responses to these requests so far, and latency of the first. */
+  /** Number of responses to the batch so far, and latency of the first response. */
   #received = 0;
   #firstMs = 0;
   /** Sweeps since the last response. */
@@ -214,7 +214,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     const isAlone = this.requests.first === null;
     this.#measure(request, isAlone, now);
     if (!keepAlive) this.#resendAll();
-    // With other requests in flight, the unwritten bytes may be theirs.
+    // Extra or unwritten bytes are a fault, but with other requests in flight, the bytes may be theirs.
     if (!keepAlive || (isAlone && (moreFollows || this.#socket.writableLength > 0))) this.close();
     const isValid =
       bodyListener === null
@@ -250,7 +250,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     const behind: HttpRequest[] = [];
     for (let request = this.requests.first?.next ?? null; request !== null; request = request.next)
       behind.push(request);
-    // Replaced before any is sent again: the pool may close a connection on which no request waits.
+    // Replace all before sending any again: the pool may close a connection on which no request waits.
     for (const request of behind) {
       this.requests.remove(request);
       this.requests.push(request.discarded(detachedHolder));

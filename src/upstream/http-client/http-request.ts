@@ -40,7 +40,7 @@ export class HttpRequest implements PendingRequest {
     this.deadline = Math.min(this.deadline, performance.now());
   }
 
-  /** @returns a stand-in for this request on a connection, whose response is discarded. */
+  /** @returns a stand-in that takes this request's place on its connection. The response to it is discarded. */
   discarded(holder: RequestHolder): HttpRequest {
     const request = new HttpRequest(this.bytes, this.deadline, this.nodeRequest, holder);
     request.isSent = true;
@@ -174,7 +174,7 @@ export class BodyStreamer implements BodyFlow {
     return this.#readBuffer;
   }
 
-  /** The id of a streamed response is read last, so requests behind this one could no longer be sent again. */
+  /** Streams only the last request: the id is read last, too late to send the requests behind it again. */
   streamThresholdFor({ nodeRequest, isSettled, next }: HttpRequest): number {
     const { limits, streamsInFlight } = this.#context;
     const streamsMax = Math.min(limits.longResponsesMax, Math.floor(limits.connectionsMax / 2));

@@ -1,13 +1,13 @@
 export type PipeliningOption = number | 'auto';
 
 const AUTO_MAX = 8;
-/** Prompt full batches after which the limit doubles. */
+/** Number of prompt, full batches after which the limit doubles. */
 const PROMPT_BATCHES = 64;
 /** More than one slow batch in this many halves the limit. */
 const SLOW_BATCH_COST = 32;
 /** Maximum latency of a prompt response. */
 const PROMPT_MS = 150;
-/** Maximum time between the first and last response of a prompt batch, unless the first took four times as long. */
+/** Maximum time between the first and last response of a prompt batch; a quarter of the first latency if longer. */
 const SPREAD_MS = 1;
 /** A fault within this time after a pause counts as repeated. */
 const REPEATED_MS = 60_000;
@@ -16,7 +16,7 @@ const PAUSE_MAX_MS = 300_000;
 
 /**
  * Limits the requests in flight per connection to one node. The limit starts at 1 and doubles while the node responds
- * promptly. Only requests of one turn of the event loop share a connection; nothing is sent behind an earlier turn.
+ * promptly. Only requests of the same turn of the event loop share a connection.
  * Times are on the `performance.now()` clock.
  */
 export class Pipelining {
@@ -42,12 +42,12 @@ export class Pipelining {
     }
   }
 
-  /** A response was late for the requests behind it. */
+  /** A response took so long that the requests behind it were sent again. */
   onLate(): void {
     this.#lower(1);
   }
 
-  /** A response was invalid, or a connection was lost, with other requests behind. */
+  /** A response was invalid or a connection was lost while other requests waited behind it. */
   onFault(now: number): void {
     if (this.limit === 1) return;
     const isRepeated = now < this.#pausedUntil + REPEATED_MS;

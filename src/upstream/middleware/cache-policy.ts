@@ -9,16 +9,16 @@ import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
  * - `slot`: cached until the next slot, for at most slotMs.
  * - `short`: cached for shortMs; for data that depends on the epoch or on the node.
  * - `always`: cached for finalMs; for facts about the chain that never change.
- * - `final`: cached for finalMs if requested at `finalized`, or at `confirmed` with a `settled` config, and pinned to a
- *   slot at or below the finalized root.
+ * - `final`: cached for finalMs if pinned to a slot at or below the finalized root, and requested at `finalized` or,
+ *   with a `settled` config, at `confirmed`.
  */
 export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
  * - `context`: the node ignores unknown fields and unknown commitments, and accepts minContextSlot.
  * - `lenient`: like `context`, but without minContextSlot.
- * - `settled`: like `lenient`. Once its slot is finalized, the result at `confirmed` is the result at `finalized`, so
- *   calls at either commitment have the same key.
+ * - `settled`: like `lenient`. Once the slot of a result is finalized, the result is the same at `confirmed` and at
+ *   `finalized`, so calls at either commitment have the same key.
  * - `strict`: accepts only a commitment; an empty object is an error.
  */
 export type ConfigKind = 'context' | 'lenient' | 'settled' | 'strict';

@@ -89,7 +89,7 @@ type CachedKey = Weighted & Readonly<{ call: Call; key: CallKey }>;
 
 type CallKeyOptions = Partial<CallKeyLimits> & Readonly<{ multiplier?: number; now?: () => number }>;
 
-/** Hashes every call, but builds a key only if a response may be reused. Each call needs a Call object of its own. */
+/** Hashes every call, but builds a key only if a response may be reused. Call objects must not be reused or changed. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   readonly #multiplier: number;

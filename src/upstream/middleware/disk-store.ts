@@ -8,7 +8,7 @@ import type { ResponseStore } from './store-cache.ts';
 export const diskStoreLimits = {
   /** Larger responses are not stored. */
   responseMaxBytes: 1024 * 1024,
-  /** Maximum size of responses that wait to be written; further ones are not stored. */
+  /** Maximum total size of responses waiting to be written; further responses are not stored. */
   pendingMaxBytes: 16 * 1024 * 1024,
   /** Nothing is written if less space is free, because the database may be on the same disk. */
   freeMinBytes: 512 * 1024 * 1024,
@@ -22,13 +22,13 @@ const decompress = promisify(inflateRaw);
 
 /** Maximum size of a record. Most transactions take 2 to 6 KB, a page of 100 signatures about 9 KB. */
 const RECORD_BYTES = 16 * 1024;
-/** Records with the same hash. One read fetches all of them. */
+/** Records per set. The hash of a key selects a set, and one read fetches all of its records. */
 const WAYS = 4;
 const SET_BYTES = WAYS * RECORD_BYTES;
 
 /** Magic number, which includes the format version. */
 const MAGIC = 0x01545753;
-/** Fields of a record, little-endian; the compressed response follows. The key is a SHA-256. */
+/** Offsets in a record, whose numbers are little-endian. `key` is the SHA-256 of the key, `body` is compressed. */
 const offsets = { magic: 0, key: 4, writtenAt: 36, bytes: 40, checksum: 44, body: 48 } as const;
 
 const digestOf = (key: string): Buffer => createHash('sha256').update(key, 'latin1').digest();
@@ -61,7 +61,7 @@ function recordOf(digest: Buffer, body: Buffer): Buffer {
 /**
  * Store of immutable responses in one file of limited size, which all workers share without locks. The hash of a key
  * gives the few places where its record may be; the oldest record there is replaced. A record that does not match its
- * key and checksum, for example after a crash or a concurrent write, counts as absent, and so does every error.
+ * key and checksum, for example after a crash or a concurrent write, counts as absent. Errors count as absence too.
  */
 export class DiskStore implements ResponseStore {
   readonly #path: string;
@@ -102,7 +102,7 @@ export class DiskStore implements ResponseStore {
     });
   }
 
-  /** Writes what is pending. */
+  /** Waits until pending responses are written, then closes the file. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;

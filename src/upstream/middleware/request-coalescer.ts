@@ -38,7 +38,7 @@ export type RequestCoalescerOptions = Readonly<{
   keys: CallKeys;
   counts: ResponseCounts;
   listener: CoalescedListener | null;
-  /** Dispatcher for calls whose response may be cached on disk; default: the next one. */
+  /** Dispatcher for calls whose response may be cached on disk; default: the next dispatcher. */
   diskCache?: RpcDispatcher | null;
   limits?: Partial<CoalescerLimits>;
   now?: () => number;

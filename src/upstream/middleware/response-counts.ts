@@ -6,9 +6,9 @@ export class ResponseCounts {
   misses = 0;
   /** Joined a call in flight. */
   shared = 0;
-  /** Answered by the disk or Redis. */
+  /** Answered by the disk cache or Redis. */
   stored = 0;
-  /** Absent from a store, or the store timed out. */
+  /** Looked up in a store that held no valid response or timed out. */
   unstored = 0;
   /** Responses rejected as older than the session's minimum slot. */
   backward = 0;

@@ -41,8 +41,8 @@ type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state. Never returns a lower slot than in the last
- * 10 s. Responses from nodes are passed on unchanged and may be lower; sessions prevent that with MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state. Its own answers never go below a slot returned in
+ * the last 10 s. Node responses are passed on unchanged and may be lower; sessions prevent it with MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;

@@ -28,7 +28,7 @@ export interface ResponseStore {
 export const storeCacheLimits = {
   /** Maximum wait for the store before a node is called. */
   waitMs: 5,
-  /** Time after a timeout during which the store is not used. */
+  /** How long the store is not used after a timeout. */
   backoffMs: 1_000,
   answerMaxBytes: 262_144,
 };
@@ -41,9 +41,9 @@ export type StoreCacheOptions = Readonly<{
   counts: ResponseCounts;
   /** Finalized root; null: unknown. */
   roots: Readonly<{ rootOf(network: Network): Slot | null }>;
-  /** Further condition, besides that the response stays valid for longer than a slot. */
+  /** Additional condition; in any case, the response must stay valid for longer than a slot. */
   isStorable?: (call: Call) => boolean;
-  /** Whether a response is the response to this call, as far as its content shows. Others are not stored. */
+  /** Whether a response belongs to the call, as far as its content shows. Other responses are not stored. */
   isResponseTo?: (call: Call, body: Buffer) => boolean;
   limits?: Partial<StoreCacheLimits>;
   ttls?: Partial<CacheTtls>;

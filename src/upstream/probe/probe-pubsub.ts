@@ -9,7 +9,7 @@ export type PubsubReport = Readonly<{
   slot: Slot | null;
 }>;
 
-/** Never rejects. @param timeoutMs - total time for the handshake, the acknowledgement and the first slot. */
+/** Never rejects. @param timeoutMs - total time for the handshake, the acknowledgment and the first slot. */
 export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<PubsubReport> {
   let fault: PubsubReport['fault'] = null;
   const limits = { ...feedLimits, handshakeTimeoutMs: timeoutMs, ackTimeoutMs: timeoutMs };

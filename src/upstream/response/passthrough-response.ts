@@ -7,7 +7,7 @@ import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-r
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
 
-/** Number of bytes always held back: longer than any tail, so that the end is verified before it is forwarded. */
+/** Number of bytes always held back. Every tail is shorter, so the end is verified before it is forwarded. */
 const HELD_BACK_BYTES = 64;
 /** Data is forwarded once more than this is buffered. */
 const BUFFERED_MAX_BYTES = 4096;

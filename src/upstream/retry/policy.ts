@@ -51,7 +51,7 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
   const remainingMs = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
-  // Another node has already returned a null result.
+  // Do not wait long: another node has already returned a null result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
   return Math.max(1, traits.mayUseWholeTimeout ? remainingMs : Math.min(remainingMs, limitMs));
 }

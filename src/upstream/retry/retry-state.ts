@@ -31,7 +31,7 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt: number;
   readonly deadline: number;
-  /** Until this time, attempts that could not connect are not counted. */
+  /** Until this time, the call is retried while connections are refused. */
   readonly reconnectUntil: number;
   /** Slot of the requested history; null if the call names no slot or the slot does not matter. */
   readonly slot: bigint | null;

@@ -1,7 +1,7 @@
 export const submitLimits = {
   /** Distinct transactions awaiting a response. Beyond this, new transactions are rejected. */
   inFlightMax: 10_000,
-  /** Senders awaiting a response, in total. */
+  /** Submitters awaiting a response, in total. */
   callersMax: 50_000,
   /** Timeout of an attempt at a single target. Such attempts are not retried. */
   attemptTimeoutMs: 5_000,

@@ -9,7 +9,7 @@ import type { SubmitLimits } from './limits.ts';
 import { type SubmissionParts, type SubmitListener, submitTransaction, toCallAttempt } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Maximum number of senders per transaction that are notified of its result. */
+/** Maximum number of submitters of a transaction that are notified of its result. */
 const TRACES_MAX = 100;
 /** Maximum number of recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
@@ -50,7 +50,7 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /** Without preflight, nodes may accept unsigned transactions: these never land. True for unsupported versions. */
+  /** True for unsupported versions. Without preflight, nodes may accept unsigned transactions, which never land. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);

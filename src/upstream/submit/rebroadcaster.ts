@@ -82,7 +82,7 @@ export class Rebroadcaster {
     this.#byKey.get(key)?.addSubmitter(submitter);
   }
 
-  /** Senders are not notified. @returns the number of dropped transactions. */
+  /** Submitters are not notified. @returns the number of dropped transactions. */
   close(): number {
     this.#isClosed = true;
     const all = [...this.#byKey.values()];

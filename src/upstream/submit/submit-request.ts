@@ -19,7 +19,7 @@ export type SubmitRequest = Readonly<{
   /** The transaction in canonical base64. */
   text: string;
   skipPreflight: boolean;
-  /** Key of the options that decide whether a node accepts the transaction. */
+  /** Identifies the options that decide whether a node accepts the transaction. */
   optionsKey: string;
   rebroadcastsMax: number;
   /** For the first node, which runs the preflight unless it is skipped. */

@@ -30,7 +30,7 @@ export class TransactionSubmitter implements RpcDispatcher {
   readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
   readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
-  /** Senders awaiting a response. */
+  /** Number of submitters awaiting a response. */
   #callers = 0;
   readonly #accepted: RecentSubmissions;
 
@@ -69,7 +69,7 @@ export class TransactionSubmitter implements RpcDispatcher {
     this.#parts.targets.close();
   }
 
-  /** Called before any sender gets the response. */
+  /** Called before any submitter gets the response. */
   onEnd({ key, request, submitters }: CoalescedSubmission, isAccepted: boolean): void {
     const name = submissionKey(key, request);
     this.#inFlight.delete(name);
@@ -77,7 +77,7 @@ export class TransactionSubmitter implements RpcDispatcher {
     if (isAccepted) this.#accepted.add(name);
   }
 
-  /** Called after all senders have received the response. */
+  /** Called after all submitters have received the response. */
   onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
     this.#pending.add(network, key, request, submitters);
   }
@@ -120,7 +120,7 @@ const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   errorCode: 0,
 });
 
-/** Senders of the same in-flight transaction, who share the response. */
+/** Submitters of the same in-flight transaction, who share the response. */
 class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
   readonly key: string;

@@ -95,7 +95,7 @@ const createKey = z.object({
   neverBack: z.boolean().default(false),
 });
 
-/** Applies to all keys of the family that are neither revoked nor expired. */
+/** Applies to the key and the other keys of its family that are neither revoked nor expired. */
 const changeKey = z
   .object({
     name,

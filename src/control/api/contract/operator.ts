@@ -72,7 +72,7 @@ const customerRow = customer.extend({ members: count, keys: count, creditsUsed: 
 const check = z.object({
   name: z.string(),
   ranAt: time,
-  /** Number of rows that violate the invariant. */
+  /** Number of rows that fail the check. */
   violations: count,
   example: z.string().nullable(),
 });

@@ -77,7 +77,7 @@ export const usageRoutes = {
       /** Largest first. Series beyond the first 20 are combined as `other`. */
       series: z.array(
         z.object({
-          /** For keys, the key id. */
+          /** If grouped by key, the key id. */
           name: z.string(),
           label: z.string(),
           totals,
@@ -149,7 +149,7 @@ export const usageRoutes = {
           lastAt: time,
         }),
       ),
-      /** From the request log, so incomplete if the log is sampled. */
+      /** Read from the request log, so the list is incomplete if the log is sampled. */
       codes: z.array(
         z.object({
           code: z.string(),

@@ -104,7 +104,7 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
     if (Object.keys(set).length === 0) return [customerJson(row), null];
     await updateRows(trx, 'customer', { id }, { ...set, version });
     const { plan_id } = set;
-    // Keys on any other plan keep that plan.
+    // Changes only keys on the customer's previous plan.
     const keys = { customer_id: id, plan_id: row.plan_id };
     if (plan_id !== undefined) await updateRows(trx, 'api_key', keys, { plan_id });
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];

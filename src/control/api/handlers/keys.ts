@@ -79,7 +79,7 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** How long to wait for this gateway to apply a change before responding anyway: the response may contain a secret. */
+/** Maximum wait for this gateway to apply a change. Then it responds anyway: the secret of a new key is not stored. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {

@@ -63,7 +63,7 @@ async function namesBySize(store: Store, query: UsageQuery, column: Column): Pro
     .map(([name]) => name);
 }
 
-/** Subtracts without going below zero: usage may be written between the two reads. */
+/** Subtracts without going below zero: usage may be written between the reads of the total and of its parts. */
 const minus = (count: number, part = 0): number => Math.max(0, count - part);
 
 function restOf(whole: Series, parts: readonly Series[]): Series {

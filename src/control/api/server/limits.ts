@@ -7,7 +7,7 @@ export const controlApiOptions = {
   bodyTimeoutMs: 5_000,
   /** Maximum concurrent requests. The same limit applies separately to request bodies being received. */
   requestsMax: 500,
-  /** Maximum per subnet (IPv4 address or IPv6 /64), separately for requests and bodies. */
+  /** Maximum concurrent requests per subnet (IPv4 address or IPv6 /64). Applies separately to bodies being received. */
   subnetRequestsMax: 100,
   /** Maximum concurrent streamed responses, such as live tails and exports. */
   streamsMax: 100,

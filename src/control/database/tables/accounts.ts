@@ -10,7 +10,7 @@ export interface AccountTables {
   };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
-  /** Tables of the sign-in library store times as ISO text. */
+  /** This and the other tables of the sign-in library store times as ISO text. */
   auth_user: {
     id: string;
     name: string;

@@ -99,7 +99,7 @@ export interface ConnectionTable {
   kind: 'websocket' | 'grpc';
   /** Time of the last report. Unchanged facts are not reported again. */
   told_at: number;
-  /** JSON object with all other fields shown in lists. */
+  /** JSON object with the fields that are shown in lists but have no column. */
   facts: string;
 }
 
