@@ -59,7 +59,7 @@ export interface ResponseHandler {
 }
 
 export interface PendingCall {
-  /** Cancels the call, which then fails with CLIENT_GONE, unless its method outlives the caller (methods.ts). */
+  /** Cancels the call, which then fails with CLIENT_GONE. No effect on methods with `outlivesCaller` (methods.ts). */
   cancel(): void;
 }
 

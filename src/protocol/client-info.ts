@@ -5,7 +5,7 @@ export type ClientInfo = Readonly<{
   /** The forwarded address if the client is behind trusted proxies. Empty if the client has already disconnected. */
   address: string;
   ip: IpAddress | null;
-  /** Whether `address` is that of a trusted proxy that forwarded no address, so that many clients may share it. */
+  /** Whether `address` belongs to a trusted proxy that forwarded no client address. Many clients may share it. */
   isProxy: boolean;
   origin: string | null;
 }>;

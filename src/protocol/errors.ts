@@ -8,7 +8,7 @@ export type FailureRow = Readonly<{
   rpc: number;
   grpc: number;
   close: number;
-  /** `{name}` is replaced with the fact of that name. Never contains the message of a caught error. */
+  /** `{name}` stands for the fact called `name`. Never contains the message of a caught error. */
   text: string;
   grpcText?: string;
   restText?: string;
@@ -215,7 +215,7 @@ export class Failure extends Error {
   }
 }
 
-/** Maximum length of a network name in an error: the client may have sent the name. */
+/** Maximum length of network names in errors, because a name may come from the client. */
 const NAME_MAX_CHARS = 64;
 
 export const networkNotServed = (named: string, served: readonly string[]): Failure =>

@@ -9,7 +9,7 @@ import type { Commitment } from './commitment.ts';
  * Determines retries, hedging, coalescing and fan-out; cache lifetimes are in upstream/middleware/cache-policy.ts.
  * - `fixed`: constant on a network. `epoch`: constant during an epoch.
  * - `head`: current state, at any commitment.
- * - `pinned`: addressed by slot or signature; the result is final below the finalized root.
+ * - `pinned`: addressed by slot or signature; the result no longer changes once the slot is finalized.
  * - `growing`: history and lists that grow.
  * - `scan`: expensive for the node. `simulate`: neither shared nor hedged.
  * - `send`: a signed transaction, which may go to many nodes; idempotent by signature.

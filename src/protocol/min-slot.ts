@@ -54,7 +54,7 @@ export interface SharedMinSlot {
   /** Whether `minSlot` is higher than the published minimum. */
   isAhead(minSlot: MinSlot): boolean;
   /**
-   * Publishes the minimum and merges the minimums of other processes. Does not wait for a connection.
+   * Publishes `minSlot` and merges the minimums of other processes into it. Does not wait for an unreachable store.
    * @param callback - called exactly once, possibly synchronously. Must not throw.
    */
   sync(minSlot: MinSlot, callback: () => void): void;

@@ -19,11 +19,11 @@ export type NodeErrorRow = Readonly<{
   unreadable: boolean;
   preflight: boolean;
   didNothing: boolean;
-  /** What the node lacks if another node then succeeds; null: the failure is transient. */
+  /** What the node is known to lack if another node then answers the call; null: the failure is transient. */
   missing: MissingCapability | null;
 }>;
 
-/** `older`: this slot and all earlier slots. `newer`: for now, this slot and all later slots. */
+/** `older`: the requested slot and all earlier slots. `newer`: the requested slot and, for now, all later slots. */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
 /** Default rank, used for unsupported methods and throttling, for example. */

@@ -39,7 +39,7 @@ export type EnvelopeItem =
 
 export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]; bytes: number }>;
 
-/** Indexes of the members. */
+/** Indexes in `members`. */
 const [ID, JSONRPC, METHOD, PARAMS] = [0, 1, 2, 3] as const;
 /** Shared by all bodies: the result of a scan is used before the next scan. */
 const members = new MemberFinder(['id', 'jsonrpc', 'method', 'params']);

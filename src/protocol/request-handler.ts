@@ -32,7 +32,7 @@ export type RpcRequest = MeteredRequest &
 /** Malformed body, invalid call, notification or empty batch. */
 export type InvalidRequest = MeteredRequest &
   Readonly<{
-    /** null for a valid request without a call. */
+    /** null for a valid request that contains no call. */
     fault: Failure | null;
     /** null if there is no response. */
     idBytes: number | null;
@@ -72,15 +72,15 @@ export interface StreamResponder {
   respondStream(response: StreamedResponse, limits: LimitStatus): void;
 }
 
-/** Opaque to servers. Valid only within the same turn of the event loop. */
+/** Opaque to servers. Valid only in the event loop turn in which `admit` returned it. */
 export type AdmittedRequest = Readonly<{ startedAt: number }>;
 
 export type RequestHandler = Readonly<{
   /** Authenticates before the body is read, so that unauthenticated clients use no memory. Meters rejections. */
   admit: (caller: Caller, product: Product, network: Network | null) => AdmittedRequest | Failure;
   /**
-   * Never throws: failures are outcomes. Authenticates the call if `admitted` is absent or from an earlier turn: the
-   * key may have been revoked while the body arrived.
+   * Never throws: failures are outcomes. Authenticates the call if `admitted` is absent or from an earlier event loop
+   * turn, because the key may have been revoked while the body arrived.
    */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
   /** An invalid request counts toward the rate limit as one call and costs no credits. */

@@ -1,6 +1,6 @@
 import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
 
-/** One step of a request. Times are milliseconds since its arrival, with microsecond precision. */
+/** One step of a request. Times are milliseconds since the request arrived, with microsecond precision. */
 export type RequestStep = Readonly<{
   /** `authenticate`, `limit`, `queue`, `upstream`, or a ServedFrom. */
   name: string;
@@ -48,7 +48,7 @@ export class RequestTrace implements CallTrace {
     this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
-  /** All steps. `authenticatedAt`, `limitedAt`: when the check was passed, or null. `failure`: null on success. */
+  /** All steps. `authenticatedAt`, `limitedAt`: when the check passed, or null. `failure`: null on success. */
   stepsWith(
     authenticatedAt: number | null,
     limitedAt: number | null,

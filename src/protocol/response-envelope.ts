@@ -26,7 +26,7 @@ export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
   if (cached !== undefined) return cached;
   const { code, row, text, facts, retryAfter } = failure;
-  // JSON-RPC's own codes: Agave sends them without `data`.
+  // Agave sends JSON-RPC's own codes without `data`.
   const data = row.rpc >= -32_700 && row.rpc <= -32_600 ? undefined : { code, ...facts, retryAfter };
   const body = Buffer.from(writeJson({ code: row.rpc, message: text, data }));
   serializedErrors.set(failure, body);
@@ -52,7 +52,7 @@ export function pushResponse(pieces: Buffer[], response: RpcResponse, id: Buffer
 
 export const resultPrefix = (): Buffer => RESULT;
 
-/** Also ends the body: a streamed result is a response body of its own. */
+/** Includes the newline that ends the body: a streamed result has a response body of its own. */
 export const resultSuffix = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
 
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {

@@ -1,4 +1,4 @@
-/** JSON-RPC and REST responses omit these headers: browsers do not render them. Sources: CSP level 3, Fetch, HTML. */
+/** Omitted from JSON-RPC and REST responses, which browsers do not render. Sources: CSP level 3, Fetch, HTML. */
 
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 

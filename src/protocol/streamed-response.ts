@@ -3,7 +3,7 @@ import type { Failure } from './errors.ts';
 /**
  * A result that arrives in chunks. Only its end shows whether it is valid, so readers complete their own response in
  * `onEnd` and abort it in `onError`.
- * Nothing is delivered before `pipeTo`. Without a call to `pipeTo`, `cancel` must be called.
+ * Nothing is delivered before `pipeTo` is called. If it is never called, `cancel` must be.
  */
 export interface StreamedResponse {
   /** Size of the result; null if unknown. */

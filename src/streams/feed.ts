@@ -11,7 +11,7 @@ export interface FeedListener {
 export interface Feed {
   /**
    * The subscription covers everything that happens after the promise resolves; notifications may start earlier. The
-   * returned function ends the subscription and is idempotent.
+   * promise resolves to an idempotent function that ends the subscription.
    * @throws Failure UPSTREAM_UNAVAILABLE; RpcError if a node rejects the subscription.
    */
   open(subscription: Subscription, listener: FeedListener): Promise<() => void>;

@@ -28,9 +28,9 @@ export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
   address: Address;
-  /** null if the account was drained. */
+  /** null if the account was closed. */
   account: Account | null;
-  /** null if the slot itself, not a transaction, wrote the account. */
+  /** null if slot processing, not a transaction, wrote the account. */
   signature: Signature | null;
   /** Increases with each write on a node; not comparable across nodes. */
   writeVersion: bigint;
@@ -39,7 +39,7 @@ export type AccountEvent = Readonly<{
 /**
  * Events arrive in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts
  * and entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
- * emit only `transaction`, `block` and the later events. `at` is Unix milliseconds.
+ * emit only `transaction`, `block` and what follows `block`. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
@@ -54,7 +54,7 @@ export type LedgerEvent = Readonly<
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }
   /** Emitted before `confirmed`. */
   | { kind: 'block'; block: Block }
-  /** The slot became the tip of `processed` reads. */
+  /** The slot became the tip of the chain at `processed`. */
   | { kind: 'processed'; slot: Slot }
   | { kind: 'confirmed'; slot: Slot; at: bigint }
   | { kind: 'rooted'; slot: Slot; at: bigint }

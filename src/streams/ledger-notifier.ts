@@ -23,13 +23,13 @@ import { TransactionNotification } from './notifier/transaction-notification.ts'
 const ledgerNotifierOptions = {
   ...pendingSlotsOptions,
   lookup: (_slot: Slot): AccountLookup => ({}),
-  /** Finds a transaction that landed before the subscription. */
+  /** Returns the status of a transaction that landed before the subscription; null if unknown. */
   statusOf: (_signature: Signature): SignatureStatus | null => null,
-  /** Emits `processed` notifications with each event, instead of when the slot becomes `processed`. */
+  /** Emits `processed` notifications immediately at each event, not when the slot becomes `processed`. */
   intraSlot: false,
   /** Stores events even without subscribers, so that a new subscription gets slots that started before it. */
   retainUnsubscribed: false,
-  /** Called when a limit evicts a slot with pending notifications. Subscriptions at the `_failed` commitments fail. */
+  /** Called when a slot with pending notifications is evicted. Subscriptions at the `_failed` commitments fail. */
   onEvicted: (_slot: Slot, _failed: readonly Commitment[]): void => {},
 };
 
@@ -45,9 +45,9 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to
- * the event's slot, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
- * commitments that they never reached. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
+ * Converts ledger events into Agave's notifications. At `confirmed` and `finalized`, every slot up to
+ * the event's slot is emitted once, oldest first, even if the root skips slots. Dead or abandoned slots are not emitted
+ * at commitments that they never reached. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
  * §3.2 and, for `transaction`, §3.3.
  */
 export class LedgerNotifier {
@@ -72,7 +72,7 @@ export class LedgerNotifier {
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** If false, events for this kind can be omitted. */
+  /** If false, events that only this kind of subscription needs can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;

@@ -33,7 +33,7 @@ export class Notification {
   }
 }
 
-/** A WebSocket frame for one subscription id. Encoded only when its batch is written. */
+/** A WebSocket frame for one subscription id, encoded only when it is needed. */
 export class NotificationFrame {
   readonly id: number;
   readonly length: number;

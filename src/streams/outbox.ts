@@ -7,7 +7,10 @@ type Frame = Buffer | NotificationFrame;
 
 const BATCH_MAX_BYTES = 64 * 1024;
 
-/** Joins frames once, because the same frames usually go to many sockets in a row. The buffer is reused unless retained. */
+/**
+ * Joins frames into one buffer, which is reused unless retained. The same frames usually go to many sockets in a row,
+ * so `join` returns the last batch again if the frames are the same.
+ */
 class WriteBatch {
   #frames: Frame[] = [];
   #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
@@ -104,7 +107,7 @@ const lastBatch = new WriteBatch();
 
 /**
  * Bounded queue for one socket. Holds frames by reference; the frames of one turn are sent in one write. Other code
- * may write whole frames directly to the socket, but these frames overtake the queue. Call `finish` before sending a
+ * may write whole frames directly to the socket, but they overtake queued frames. Call `finish` before sending a
  * close frame.
  */
 export class Outbox {

@@ -43,7 +43,7 @@ export interface Session {
   ): Promise<Outcome>;
   /**
    * Rate-limits and meters input that is not a call. Such input costs no credits. `idBytes` is null if no response is
-   * sent. Returns the error to send: the `fault`, which is null for valid input, or a rejection.
+   * sent. Returns the error to send: `fault`, which is null for valid input, or the reason why the input was rejected.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /** `method`: a `…Subscribe` method from protocol/subscriptions.ts. `params`: raw JSON. */
@@ -60,7 +60,7 @@ export interface Session {
   setBacklog?(backlog: Backlog): void;
   /** Called when the client was disconnected because it reads too slowly. */
   recordLagged?(): void;
-  /** Ends every subscription. The connection counts toward the limit until `close`. */
+  /** Ends every subscription. The connection counts toward the connection limit until `close`. */
   end(): void;
   /** Ends the session and releases its connection permit. */
   close(): void;

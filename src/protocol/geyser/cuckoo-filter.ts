@@ -8,7 +8,7 @@ const ENTRY_BYTES = FINGERPRINT_BITS / 8;
 const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
-/** The texts match those of the published client, which validates before sending. */
+/** The error texts match those of the published client, which validates before sending. */
 function validationError(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;

@@ -24,7 +24,7 @@ function decode<Request extends { ping?: number }>(
 
 /**
  * Decodes a `SubscribeRequest`. The result contains views into `bytes`.
- * @throws InvalidProtobuf; GrpcError INVALID_ARGUMENT for invalid filters; Failure FILTER_LIMIT above the bounds.
+ * @throws InvalidProtobuf; GrpcError INVALID_ARGUMENT for invalid filters; Failure FILTER_LIMIT if a bound is exceeded.
  */
 export function decodeSubscribeRequest(
   bytes: Uint8Array,

@@ -122,7 +122,7 @@ export class ProtobufWriter {
     return this.raw(value.subarray(from, to));
   }
 
-  /** @param expectedBytes - a good estimate avoids a move in `close`. @returns the start of the fields, for `close`. */
+  /** @param expectedBytes - a good estimate saves a copy in `close`. @returns the start of the fields, for `close`. */
   open(field: number, expectedBytes = 0): number {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);

@@ -22,7 +22,7 @@ export type RawAccount = Raw &
     writeVersion: bigint;
     /** Stream from which the update came; write versions from different streams are not comparable. */
     origin?: object;
-    /** null if not written by a transaction. */
+    /** null if no transaction wrote the account. */
     signature: Uint8Array | null;
     isStartup: boolean;
   }>;
@@ -37,7 +37,7 @@ export type RawTransaction = Raw &
     info: Uint8Array;
     signature: Uint8Array;
     isVote: boolean;
-    /** Index in the block; at the shred stage, the position within the slot. */
+    /** Index in the block. At the shred stage, the position among the slot's emitted transactions. */
     index: number;
     /** `solana.storage.ConfirmedBlock.TransactionError`; null on success or if unknown. */
     err: Uint8Array | null;
@@ -58,7 +58,7 @@ export type RawBlockMeta = Raw &
     parentSlot: Slot;
     executedTransactionCount: number;
     entriesCount: number;
-    /** Number of updated accounts, if the source does not send them all; null: count the received accounts. */
+    /** Number of updated accounts if the source does not send them all; null: the received accounts are counted. */
     updatedAccountCount: number | null;
   }>;
 

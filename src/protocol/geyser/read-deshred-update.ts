@@ -80,7 +80,7 @@ function readTransaction(reader: ProtobufReader, message: Uint8Array): DeshredTr
   };
 }
 
-/** Reads a message from a `SubscribeDeshred` stream. Decodes only the keys of the transaction. */
+/** Reads a message from a `SubscribeDeshred` stream. Within `transaction`, decodes only the keys. */
 export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
   let createdAt: bigint | null = null;
   let update: DeshredUpdate | null = null;

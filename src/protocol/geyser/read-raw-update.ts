@@ -164,7 +164,7 @@ function readLayout(bytes: Uint8Array): MessageLayout {
   return layout;
 }
 
-/** Copies the message only if necessary. */
+/** Copies the message only if names occur after other fields or `created_at` is missing. */
 function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
   if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
@@ -181,7 +181,7 @@ function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: U
  * Decodes only the fields of a `Subscribe` message that filters need. The result contains views into `bytes`.
  * @param receivedAtMs - used for messages without `created_at`.
  * @param origin - identifies the stream; needed if write versions are compared.
- * @returns null for unknown kinds and transaction statuses.
+ * @returns null for transaction statuses and unknown kinds.
  */
 export function readRawUpdate(
   bytes: Uint8Array,

@@ -21,7 +21,7 @@ type Registry = Readonly<{
   bySymbol: ReadonlyMap<string, ProtoFile>;
 }>;
 
-/** Both versions of the service use the same messages. */
+/** v1 and v1alpha use the same messages. */
 export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',

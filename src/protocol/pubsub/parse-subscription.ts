@@ -40,7 +40,7 @@ import {
   tokenAccountModes,
 } from '../subscriptions.ts';
 
-/** PubSub has its own error texts for an invalid key. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
+/** PubSub has its own error texts for invalid addresses and signatures. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
 const invalidKey = (thing: string) => invalidParams(`Invalid Request: Invalid ${thing} provided`);
 
 function readAddress(text: string, thing = 'pubkey'): Address {

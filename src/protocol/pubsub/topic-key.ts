@@ -22,7 +22,7 @@ const encodeView = (view: TransactionView): WritableJson & object => ({
   maxSupportedTransactionVersion: view.maxVersion,
 });
 
-/** Removes order and duplicates, which do not affect the meaning. */
+/** Sorts and deduplicates a list in which neither order nor duplicates matter. */
 const sorted = <T extends string>(list: readonly T[]): T[] => [...new Set(list)].sort();
 
 function encodeTransactionFilter({ dialect, filter }: SubscriptionOf<'transaction'>): WritableJson {

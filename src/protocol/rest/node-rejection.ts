@@ -23,8 +23,8 @@ export function parseNodeError(error: JsonValue, code: number): NodeError | null
 }
 
 /**
- * A node's error in a call made by an endpoint. The caller's input has already been validated, so the service is at
- * fault; endpoints that forward signed transactions use TRANSACTION_REFUSED.
+ * A node's error response to a call that an endpoint made. The client's input was validated before, so by default the
+ * code does not blame the client. Endpoints that forward signed transactions use TRANSACTION_REFUSED.
  */
 export class NodeRejection extends Failure {
   readonly error: NodeError;

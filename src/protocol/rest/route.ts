@@ -51,7 +51,7 @@ export type RestRoute = Readonly<{
   group: EndpointGroup;
   /** Name under which usage is counted, such as `wallet/balance`. */
   name: string;
-  /** `json`: a JSON body or none, also for GET. `upload`: multipart with a file. */
+  /** `json`: a JSON body or no body; also used for GET. `upload`: multipart with a file. */
   bodyType: 'json' | 'upload';
   /** Responses contain private keys and must not be stored. */
   holdsSecrets?: boolean;

@@ -36,7 +36,7 @@ function tailFault(bytes: Uint8Array, start: number): string | null {
 function faultOf(bytes: Uint8Array): string | null {
   const rest = bytes.length % 4;
   const last = bytes[bytes.length - 1] ?? 0;
-  // An invalid trailing character, such as a newline, takes precedence.
+  // An invalid trailing character, such as a newline, takes precedence over other errors.
   if (rest === 1 && last !== PAD && !sextets.has(last)) return invalidByte(bytes.length - 1, last);
   const tail = Math.max(0, bytes.length - (rest === 0 ? 4 : rest));
   for (let i = 0; i < tail; i++) {

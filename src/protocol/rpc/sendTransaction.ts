@@ -21,7 +21,7 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
-  /** Retries by the node; null: until the blockhash expires. */
+  /** Maximum retries by the node; null: it retries until the blockhash expires. */
   maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;

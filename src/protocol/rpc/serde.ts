@@ -112,7 +112,7 @@ export function readArray<T>(value: JsonValue, read: Read<T>): T[] {
 
 export const readStrings: Read<string[]> = (value) => readArray(value, readString);
 
-/** Reads a Rust struct with a flattened member, for which serde rejects arrays. */
+/** Reads a Rust struct that has a flattened member. For such structs, serde rejects arrays. */
 export function readObject(value: JsonValue, struct: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrongType(value, `struct ${struct}`);
@@ -120,7 +120,7 @@ export function readObject(value: JsonValue, struct: string): JsonObject {
   return value;
 }
 
-/** Reads a Rust struct without flattened members: serde also accepts an array of its fields in order. */
+/** Reads a Rust struct without flattened members. serde also accepts these as an array of fields in order. */
 export function readPlainStruct(value: JsonValue, struct: string, fields: readonly string[]): JsonObject {
   if (!Array.isArray(value)) return readObject(value, struct);
   const size = `struct ${struct} with ${fields.length} element${fields.length === 1 ? '' : 's'}`;

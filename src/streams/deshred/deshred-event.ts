@@ -2,26 +2,26 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Entries before execution: the data after one data-complete shred, up to and including the next such shred. */
+/** Entries before execution: the data that follows a data-complete shred, up to and including the next such shred. */
 export type EntryBatch = Readonly<{
   slot: Slot;
   /** Bincode-encoded `Vec<Entry>`, without padding. */
   entries: Uint8Array;
-  /** Both indexes are 0 if the source does not report them. */
+  /** 0, like `endShredIndex`, if the source does not report shred indexes. */
   firstShredIndex: number;
   endShredIndex: number;
-  /** Completion time in Unix milliseconds. */
+  /** Time at which the batch was complete, in Unix milliseconds. */
   at: bigint;
 }>;
 
 /** A transaction before execution. Addresses from unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
-    /** Time at which the batch was complete or the source sent the transaction, in Unix milliseconds. */
+    /** Time at which the entry batch was complete, or the source sent the transaction, in Unix milliseconds. */
     at: bigint;
   }>;
 
-/** `firstShredReceived` and `completed` come from shreds, the other statuses from a validator. */
+/** The statuses `firstShredReceived` and `completed` come from shreds; a validator reports the others. */
 export type DeshredSlot = Readonly<{
   slot: Slot;
   parent: Slot | null;
@@ -31,7 +31,7 @@ export type DeshredSlot = Readonly<{
 }>;
 
 export interface DeshredListener {
-  /** Called before the batch's transactions. Not called for sources without batches. */
+  /** Called before `onTransaction` is called for the batch's transactions. Sources without batches never call it. */
   onBatch(batch: EntryBatch): void;
   onTransaction(transaction: DeshredTransaction): void;
   onSlot(slot: DeshredSlot): void;

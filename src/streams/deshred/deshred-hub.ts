@@ -26,7 +26,7 @@ import { shredStageRequest } from './shred-stage-request.ts';
 
 type EncodeTail = (source: DeshredTransaction, createdAt: Uint8Array, index: number) => Uint8Array;
 
-/** A transaction that is encoded on first use, because most transactions match no filter. */
+/** Encodes a transaction only on first use: most transactions match no filter. */
 class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;
@@ -41,7 +41,7 @@ class LazyTransaction implements RawTransaction {
   readonly #encode: EncodeTail;
   #tail: Uint8Array | null = null;
 
-  /** @param index - position among the emitted transactions of its slot. */
+  /** @param index - position of the transaction among those emitted for its slot. */
   constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number, encode: EncodeTail) {
     this.slot = source.slot;
     this.signature = source.signature;
@@ -82,7 +82,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
-  /** Next index in each slot: clients deduplicate by slot and index. Source: yellowstone-grpc-client, `dedup.rs`. */
+  /** Next transaction index per slot, which clients use to deduplicate. Source: yellowstone-grpc-client, `dedup.rs`. */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 

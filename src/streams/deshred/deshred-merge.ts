@@ -67,7 +67,7 @@ export class DeshredMerge implements DeshredListener {
     return state;
   }
 
-  /** Above the limit, every unknown key counts as new, because a duplicate is better than a loss. */
+  /** At the limit, further keys are not recorded and always count as new: a duplicate is better than a loss. */
   #isNew<T>(seen: Set<T>, key: T): boolean {
     if (seen.has(key)) return false;
     if (seen.size < this.#seenMax) seen.add(key);

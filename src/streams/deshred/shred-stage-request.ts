@@ -27,9 +27,9 @@ function withoutFailed({ failed: _, ...rest }: TransactionsFilter): Transactions
 /**
  * Reduces a `SubscribeRequest` to the transactions and slots that the shred stage supports.
  *
- * - Filters for accounts, blocks, entries and transaction statuses are rejected: a stream without their updates would
- *   look like a quiet chain. Filters that reconnecting clients add are ignored.
- * - `failed` in a transaction filter and `commitment` are ignored: neither is known before execution.
+ * - Filters for accounts, blocks, entries and transaction statuses are rejected: if they were ignored, a client
+ *   would conclude that nothing matches. Filters that reconnecting clients add are ignored.
+ * - `commitment`, and `failed` in transaction filters, are ignored: neither is known before execution.
  * - `token_accounts` is rejected: only balances after execution show the owners of token accounts.
  * - `from_slot` is ignored: clients send it when they reconnect, and need the stream even without replay.
  * @throws GrpcError INVALID_ARGUMENT

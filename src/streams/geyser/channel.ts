@@ -88,7 +88,7 @@ class FilterIndex {
   readonly transactions = new TransactionIndex(this.#owners);
   /** Filters that request only the status of a transaction. */
   readonly statuses = new TransactionIndex(this.#owners);
-  /** Members that have filters of these kinds. */
+  /** Each of these sets holds the members that have filters of its kind. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();
@@ -121,8 +121,8 @@ export interface Member {
 
 /**
  * Sends updates to the streams of one commitment. The cost of an update depends on its matches, not on the number of
- * filters. Parts that only some streams need are encoded for the first of these streams and shared. Blocks may be sent
- * later, which also delays the messages behind them on the same stream.
+ * filters. Parts that only some streams need are encoded on first use and shared. Blocks may be sent later, which also
+ * delays the messages that follow them on the same stream.
  */
 export class Channel {
   readonly #index = new FilterIndex();

@@ -37,7 +37,7 @@ export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 
 /** An open stream of one client. Messages go to the sink with which the stream was opened. */
 export interface GeyserStream {
-  /** Whether latency matters, so that messages are not delayed for batching. */
+  /** If true, messages are not delayed for batching, because latency matters. */
   readonly isUrgent: boolean;
   /** Requests that exceed these bounds are rejected. */
   readonly bounds: RequestBounds;

@@ -10,7 +10,7 @@ export const geyserHubOptions = {
   replayAheadBytes: 1024 * 1024,
   /** Pause before a slow client is checked again. */
   replayPauseMs: 5,
-  /** Maximum concurrent replays. Others wait until one catches up or its client stops reading. */
+  /** Maximum concurrent replays. Further replays wait until one catches up or its client stops reading. */
   replaysMax: 32,
   /** Timeout for the backfill of a replaying stream. */
   replayReadyTimeoutMs: 60_000,

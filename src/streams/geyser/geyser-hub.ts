@@ -27,8 +27,8 @@ const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
 
 /**
  * Distributes ledger updates to the streams that request them: at `processed` as they arrive, at `confirmed`
- * and `finalized` slot by slot. Stores the newest slots for streams that await a commitment or start in the
- * past. Source: reference solana-grpc.md §2.8, §2.9.
+ * and `finalized` slot by slot. Stores the newest slots for streams that await a commitment or replay earlier
+ * slots. Source: reference solana-grpc.md §2.8, §2.9.
  */
 export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #options: GeyserHubOptions;
@@ -186,7 +186,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
-  /** Emits the content, which must precede the status. At `processed`, all but the block was emitted on arrival. */
+  /** Emits content before its status. At `processed`, only the block and its meta remain; the rest was sent before. */
   #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
     const channel = this.#channels[level];
     if (channel.size === 0) return;
@@ -197,7 +197,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     channel.emit(block.meta);
   }
 
-  /** Confirmed and finalized slots arrive in order; processed slots include forks. */
+  /** Confirmed and finalized slots are emitted in ascending order. Processed slots are not: they include forks. */
   #isPast(slot: Slot, level: Level): boolean {
     if (level === 0) return this.#liveFrom !== null && slot < this.#liveFrom;
     const newest = this.#chain.slot(commitments[level]);

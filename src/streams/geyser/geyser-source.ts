@@ -3,19 +3,19 @@ import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.t
 import type { Slot } from '../../solana/units.ts';
 
 export interface FilterSet {
-  /** Resolves once updates cover the request, from `fromSlot` on if given. Never rejects. */
+  /** Resolves once updates cover the request, from `fromSlot` on if it is not null. Never rejects. */
   readonly ready: Promise<void>;
   /** Idempotent. */
   end(): void;
 }
 
-/** Source of updates. Emits at least the updates that filter sets request. */
+/** Emits at least the updates that the filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - first slot of the replay, which emits the available updates that earlier requests may not have
    * covered. Updates that have been emitted are not repeated.
-   * @param previous - filter set that the caller ends next; names used only there do not count toward the limit.
-   * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
+   * @param previous - filter set that the caller ends next; accounts that only it names do not count toward the limit.
+   * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more accounts than the source supports.
    */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }

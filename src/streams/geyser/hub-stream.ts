@@ -35,7 +35,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Incremented by each request: results for older requests are ignored. */
+  /** Incremented by each request, so that a request can tell whether it is still the newest. */
   #generation = 0;
   #isOpen = true;
 
@@ -59,7 +59,7 @@ export class HubStream implements OpenedStream {
     const generation = ++this.#generation;
     const filterSet = this.#subscribe(subscribeRequest, from);
     this.#filters = filters;
-    // The earlier replay continues with the new filters.
+    // A running replay continues with the new filters.
     if (from === null && this.#replay !== null) {
       this.#replay.change(filters, this.level);
       return;
@@ -128,7 +128,7 @@ export class HubStream implements OpenedStream {
     this.#replay = new Replay({
       ...{ from, level: this.level, filters, slotStore, sink, limits, blocks, replays },
       onCaughtUp: () => {
-        // Updates during the join may have ended the stream.
+        // The replay's last updates may have ended the stream.
         if (!this.#isOpen) return;
         this.#replay = null;
         this.#attach(this.#filters ?? filters);

@@ -10,7 +10,7 @@ import type { AccountEvent, EventOf, LedgerEvent } from '../ledger-event.ts';
 import { EMPTY_ACCOUNT } from '../notifier/account-notification.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
-/** Creation times of updates, encoded once per millisecond. */
+/** Encodes creation times of updates. The last encoding is cached. */
 export class CreatedAt {
   #unixMs: bigint | null = null;
   #encoded: Uint8Array = new Uint8Array();

@@ -65,11 +65,11 @@ type ReplayOptions = Readonly<{
   replays: ReplayScheduler;
   /** Called when the replay is complete. The stream goes live in the same turn. */
   onCaughtUp: () => void;
-  /** Called when the next slot was evicted. `slots` is the size of the gap. */
+  /** Called if the next slot has been evicted. `slots` is the size of the gap. */
   onLagged: (slots: bigint) => void;
 }>;
 
-/** Only commitment statuses, as in the plugin: `createdBank` would make reconnecting clients emit the slot again. */
+/** Only commitment statuses, as in Yellowstone: `createdBank` would make reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);

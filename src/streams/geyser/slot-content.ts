@@ -121,8 +121,8 @@ const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
 /**
- * Transactions lock the accounts that they write, so the last write of an account to arrive counts, except one with a
- * lower write version than an earlier write from the same stream.
+ * Keeps only the last write of each account: the last to arrive, because transactions lock the accounts that they
+ * write. Of two writes from the same stream, however, the one with the higher write version is the last.
  */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();

@@ -31,7 +31,7 @@ export class SlotStore {
     return created;
   }
 
-  /** Only processed slots advance the newest slot: others may be implausible. */
+  /** Only processed slots advance the newest slot: unprocessed slots may be implausible. */
   markProcessed(slot: Slot): void {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }

@@ -16,7 +16,7 @@ export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ 
 /** Sent instead of data that is too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
-/** A missing or drained account. Source: solana-account, `AccountSharedData::default`. */
+/** A missing or closed account. Source: solana-account, `AccountSharedData::default`. */
 export const EMPTY_ACCOUNT: Account = {
   lamports: lamports(0),
   data: new Uint8Array(),

@@ -11,7 +11,7 @@ import { SignatureWatchers } from './signature-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 import { TransactionWatchers } from './transaction-watchers.ts';
 
-/** Notifications for a slot that have not yet been emitted at every commitment. */
+/** A slot's notifications that have not yet been emitted at every commitment. */
 type PendingNotifications = Readonly<{
   expectsBlock: boolean;
   block: BlockNotification | null;

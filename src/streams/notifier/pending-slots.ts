@@ -9,12 +9,12 @@ export type Level = (typeof levels)[keyof typeof levels];
 
 export class PendingSlot {
   readonly slot: Slot;
-  /** Null if not reported: the slot is assumed to be on the chain. */
+  /** Null if not reported; the slot is then assumed to be on the chain. */
   parent: Slot | null = null;
   emittedLevel: Level = levels.none;
   /** Level reached before the slot was complete; emitted once the slot is complete. */
   dueLevel: Level = levels.none;
-  /** Whether blocks were watched, or stored without watchers, when the slot started. */
+  /** Whether there were block subscribers, or `retainUnsubscribed` was set, when the slot started. */
   expectsBlock = false;
   block: BlockNotification | null = null;
   readonly accounts = new Map<Address, AccountNotification>();
@@ -113,7 +113,7 @@ export class PendingSlots {
     return reaching.sort(bySlot);
   }
 
-  /** Slots up to a root are fully emitted or abandoned. Slots whose `dueLevel` has not been emitted stay. */
+  /** Removes slots up to a root: they are emitted or abandoned. Keeps slots whose `dueLevel` is yet to be emitted. */
   removeFinished(root: Slot): void {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);

@@ -66,7 +66,7 @@ class ProgramGroup {
   }
 }
 
-/** Watchers of a program are not notified when an account changes to another owner. */
+/** Watchers of a program are not notified when one of its accounts gets another owner. */
 export class ProgramWatchers {
   readonly #byProgram = new Map<Address, ProgramGroup>();
 

@@ -17,7 +17,7 @@ type Watcher = {
 
 const RECEIVED = 'receivedSignature';
 
-/** Notifies each watcher once of its transaction's outcome. */
+/** Notifies each watcher of its transaction's outcome, at most once. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   /** Watchers whose transaction may have landed before they subscribed. */

@@ -30,7 +30,7 @@ function matchesFilter(filter: TransactionFilter, notification: TransactionNotif
   return required.every((address) => keys.has(address)) && !exclude.some((address) => keys.has(address));
 }
 
-/** Every matching transaction mentions at least one of these keys; null if any transaction may match. */
+/** Returns keys of which every matching transaction mentions at least one; null if any transaction may match. */
 function indexKeysOf({ required, include }: TransactionFilter): readonly Address[] | null {
   if (required.length > 0) return required.slice(0, 1);
   return include.length > 0 ? include : null;

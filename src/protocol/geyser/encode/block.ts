@@ -35,7 +35,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   return parentBlockhash;
 }
 
-/** The counts cover the whole block, even if only parts are selected. */
+/** Encodes the selected parts of a block. The encoded counts are those of the whole block. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
   // Approximate size, for the length prefix and the initial capacity.

@@ -5,7 +5,7 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Typical size of a transaction with meta: most transactions have a length prefix of two bytes. */
+/** Typical size of a transaction with meta. Its length prefix is two bytes long, like that of most transactions. */
 const TYPICAL_BYTES = 2_000;
 
 /** Shared by all calls. This is safe because they are synchronous. */

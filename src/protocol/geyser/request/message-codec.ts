@@ -73,7 +73,7 @@ function readEntry<Filter>(
   return { name, filter };
 }
 
-/** Entries always have a value: some readers drop entries without one. */
+/** Always writes a value, even an empty one: some readers drop entries without a value. */
 function writeEntry(writer: ProtobufWriter, field: number, name: string, writeValue: () => void): void {
   const entry = writer.open(field);
   writer.string(1, name);

@@ -8,11 +8,11 @@ import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 /** State of an account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
 export type AccountWrite = Readonly<{
   address: Address;
-  /** 0 lamports if closed. */
+  /** Has 0 lamports if the account was closed. */
   account: Account;
   /** Increases with each write on a node; not comparable across nodes. */
   writeVersion: bigint;
-  /** null if not written by a transaction. */
+  /** null if no transaction wrote the account. */
   signature: Signature | null;
 }>;
 

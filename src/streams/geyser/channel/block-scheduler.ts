@@ -65,7 +65,7 @@ class OrderedSink implements GeyserSink {
     this.#sink.lag(backlog);
   }
 
-  /** Adds a pending block, behind which later messages are queued. @returns null if the stream was ended. */
+  /** Adds a pending block, behind which later messages are queued. @returns null if doing so ended the stream. */
   expect(messages: readonly PendingMessage[]): PendingBlock | null {
     if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
       this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });

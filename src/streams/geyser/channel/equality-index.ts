@@ -13,7 +13,7 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A compared range of the data. `piece` is the number of 3-byte pieces of the key before this range. */
+/** A compared range of account data. `piece`: number of 3-byte pieces that precede this range in the key. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
 /** Returns the same text for all filters that compare the same fields. */
@@ -22,11 +22,11 @@ const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =
 
 let shapeCount = 0;
 
-/** The fields that a filter compares. Their values are its key, stored only as a hash, so matches must be verified. */
+/** Fields that a filter compares. Their values form its key, stored only as a hash, so matches must be verified. */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;
-  /** End of the compared data; shorter data has no key. */
+  /** End of the last compared range. Accounts with less data have no key. */
   readonly end: number;
   readonly #parts: readonly Part[];
   readonly #pieces: number;
@@ -77,7 +77,7 @@ type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
 
-/** The shapes of one owner's filters, ordered by `end`. */
+/** Shapes of the filters that require the same owner, ordered by `end`. */
 class ShapeList {
   #uses: ShapeUse[] = [];
 
@@ -97,7 +97,7 @@ class ShapeList {
       return;
     }
     const first = { shape: shared.shape, filters: 1 };
-    // Most owners have one shape; a growing list would allocate spare capacity.
+    // A literal, because most lists stay at one shape and `splice` would allocate spare capacity.
     if (this.isEmpty) this.#uses = [first];
     else this.#uses.splice(at, 0, first);
     shared.uses += 1;
@@ -138,8 +138,8 @@ const ANY_OWNER = 0;
  *
  * A filter's shape is the set of fields that it compares, and its key is the values of these fields. For each shape
  * used with its owner, an account has one key and is compared only with the filters that have this key. The cost grows
- * with the number of shapes, which program layouts determine, not with the number of filters. Shapes that reach beyond
- * the account's data are skipped.
+ * with the number of shapes (program layouts determine these), not with the number of filters. Shapes that reach
+ * beyond the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();

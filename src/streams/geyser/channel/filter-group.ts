@@ -11,7 +11,7 @@ const SHARED_MAX_BYTES = 256;
 
 const encodedSets = new Lru<string, Uint8Array>(ENCODED_SETS_MAX);
 
-/** Encodes filter names. Equal names share their bytes, so that a server recognizes repeated messages. */
+/** Encodes filter names. Equal lists of names share one array, by which servers recognize repeated messages. */
 export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
   if (encoded.length > SHARED_MAX_BYTES) return encoded;
@@ -189,11 +189,11 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   sweptBy = 0;
   readonly ordinal: number;
   ownNames: Uint8Array | null = null;
-  /** Last matching generation in which this watcher was checked. */
+  /** Generation of `Matches` in which this watcher was last checked. */
   checkedIn = 0;
   /** Keys of this filter in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
-  /** Shape list of this filter, set if it has at most one owner. Comparing lists replaces comparing owners. */
+  /** Shape list of this filter's owner, or of filters without an owner; null for several. Identifies the owner. */
   ownerShapes: object | null = null;
   /** Whether this watcher is in only one chain and serves as its own entry there. */
   isOwnEntry = false;

@@ -44,7 +44,7 @@ export class MemberFilters {
   readonly accounts: readonly Watcher<AccountRule>[];
   readonly transactions: readonly Watcher<TransactionRule>[];
   readonly statuses: readonly Watcher<TransactionRule>[];
-  /** Null if there are no filters of this kind. `blocksMeta` and `entry` are the encoded names. */
+  /** `slots`, `blocksMeta` and `entry` are null if there are no such filters. The latter two are encoded names. */
   readonly slots: SlotFilterGroup | null;
   readonly blocksMeta: Uint8Array | null;
   readonly entry: Uint8Array | null;

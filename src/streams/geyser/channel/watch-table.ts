@@ -12,7 +12,7 @@ export function insert<Rule>(first: ChainHead<Rule>, watcher: Watcher<Rule>): vo
   first.count += 1;
 }
 
-/** Deletes removed watchers. A sweep visits each chain once. @returns null if the chain is now empty. */
+/** Deletes removed watchers from a chain. A sweep visits each chain once. @returns null if the chain is now empty. */
 export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): ChainHead<Rule> | null {
   if (first.sweptBy === sweepId) return first;
   let remaining: ChainHead<Rule> | null = null;

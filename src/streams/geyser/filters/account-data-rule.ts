@@ -26,7 +26,7 @@ export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqu
   let lamports: bigint | null = null;
   for (const filter of filters) {
     if (filter.kind === 'memcmp' && filter.bytes.length > 0)
-      // Loses precision only above any possible data length.
+      // Only offsets beyond any possible data lose precision.
       memcmps.push({ at: Number(filter.offset), bytes: filter.bytes });
     else if (filter.kind === 'dataSize') dataSize = Number(filter.bytes);
     else if (filter.kind === 'lamports' && filter.compare === 'eq') lamports = filter.value;
@@ -52,7 +52,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
-  // Loses precision only above any possible data length.
+  // Only offsets beyond any possible data lose precision.
   const at = Number(offset);
   return ({ data }) => {
     if (data.length < at + bytes.length) return false;
@@ -85,7 +85,7 @@ function rule(filter: AccountsDataFilter): AccountDataRule {
   }
 }
 
-/** @throws InvalidFilter with the plugin's text. */
+/** @throws InvalidFilter with the text of the Yellowstone plugin. */
 export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataRule[] {
   if (filters.length > FILTERS_MAX) {
     throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`, { field: 'filters' });

@@ -88,11 +88,11 @@ function compile(request: SubscribeRequest): Filters {
   };
 }
 
-/** @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the plugin's text. */
+/** @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the text of the Yellowstone plugin. */
 export const compileFilters = (request: SubscribeRequest): Filters =>
   orInvalidArgument('filter', () => compile(request));
 
-/** @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text. */
+/** @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the text of the Yellowstone plugin. */
 export const compileDeshredFilters = (request: SubscribeDeshredRequest): Filters =>
   orInvalidArgument('deshred filter', () => ({
     commitment: null,

@@ -1,7 +1,7 @@
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** Checks that slices are in ascending order without overlap. @returns null for all data. @throws InvalidFilter */
+/** Checks that slices are in ascending order without overlap. @returns null if there are none. @throws InvalidFilter */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
   for (const [i, { offset, length }] of slices.entries()) {
     const next = slices[i + 1];

@@ -2,7 +2,7 @@ import type { FailureFacts } from '../../../protocol/errors.ts';
 import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
-/** An error with the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
+/** An error with the text of the Yellowstone plugin (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
   readonly facts: FailureFacts | undefined;

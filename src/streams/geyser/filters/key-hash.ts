@@ -5,7 +5,7 @@ import { FILTERS_MAX, MEMCMP_BYTES_MAX } from './account-data-rule.ts';
 const PRIME = 33_554_393;
 const PIECE_BYTES = 3;
 const PIECE = 2 ** (8 * PIECE_BYTES);
-/** Number of products between reductions, so that sums stay below 2^53 and therefore exact. */
+/** Number of products that are summed before each reduction. Sums stay below 2^53 and therefore exact. */
 const REDUCED_EVERY = 8;
 /** Number of pieces in a number below 2^64. */
 export const NUMBER_PIECES = 3;
@@ -19,7 +19,7 @@ const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
 /**
- * Universal hash like `hashAddress`, because clients choose the keys. The result and the start value are below 2^25.
+ * Universal hash like `hashAddress`, because clients choose the keys. The result, like `hash`, is below 2^25.
  * @param piece - number of pieces in the preceding parts.
  */
 export function hashBytes(

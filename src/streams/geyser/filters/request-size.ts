@@ -41,7 +41,7 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
   return count;
 }
 
-/** Minimum size counted for a cuckoo filter: it is not indexed, so every update is tested against it. */
+/** Cuckoo filters count as at least this many bytes: they are not indexed, so each is tested on every update. */
 const CUCKOO_MIN_BYTES = 65_536;
 
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
