@@ -17,7 +17,7 @@ export type CallAttempt = Readonly<{
   outcome: string;
 }>;
 
-/** Origin of a response that needed no attempt of its own. */
+/** Origin of the response to a call that was not sent to a node itself. */
 export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';
 
 /** Receives the trace events of a call. Must not throw. */

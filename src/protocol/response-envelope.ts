@@ -1,5 +1,5 @@
 /**
- * Builds responses as lists of buffers, without copies. Member order as in Agave: jsonrpc, result or error, id.
+ * Builds responses as lists of buffers, without copies. Members are in Agave's order: jsonrpc, result or error, id.
  */
 import { writeJson } from '../base/json.ts';
 import type { RpcResponse } from './call.ts';

@@ -50,7 +50,7 @@ export type TransactionFilter = Readonly<{
   vote: boolean | null;
   failed: boolean | null;
   signature: Signature | null;
-  /** Matches if any address is a static key, a loaded key or an owner per `tokenAccounts`. Empty: always matches. */
+  /** Matches if any address is a static or loaded key, or an owner added by `tokenAccounts`. Empty: always matches. */
   include: readonly Address[];
   exclude: readonly Address[];
   required: readonly Address[];

@@ -183,7 +183,7 @@ export class LedgerNotifier {
     if (isNew) this.#slots.count(pending);
   }
 
-  /** Late events are emitted at once at the levels that their slot has already reached. */
+  /** Late events are emitted immediately at the levels that their slot has already reached. */
   #emittedLevelOf(slot: Slot): Level {
     const emittedLevel = this.#slots.get(slot)?.emittedLevel ?? levels.none;
     return emittedLevel === levels.none && this.#options.intraSlot ? levels.processed : emittedLevel;

@@ -53,7 +53,7 @@ interface Flushable {
   flush(): void;
 }
 
-/** Writes to each socket once per event loop turn. A microtask would run after each read and join fewer frames. */
+/** Writes to each socket once per event loop turn. Writing in microtasks, after each read, would join fewer frames. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;
@@ -112,7 +112,7 @@ const lastBatch = new WriteBatch();
  */
 export class Outbox {
   readonly #socket: Writable;
-  /** A drained Socket has copied its bytes to the kernel; other drained streams may still reference theirs. */
+  /** A drained `Socket` has copied all bytes to the kernel. Other drained streams may still reference their buffers. */
   readonly #copiesImmediately: boolean;
   readonly #options: OutboxOptions;
   readonly #onLagging: (backlog: SendBacklog) => void;

@@ -22,7 +22,7 @@ export type DeshredTransactionUpdate = Readonly<{
   endShredIndex: number;
 }>;
 
-/** The client must answer a `ping` with a ping. A `pong` answers a ping from the client. */
+/** The client must answer a `ping` with a ping of its own. A `pong` answers a ping from the client. */
 type DeshredUpdate = Readonly<DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }>;
 
 /** Source: geyser.proto, `SubscribeUpdateDeshred`. */

@@ -4,7 +4,7 @@ import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';
 
-/** Maximum number of static and loaded keys: an account index is one byte. */
+/** Maximum number of static and loaded keys, because an account index is one byte. */
 export const KEYS_MAX = 256;
 
 const emptyInfo = (bytes: Uint8Array) => ({

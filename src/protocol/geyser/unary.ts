@@ -17,7 +17,7 @@ function readCommitment(reader: ProtobufReader): Commitment {
 
 const newWriter = (): ProtobufWriter => new ProtobufWriter(96);
 
-/** For GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
+/** Used for GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
 export const decodeCommitmentRequest = (bytes: Uint8Array): Commitment =>
   readOnlyField<Commitment>(new ProtobufReader(bytes), readCommitment, 'processed');
 

@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../../solana/base58.ts';
 
-/** Bytes, or the error text of Rust's `bs58` crate (`decode::Error`, `{:?}`). */
+/** Bytes, or the error as Rust's `bs58` crate formats it (`decode::Error`, `{:?}`). */
 type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;

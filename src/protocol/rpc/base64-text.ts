@@ -1,4 +1,4 @@
-/** Bytes, or the error text of Rust's `base64` crate (`DecodeError`, `{:?}`). */
+/** Bytes, or the error as Rust's `base64` crate formats it (`DecodeError`, `{:?}`). */
 type Base64Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

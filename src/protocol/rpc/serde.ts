@@ -120,7 +120,7 @@ export function readObject(value: JsonValue, struct: string): JsonObject {
   return value;
 }
 
-/** Reads a Rust struct without flattened members. serde also accepts these as an array of fields in order. */
+/** Reads a Rust struct without flattened members. serde also accepts such a struct as an array of its fields. */
 export function readPlainStruct(value: JsonValue, struct: string, fields: readonly string[]): JsonObject {
   if (!Array.isArray(value)) return readObject(value, struct);
   const size = `struct ${struct} with ${fields.length} element${fields.length === 1 ? '' : 's'}`;

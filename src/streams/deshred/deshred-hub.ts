@@ -82,7 +82,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
-  /** Next transaction index per slot, which clients use to deduplicate. Source: yellowstone-grpc-client, `dedup.rs`. */
+  /** Next transaction index per slot; clients use it to deduplicate. Source: yellowstone-grpc-client, `dedup.rs`. */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 

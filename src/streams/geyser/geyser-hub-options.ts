@@ -14,7 +14,7 @@ export const geyserHubOptions = {
   replaysMax: 32,
   /** Timeout for the backfill of a replaying stream. */
   replayReadyTimeoutMs: 60_000,
-  /** Time spent on blocks per event loop turn; the first message is always sent. */
+  /** Time spent on blocks per event loop turn; at least one message is always sent. */
   blocksTimeSliceMs: 5,
   /** Maximum pending blocks per stream; one more ends the stream. */
   blocksWaitingMax: 64,

@@ -126,7 +126,7 @@ export class Replay implements ReplayTask {
     return content !== undefined;
   }
 
-  /** Whether to wait, because the client must read first or a block is pending. */
+  /** Whether to wait for the client to read or for a pending block to be sent. */
   #mustWait(): boolean {
     const { sink, blocks, limits } = this.#options;
     return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.hasPendingBlock(sink);

@@ -24,7 +24,7 @@ const levelByStatus: ReadonlyMap<SlotStatus, Level> = new Map(
 
 export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus.get(status);
 
-/** Heap bytes of an update without its message, measured in Node 24 with updates from a server's stream. */
+/** Heap bytes of an update without its message, measured in Node 24 with updates received from a server. */
 const OBJECT_BYTES: Readonly<Record<RawUpdate['kind'], number>> = {
   account: 1_000,
   transaction: 1_000,

@@ -107,7 +107,7 @@ function respondIsBlockhashValid(request: Uint8Array, { chain }: ChainState): Ui
 function respondLatestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   const { slot, blockhash, blockHeight } = requireAvailable(chain.block(commitment));
-  // Agrees with JSON-RPC and the ledger. The Yellowstone plugin adds twice as many blocks.
+  // The same value as in JSON-RPC and the ledger. The Yellowstone plugin adds twice as many blocks.
   return encodeGetLatestBlockhashResponse({
     slot,
     blockhash,

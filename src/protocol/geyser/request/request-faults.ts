@@ -3,8 +3,8 @@ import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
 
 /**
- * Records the first content error. The error is thrown after decoding, because invalid protobuf takes precedence and
- * errors in a request with a ping are ignored. Exceeding a bound throws at once.
+ * Records the first error in a request's content. It is thrown after decoding: invalid protobuf takes precedence, and
+ * errors in a request with a ping are ignored. Exceeding a bound throws immediately.
  */
 export class RequestFaults implements FieldCount {
   readonly #fieldsMax: number;

@@ -22,7 +22,10 @@ const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =
 
 let shapeCount = 0;
 
-/** Fields that a filter compares. Their values form its key, stored only as a hash, so matches must be verified. */
+/**
+ * The fields that a filter compares. Their values form the filter's key. Only the key's hash is stored, so a match must
+ * be verified.
+ */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;

@@ -78,7 +78,7 @@ export class Matches {
     this.#generation += 1;
   }
 
-  /** Marks a watcher as checked for this update. @returns false if it already was. */
+  /** Marks a watcher as checked for the current update. @returns false if it already was. */
   isNew(watcher: Watcher<unknown>): boolean {
     if (watcher.checkedIn === this.#generation) return false;
     watcher.checkedIn = this.#generation;
@@ -118,7 +118,7 @@ const INSERTION_SORT_MAX = 32;
 
 type GroupFilter = {
   readonly ordinal: number;
-  /** Encoded name of this filter, cached because most updates match one filter; null until needed. */
+  /** Encoded name of this filter, cached because most updates match only one filter; null until needed. */
   ownNames: Uint8Array | null;
 };
 
@@ -193,7 +193,10 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   checkedIn = 0;
   /** Keys of this filter in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
-  /** Shape list of this filter's owner, or of filters without an owner; null for several. Identifies the owner. */
+  /**
+   * Shape list for this filter's owner, or for filters without an owner; null if the filter has several owners. A match
+   * found through this list needs no owner check.
+   */
   ownerShapes: object | null = null;
   /** Whether this watcher is in only one chain and serves as its own entry there. */
   isOwnEntry = false;

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { hashAddress } from './key-hash.ts';
 
-/** Base-2 logarithm of the bits per address: 16 bits give about 1 false positive in 17. */
+/** Base-2 logarithm of the bits per address. With 16 bits, about 1 in 17 absent addresses passes the filter. */
 const BITS_PER_ADDRESS_LOG2 = 4;
 
 /** Hash factor: odd, and random per process. */

@@ -5,7 +5,7 @@ import { FILTERS_MAX, MEMCMP_BYTES_MAX } from './account-data-rule.ts';
 const PRIME = 33_554_393;
 const PIECE_BYTES = 3;
 const PIECE = 2 ** (8 * PIECE_BYTES);
-/** Number of products that are summed before each reduction. Sums stay below 2^53 and therefore exact. */
+/** Number of products added between reductions; small enough to keep sums below 2^53 and therefore exact. */
 const REDUCED_EVERY = 8;
 /** Number of pieces in a number below 2^64. */
 export const NUMBER_PIECES = 3;
