@@ -15,7 +15,7 @@ export type FailureRow = Readonly<{
   /** Seconds. */
   retryAfter?: number;
   /** In usage statistics, this failure counts as `limited`, regardless of its owner. */
-  limits?: true;
+  countsAsLimited?: true;
   rest?: true;
   /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
   versionless?: true;
@@ -56,11 +56,11 @@ export const failures = {
   RATE_LIMITED: row('client', 429, -32043, 8, 1008,
     'Rate limit exceeded: retry after the delay given in Retry-After', {
       grpcText: 'Rate limit exceeded: retry after the seconds given in retry-after',
-      limits: true,
+      countsAsLimited: true,
     }),
   QUOTA_EXCEEDED: row('client', 429, -32087, 8, 1008,
     'Monthly credit limit reached: credits reset at the start of next month (UTC), or upgrade the plan', {
-      limits: true,
+      countsAsLimited: true,
     }),
   ADDRESS_FORBIDDEN: row('client', 403, -32088, 7, 1008, 'This API key may not be used from this address'),
   ORIGIN_FORBIDDEN: row('client', 403, -32089, 7, 1008,
@@ -73,7 +73,7 @@ export const failures = {
   TOO_MANY_WRONG_KEYS: row('client', 429, -32092, 8, 1008,
     'Too many invalid API keys from this address: retry after the delay given in Retry-After', {
       grpcText: 'Too many invalid API keys from this address: retry after the seconds given in retry-after',
-      limits: true,
+      countsAsLimited: true,
     }),
 
   BODY_TOO_LARGE: row('client', 413, -32044, 8, 1009, 'The request body is larger than this service accepts'),
@@ -106,15 +106,15 @@ export const failures = {
   CONNECTION_LIMIT: row('client', 429, -32053, 8, 1008,
     'Connection limit of the plan reached: close a connection or upgrade the plan', {
       grpcText: 'Stream limit of the plan reached: close a stream or upgrade the plan',
-      limits: true,
+      countsAsLimited: true,
     }),
   SUBSCRIPTION_LIMIT: row('client', 429, -32059, 8, 1008,
-    'Subscription limit of this connection or key reached: unsubscribe first', { limits: true }),
+    'Subscription limit of this connection or key reached: unsubscribe first', { countsAsLimited: true }),
   CLOSED_BY_OWNER: row('client', 403, -32093, 7, 1008, 'The owner of this key closed this connection'),
   FILTER_LIMIT: row('client', 400, -32067, 3, 1008,
     'The request has more or larger filters than the plan of this key allows', {
       grpcText: 'Max amount of {of} reached, only {max} allowed',
-      limits: true,
+      countsAsLimited: true,
     }),
   MESSAGE_TOO_LARGE: row('client', 413, -32060, 8, 1009, 'The message is larger than this key may send'),
   LAGGING: row('client', 503, -32061, 13, 1013,
@@ -150,7 +150,7 @@ export const failures = {
     }),
   WRONG_PASSWORD: row('client', 400, -32076, 16, 1008, 'Incorrect password', { rest: true }),
   TOO_MANY_TRIES: row('client', 429, -32077, 8, 1008,
-    'Too many attempts: retry after the delay given in Retry-After', { limits: true, rest: true }),
+    'Too many attempts: retry after the delay given in Retry-After', { countsAsLimited: true, rest: true }),
   MALFORMED_MULTIPART: row('client', 400, -32078, 3, 1007,
     'The body is not a complete multipart/form-data with one part "file"', { rest: true }),
   FILE_TOO_LARGE: row('client', 413, -32079, 8, 1009,

@@ -73,7 +73,7 @@ export type MethodRow = Readonly<{
   /** Credits per call. */
   credits: number;
   /** Index of the options object in the params. */
-  config: number | null;
+  configIndex: number | null;
   /** Weakest accepted commitment; null: the method takes no commitment. */
   commitment: Commitment | null;
   /** The result is `{ context, value }`. */
@@ -91,12 +91,12 @@ export type HistoryKey = 'slot' | 'signature' | 'address';
 function row(
   kind: MethodKind,
   credits: number,
-  config: number | null,
+  configIndex: number | null,
   commitment: Commitment | null,
   context: boolean,
   history: HistoryKey | null = null,
 ): MethodRow {
-  return { kind, credits, config, commitment, context, history };
+  return { kind, credits, configIndex, commitment, context, history };
 }
 
 // biome-ignore format: a table is read by its columns

@@ -156,7 +156,7 @@ export class Outbox {
 
   push(frame: Frame): void {
     if (!this.#isOpen) return;
-    if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) {
+    if (this.#estimatedMemoryBytes() > this.#options.queueMaxBytes + this.#responseBytes) {
       const bytes = this.#bytes + this.#unsent.bytes + frame.length;
       const backlog = { bytes, messages: this.queuedMessages + 1 };
       this.drop();
@@ -190,7 +190,7 @@ export class Outbox {
   }
 
   /** Uses values from the last write, because asking the socket each time is expensive. */
-  #weight(): number {
+  #estimatedMemoryBytes(): number {
     const { bytes, messages } = this.#unsent;
     return this.#bytes + bytes + (this.#frames.length + messages) * FRAME_OVERHEAD_BYTES;
   }

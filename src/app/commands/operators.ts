@@ -107,7 +107,7 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
   const dashboard = await findDashboardAddress(options, store);
   return {
-    pages: dashboard,
+    dashboard,
     list: () => listOperators(store),
     /** @param email - null: anyone with the link may accept the invitation. @throws ApiError 422 */
     async invite(email: string | null) {

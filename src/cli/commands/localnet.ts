@@ -112,13 +112,11 @@ function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups 
   return { rest, groups };
 }
 
-function whole(name: string, text: string | undefined, least: number, most: number, usual: number): number {
-  if (text === undefined) return usual;
+function whole(name: string, text: string | undefined, min: number, max: number, fallback: number): number {
+  if (text === undefined) return fallback;
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new ArgumentsError(
-    `--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`,
-  );
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new ArgumentsError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${min} to ${max}`);
 }
 
 function parse(args: readonly string[]) {

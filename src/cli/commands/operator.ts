@@ -26,7 +26,7 @@ Examples:
 `;
 
 /** Names the address in the link if the operator did not set one: a link to a wrong port would leak the token. */
-function urlNote({ pages: { url, from } }: OperatorCommands): string {
+function urlNote({ dashboard: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (
       `The link points to the service running here at ${url}.\n` +

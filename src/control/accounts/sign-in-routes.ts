@@ -22,7 +22,7 @@ export type SignInRoute = Readonly<{
   fixedFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }>;
 
-const quick = (...fields: string[]): SignInRoute => ({ attempts: 'none', fields });
+const unlimitedRoute = (...fields: string[]): SignInRoute => ({ attempts: 'none', fields });
 
 const oidc = ['providerId', 'callbackURL', 'errorCallbackURL', 'newUserCallbackURL'];
 const provider = ({ providerId }: Readonly<Record<string, unknown>>) => ({
@@ -40,13 +40,16 @@ const routes: Readonly<Record<string, SignInRoute>> = {
   },
   'POST /sign-in/oauth2': { attempts: 'none', fields: oidc, path: '/sign-in/social', fixedFields: provider },
   'POST /link/oauth2': { attempts: 'none', fields: oidc, path: '/link-social', fixedFields: provider },
-  'POST /sign-out': quick(),
-  'GET /get-session': quick(),
-  'GET /list-sessions': quick(),
-  'POST /revoke-session': quick('token'),
-  'POST /revoke-sessions': quick(),
-  'POST /revoke-other-sessions': quick(),
-  'POST /update-user': { ...quick('name'), checked: { name: { schema: nameSchema, message: NAME_RULE } } },
+  'POST /sign-out': unlimitedRoute(),
+  'GET /get-session': unlimitedRoute(),
+  'GET /list-sessions': unlimitedRoute(),
+  'POST /revoke-session': unlimitedRoute('token'),
+  'POST /revoke-sessions': unlimitedRoute(),
+  'POST /revoke-other-sessions': unlimitedRoute(),
+  'POST /update-user': {
+    ...unlimitedRoute('name'),
+    checked: { name: { schema: nameSchema, message: NAME_RULE } },
+  },
   'POST /change-password': {
     attempts: 'session',
     fields: ['currentPassword', 'newPassword', 'revokeOtherSessions'],
@@ -64,7 +67,7 @@ const routes: Readonly<Record<string, SignInRoute>> = {
 const CALLBACK = /^\/callback\/[a-z0-9][a-z0-9-]{0,31}$/;
 
 export function signInRouteOf(method: string, path: string): SignInRoute | null {
-  if (method === 'GET' && CALLBACK.test(path)) return quick();
+  if (method === 'GET' && CALLBACK.test(path)) return unlimitedRoute();
   const name = `${method} ${path}`;
   return Object.hasOwn(routes, name) ? (routes[name] as SignInRoute) : null;
 }

@@ -138,7 +138,7 @@ const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
 };
 
 /** Matches one row. Repeats the condition, so that concurrent statements cannot use the same row twice. */
-const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
+const matchingOne = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
   const found = matching(where);
   return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
 };
@@ -213,7 +213,7 @@ function adapterOf(store: Store, now: () => number): CustomAdapter {
     deleteMany: ({ model, where }) => remove(model, where),
     async consumeOne({ model, where }) {
       const seal = sealing(model);
-      const found = one(model, seal.where(where));
+      const found = matchingOne(model, seal.where(where));
       const [row] = await db().deleteFrom(model).where(found).returningAll().execute();
       return row === undefined ? null : (seal.unseal(row) as never);
     },
@@ -223,7 +223,7 @@ function adapterOf(store: Store, now: () => number): CustomAdapter {
         sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
       ]);
       const values = { ...set, ...Object.fromEntries(sums) };
-      const query = db().updateTable(model).set(values).where(one(model, where));
+      const query = db().updateTable(model).set(values).where(matchingOne(model, where));
       return ((await query.returningAll().executeTakeFirst()) ?? null) as never;
     },
     async count({ model, where = [] }) {

@@ -106,7 +106,7 @@ function readMethod(product: Product, text: string): string {
   const name = text.trim();
   const matches = name.endsWith('*')
     ? (method: string) => method.startsWith(name.slice(0, -1))
-    : (isCallable: string) => isCallable === name;
+    : (method: string) => method === name;
   if (name.length > 1 && callable[product].some(matches)) return name;
   return reject(
     'methods',

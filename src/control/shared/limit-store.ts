@@ -106,7 +106,9 @@ export class InMemoryLimitStore {
   #rates({ keys, values: [name, buckets, between, ...values] }: LimitCommand): string[] {
     const now = this.#now();
     return keys.map((key, index) => {
-      const [sequence, taken, mine, rate, size] = values.slice(index * 5, index * 5 + 5).map(Number) as Five;
+      const [sequence, taken, mine, rate, size] = values
+        .slice(index * 5, index * 5 + 5)
+        .map(Number) as RateValues;
       const current = unexpired(this.#buckets.get(key), now);
       const last = current?.reported.get(String(name));
       const counted = last?.sequence === sequence ? last.taken : 0;
@@ -190,7 +192,7 @@ export class InMemoryLimitStore {
 const highest = (current: readonly bigint[], reported: readonly bigint[]): bigint[] =>
   reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
 
-type Five = [number, number, number, number, number];
+type RateValues = [number, number, number, number, number];
 
 const unexpired = <Entry extends { readonly endsAt: number }>(
   entry: Entry | undefined,

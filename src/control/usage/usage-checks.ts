@@ -43,7 +43,7 @@ type Check = Readonly<{
   /** Checks days instead of hours. */
   isDaily?: true;
   /** @param slice - number of hours or days since 1970. */
-  contradictions(slice: number): RawBuilder<{ example: string }>;
+  violations(slice: number): RawBuilder<{ example: string }>;
 }>;
 
 const HOURS_CHECKED = 24;
@@ -83,7 +83,7 @@ const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not 
 const checks: readonly Check[] = [
   {
     name: 'Minutes add up to hours',
-    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
+    violations: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
         (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
       where (${hasDifference}) and ${unmarked('hour', hour, hour + 1)} and ${isRetained('minute', hour * 60)}`,
@@ -91,7 +91,7 @@ const checks: readonly Check[] = [
   {
     name: 'Hours add up to days',
     isDaily: true,
-    contradictions: (day) => sql`select ${describeRow('day', day)} as example
+    violations: (day) => sql`select ${describeRow('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
         (select ${sums} from usage_hour where ${within('hour', day * 24, day * 24 + 24)}) b
       where (${hasDifference}) and ${unmarked('hour', day * 24, day * 24 + 24)} and ${unmarked('day', day, day + 1)}
@@ -99,7 +99,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Hourly totals match usage by key',
-    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
+    violations: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_hour where hour = ${hour}) b
       where (${hasDifference}) and ${unmarked('minute', hour * 60, hour * 60 + 60)}
@@ -107,14 +107,14 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Totals by method match totals by customer',
-    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
+    violations: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) b
       where ${hasDifference}`,
   },
   {
     name: 'Counters of a gateway never decrease',
-    contradictions: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
+    violations: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
       from usage_seen a left join (select epoch, ${sums} from usage_minute
         where ${within('minute', hour * 60, hour * 60 + 60)} group by epoch) b on a.epoch = b.epoch
@@ -123,14 +123,12 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Usage belongs to existing keys',
-    contradictions: (hour) => sql`select distinct key_id as example from usage_hour
+    violations: (hour) => sql`select distinct key_id as example from usage_hour
       where customer_id = '' and hour = ${hour}`,
   },
   {
     name: 'Credits are charged only for served requests',
-    contradictions: (
-      hour,
-    ) => sql`select key_id || ' ' || method || ' ' || status || ': ' || credits as example
+    violations: (hour) => sql`select key_id || ' ' || method || ' ' || status || ': ' || credits as example
       from usage_hour where hour = ${hour} and credits > 0
         and (status = 'limited' or requests + messages = 0)`,
   },
@@ -146,7 +144,7 @@ async function runCheck(
   let example: string | null = null;
   for (const slice of check.isDaily ? daysOf(hours) : hours.slice(0, HOURS_CHECKED)) {
     if (!(await shouldContinue())) return null;
-    const { rows } = await check.contradictions(slice).execute(db);
+    const { rows } = await check.violations(slice).execute(db);
     violations += rows.length;
     example ??= rows[0]?.example ?? null;
   }

@@ -58,7 +58,8 @@ export const emptyRequest = {
 export const toFailure = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown });
 
-export const statusOfFailure = ({ row }: Failure): UsageStatus => (row.limits ? 'limited' : row.owner);
+export const statusOfFailure = ({ row }: Failure): UsageStatus =>
+  row.countsAsLimited ? 'limited' : row.owner;
 
 /** Logs INTERNAL failures only; other failures are expected. */
 export function logInternalError(

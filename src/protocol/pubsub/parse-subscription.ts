@@ -41,17 +41,18 @@ import {
 } from '../subscriptions.ts';
 
 /** PubSub has its own error texts for invalid addresses and signatures. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
-const invalidKey = (thing: string) => invalidParams(`Invalid Request: Invalid ${thing} provided`);
+const invalidAddressOrSignature = (thing: string) =>
+  invalidParams(`Invalid Request: Invalid ${thing} provided`);
 
 function readAddress(text: string, thing = 'pubkey'): Address {
   const parsed = parseAddress(text);
-  if ('fault' in parsed) throw invalidKey(thing);
+  if ('fault' in parsed) throw invalidAddressOrSignature(thing);
   return parsed.address;
 }
 
 function readSignature(text: string): Signature {
   const parsed = parseSignature(text);
-  if ('fault' in parsed) throw invalidKey('signature');
+  if ('fault' in parsed) throw invalidAddressOrSignature('signature');
   return parsed.signature;
 }
 

@@ -118,7 +118,7 @@ export class OpenRequests {
   }
 
   /** Reports requests that were started or queued before `before` (ms) and have incomplete bodies, each only once. */
-  cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
+  reportOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;
       if (startedAt > before || req.complete || isExemptFromTimeout(req)) continue;

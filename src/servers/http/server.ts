@@ -144,7 +144,7 @@ export class HttpServer implements FallbackListener {
   }
 
   #cutOverdue(): void {
-    this.#openRequests.cutOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
+    this.#openRequests.reportOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
       this.#onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
     );
   }

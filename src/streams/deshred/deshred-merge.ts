@@ -31,12 +31,13 @@ export class DeshredMerge implements DeshredListener {
 
   onBatch(batch: EntryBatch): void {
     const digest = hash('sha256', batch.entries, 'base64');
-    if (this.#isNew(this.#slotState(batch.slot).batches, digest)) this.#listener.onBatch(batch);
+    if (this.#recordIfNew(this.#slotState(batch.slot).batches, digest)) this.#listener.onBatch(batch);
   }
 
   onTransaction(transaction: DeshredTransaction): void {
     const { signatures } = this.#slotState(transaction.slot);
-    if (this.#isNew(signatures, bytesKey(transaction.signature))) this.#listener.onTransaction(transaction);
+    if (this.#recordIfNew(signatures, bytesKey(transaction.signature)))
+      this.#listener.onTransaction(transaction);
     else this.duplicates++;
   }
 
@@ -50,13 +51,13 @@ export class DeshredMerge implements DeshredListener {
         this.duplicates++;
         return;
       }
-      this.#isNew(this.#slotState(transaction.slot).signatures, bytesKey(transaction.signature));
+      this.#recordIfNew(this.#slotState(transaction.slot).signatures, bytesKey(transaction.signature));
       this.#listener.onTransaction(transaction);
     });
   }
 
   onSlot(slot: DeshredSlot): void {
-    if (this.#isNew(this.#slotState(slot.slot).statuses, slot.status)) this.#listener.onSlot(slot);
+    if (this.#recordIfNew(this.#slotState(slot.slot).statuses, slot.status)) this.#listener.onSlot(slot);
   }
 
   #slotState(slot: Slot): SlotState {
@@ -68,7 +69,7 @@ export class DeshredMerge implements DeshredListener {
   }
 
   /** At the limit, further keys are not recorded and always count as new: a duplicate is better than a loss. */
-  #isNew<T>(seen: Set<T>, key: T): boolean {
+  #recordIfNew<T>(seen: Set<T>, key: T): boolean {
     if (seen.has(key)) return false;
     if (seen.size < this.#seenMax) seen.add(key);
     return true;

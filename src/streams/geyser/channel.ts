@@ -54,16 +54,16 @@ class AccountIndex {
   match(account: RawAccount, matches: Matches): void {
     for (let entry = this.#byAddress.first(account.address, 0); entry !== null; entry = entry.next) {
       const { watcher } = entry;
-      if (!matches.isNew(watcher)) continue;
+      if (!matches.markChecked(watcher)) continue;
       if (watcher.isCertain || watcher.rule.passesRest(account)) matches.add(watcher);
     }
     this.#byEquality.match(account, matches);
     for (let entry = this.#byOwner.first(account.owner, 0); entry !== null; entry = entry.next) {
       const { watcher } = entry;
-      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
+      if (matches.markChecked(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
     for (const watcher of this.#others) {
-      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
+      if (matches.markChecked(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
   }
 

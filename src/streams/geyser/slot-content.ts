@@ -105,7 +105,7 @@ export class SlotContent {
 
   /** All content, but only the last write of each account. */
   finalContent(): readonly RawContent[] {
-    this.#finalContent ??= lastWrites(this.#content);
+    this.#finalContent ??= withLastWritesOnly(this.#content);
     return this.#finalContent;
   }
 
@@ -124,7 +124,7 @@ const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
  * Keeps only the last write of each account: the last to arrive, because transactions lock the accounts that they
  * write. Of two writes from the same stream, however, the one with the higher write version is the last.
  */
-function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
+function withLastWritesOnly(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;
   for (const update of content) {

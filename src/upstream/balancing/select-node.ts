@@ -40,7 +40,7 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
 
 /** Picks the retryable node with the fewest attempts, so that each round covers every node; null if all responded. */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
-  if (!state.hasUnresponsive) return null;
+  if (!state.hasUnusableResponse) return null;
   const { selector } = state.group;
   for (const node of state.nodes) {
     const isInFlight = node === state.activeNode || node === state.hedgeNode;

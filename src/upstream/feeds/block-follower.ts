@@ -33,7 +33,7 @@ export class BlockFollower {
   /** Streams that continue from another feed, keyed by commitment and `resumeAfter`. */
   readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
-  #slots: Promise<() => void> | null = null;
+  #slotSubscription: Promise<() => void> | null = null;
 
   constructor({ pubsub, ...options }: BlockFollowerOptions) {
     this.#pubsub = pubsub;
@@ -149,11 +149,11 @@ export class BlockFollower {
   }
 
   #subscribeToSlots(): Promise<() => void> {
-    if (this.#slots !== null) return this.#slots;
+    if (this.#slotSubscription !== null) return this.#slotSubscription;
     /** @returns false if a newer slot subscription has replaced this subscription. */
     const reset = (): boolean => {
-      const isCurrent = this.#slots === slots;
-      if (isCurrent) this.#slots = null;
+      const isCurrent = this.#slotSubscription === slots;
+      if (isCurrent) this.#slotSubscription = null;
       return isCurrent;
     };
     const slots = this.#pubsub.open(
@@ -165,17 +165,17 @@ export class BlockFollower {
         },
       },
     );
-    this.#slots = slots;
+    this.#slotSubscription = slots;
     slots.catch(reset);
     return slots;
   }
 
   #unsubscribeFromSlots(): void {
-    void this.#slots?.then(
+    void this.#slotSubscription?.then(
       (end) => end(),
       () => {},
     );
-    this.#slots = null;
+    this.#slotSubscription = null;
   }
 
   #advance(slot: Slot | null): void {

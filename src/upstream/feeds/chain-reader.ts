@@ -113,7 +113,7 @@ export class ReadError extends Error {
 /** Accepts every transaction version. Transactions that cannot be decoded are omitted from the block. */
 const VERSION_MAX = 255;
 /** getBlocks is called for this many slots beyond the range, to detect a node that is behind. */
-const REACH = 64n;
+const LOOKAHEAD_SLOTS = 64n;
 const BACKOFF_MS = 150;
 
 const CACHE_IDLE_MS = 30_000;
@@ -171,7 +171,7 @@ export class ChainReader {
     if (from > to) return [];
     for (;;) {
       const available = await unlessAborted(
-        this.availableSlots(from, slotOf(to + REACH), commitment),
+        this.availableSlots(from, slotOf(to + LOOKAHEAD_SLOTS), commitment),
         signal,
       );
       const last = available.at(-1);

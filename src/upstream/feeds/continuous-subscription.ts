@@ -147,7 +147,7 @@ export class ContinuousSubscription {
   ): Promise<{ attachment: Attachment; result: NodeSubscribeResult | null }> {
     const attachment: Attachment = { connection: null, close: null, lost: new AbortController() };
     this.#attachment = attachment;
-    const result = await this.#context.nodes.subscribe(this.#request, this.#sink(attachment), tried);
+    const result = await this.#context.nodes.subscribe(this.#request, this.#listenerFor(attachment), tried);
     if (result?.response.kind === 'opened') {
       attachment.connection = result.connection;
       attachment.close = result.response.close;
@@ -156,7 +156,7 @@ export class ContinuousSubscription {
     return { attachment, result };
   }
 
-  #sink(attachment: Attachment): NodeSubscriptionListener {
+  #listenerFor(attachment: Attachment): NodeSubscriptionListener {
     return {
       onNotification: (result) => {
         if (this.#attachment === attachment) this.#receive(result);

@@ -94,7 +94,7 @@ export class AccountSubscriptions {
   readonly #log: RateLimitedLogger;
   readonly #subscriptions = new Map<string, AccountSubscription>();
   readonly #end = new AbortController();
-  #version = 0n;
+  #writeVersion = 0n;
 
   constructor(options: AccountSubscriptionsOptions) {
     this.#options = options;
@@ -212,9 +212,9 @@ export class AccountSubscriptions {
       address = parsed.address;
       accountJson = keyed.account;
     }
-    this.#version++;
+    this.#writeVersion++;
     const account = readAccount(accountJson);
-    const write = { address, account, writeVersion: this.#version, signature: null };
+    const write = { address, account, writeVersion: this.#writeVersion, signature: null };
     const createdAt = encodeTimestamp(BigInt(Date.now()));
     return rawAccount({ slot, createdAt, write, isStartup: false });
   }

@@ -253,7 +253,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     // Replace all before sending any again: the pool may close a connection on which no request waits.
     for (const request of behind) {
       this.requests.remove(request);
-      this.requests.push(request.discarded(detachedHolder));
+      this.requests.push(request.createStandIn(detachedHolder));
     }
     for (const request of behind) if (!request.isSettled) this.#context.resend(request);
   }

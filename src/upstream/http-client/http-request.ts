@@ -41,7 +41,7 @@ export class HttpRequest implements PendingRequest {
   }
 
   /** @returns a stand-in that takes this request's place on its connection. The response to it is discarded. */
-  discarded(holder: RequestHolder): HttpRequest {
+  createStandIn(holder: RequestHolder): HttpRequest {
     const request = new HttpRequest(this.bytes, this.deadline, this.nodeRequest, holder);
     request.isSent = true;
     request.isSettled = true;

@@ -54,9 +54,11 @@ const options: Readonly<Record<string, object>> = {
 
 /** Key of a call about a slot, with the commitment in its options if it has any. */
 function keyAt(method: MethodName, about: number, commitment: Commitment) {
-  const { config } = methods[method];
-  const first = [about, 'x', 'x'].slice(0, config ?? 1);
-  return keys.keyOf(callOf(method, config === null ? first : [...first, { ...options[method], commitment }]));
+  const { configIndex } = methods[method];
+  const first = [about, 'x', 'x'].slice(0, configIndex ?? 1);
+  return keys.keyOf(
+    callOf(method, configIndex === null ? first : [...first, { ...options[method], commitment }]),
+  );
 }
 
 const resultAt = (method: MethodName, about: number): RpcResponse =>

@@ -35,12 +35,12 @@ const NO_SLOT = slot(0n);
 
 function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
   if (row.commitment === null) return row.context ? 'processed' : 'finalized';
-  return row.config === null ? null : requested;
+  return row.configIndex === null ? null : requested;
 }
 
 function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
   const policy = policiesByRow.get(row)!;
-  const read = canonicalParams(params, latin1, { index: row.config, kind: policy.config });
+  const read = canonicalParams(params, latin1, { index: row.configIndex, kind: policy.config });
   // No canonical text starts with "!".
   const text = read?.text ?? `!${latin1}`;
   const whole = `${network}\n${method}\n${text}`;
@@ -59,7 +59,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
 export function certainCommitment({ row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
-  const configPosition = { index: row.config, kind: policiesByRow.get(row)!.config };
+  const configPosition = { index: row.configIndex, kind: policiesByRow.get(row)!.config };
   const read = canonicalParams(params, params?.toString('latin1') ?? '', configPosition);
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }

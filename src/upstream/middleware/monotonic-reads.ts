@@ -292,7 +292,7 @@ export class MonotonicReads implements RpcDispatcher {
       minSlot,
       commitment: key.commitment,
       // Index of the options object if the method accepts minContextSlot.
-      configIndex: key.policy.config === 'context' ? call.row.config : null,
+      configIndex: key.policy.config === 'context' ? call.row.configIndex : null,
     };
     const read = new MonotonicCall(this.#parts, call, requirements, handler);
     // The first attempt may use the cache if the response reports its slot, which is then checked.

@@ -102,7 +102,7 @@ export class RetryState {
     return this.steps.some((step) => step.node === node && (step.hasNoUsableResponse || step.isBehind));
   }
 
-  get hasUnresponsive(): boolean {
+  get hasUnusableResponse(): boolean {
     return this.steps.some(({ hasNoUsableResponse }) => hasNoUsableResponse);
   }
 }

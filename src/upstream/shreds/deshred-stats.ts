@@ -57,7 +57,7 @@ type Losses = Readonly<{
   shreds: Readonly<Pick<DeshredStats, 'drops'>> | null;
   unknownSenders: number;
   malformed: number;
-  unknown: number;
+  unsupportedTransactions: number;
   unresolved: number;
 }>;
 
@@ -71,9 +71,9 @@ const MANY = 1_000;
 const USUAL: ReadonlySet<string> = new Set<DropReason>(['duplicate', 'slotClosed', 'slotBehind']);
 
 function lossesOf(counts: Losses): Record<string, number> {
-  const { shreds, unknownSenders, malformed, unknown, unresolved } = counts;
+  const { shreds, unknownSenders, malformed, unsupportedTransactions, unresolved } = counts;
   const drops = Object.entries(shreds?.drops ?? {}).filter(([reason]) => !USUAL.has(reason));
-  return { ...Object.fromEntries(drops), unknownSenders, malformed, unknown, unresolved };
+  return { ...Object.fromEntries(drops), unknownSenders, malformed, unsupportedTransactions, unresolved };
 }
 
 export class DropReport {

@@ -118,7 +118,7 @@ export class FecSet {
   }
 
   /** Index of the next set; -1 while unknown. */
-  get end(): number {
+  get nextSetIndex(): number {
     return this.#numData === 0 ? -1 : this.fecSetIndex + this.#numData;
   }
 

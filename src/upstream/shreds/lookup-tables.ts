@@ -159,13 +159,13 @@ function addAddresses(
  */
 export class LookupTables {
   readonly #tables: Lru<string, Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>>;
-  readonly #reads: TableLoader;
+  readonly #loader: TableLoader;
   unresolved = 0;
 
   constructor(options: LookupTablesOptions) {
     this.#tables = new Lru(options.limits.tablesMax);
     const onTable = (key: string, data: Uint8Array, slot: Slot): void => this.#store(key, data, slot, 0n);
-    this.#reads = new TableLoader({ ...options, onTable });
+    this.#loader = new TableLoader({ ...options, onTable });
   }
 
   get size(): number {
@@ -190,7 +190,7 @@ export class LookupTables {
   }
 
   close(): void {
-    this.#reads.close();
+    this.#loader.close();
   }
 
   #store(key: string, data: Uint8Array, slot: Slot, writeVersion: bigint): void {
@@ -207,7 +207,7 @@ export class LookupTables {
     const key = bytesKey(accountKey);
     const cached = this.#tables.get(key);
     if (cached === undefined) {
-      this.#reads.request(key);
+      this.#loader.request(key);
       return false;
     }
     const { meta, addresses } = cached.table;
@@ -217,7 +217,7 @@ export class LookupTables {
       addAddresses(writable, addresses, writableIndexes, found.usable) &&
       addAddresses(readonly, addresses, readonlyIndexes, found.usable);
     // The table may have been extended.
-    if (!isComplete) this.#reads.request(key);
+    if (!isComplete) this.#loader.request(key);
     return isComplete;
   }
 }

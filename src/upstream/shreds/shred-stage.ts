@@ -88,7 +88,7 @@ export class BatchReader {
   /** Batches without readable entries. */
   malformed = 0;
   /** Transactions of a version that streams cannot represent; they remain in the batch. */
-  unknown = 0;
+  unsupportedTransactions = 0;
 
   constructor(options: BatchReaderOptions) {
     this.#options = options;
@@ -107,7 +107,7 @@ export class BatchReader {
     listener.onBatch(batch);
     const emitted: DeshredTransaction[] = [];
     for (const view of read.transactions) {
-      if (view.version === 1) this.unknown++;
+      if (view.version === 1) this.unsupportedTransactions++;
       else emitted.push(new BatchTransaction(batch, view, this.#loadedAddresses(view, batch.slot)));
     }
     listener.transactions(emitted);
@@ -201,11 +201,11 @@ export class ShredStage {
 
   /** `shreds` is live; the other counters are copies. */
   get counts() {
-    const { batches, malformed, unknown } = this.#batches;
+    const { batches, malformed, unsupportedTransactions } = this.#batches;
     return {
       shreds: this.#udp === null ? null : this.#deshredder.stats,
       unknownSenders: this.#udp?.unknownSenderPackets ?? 0,
-      ...{ batches, malformed, unknown },
+      ...{ batches, malformed, unsupportedTransactions },
       duplicates: this.#merge.duplicates,
       unresolved: this.#tables.unresolved,
       tables: this.#tables.size,

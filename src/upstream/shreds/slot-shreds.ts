@@ -129,7 +129,8 @@ export class SlotShreds {
   /** Number of sets whose chained root differs from the root of the previous set. */
   get brokenChains(): number {
     const roots = new Map<number, Uint8Array>();
-    for (const { end, proven } of this.#sets.values()) if (proven !== null) roots.set(end, proven.root);
+    for (const { nextSetIndex, proven } of this.#sets.values())
+      if (proven !== null) roots.set(nextSetIndex, proven.root);
     return [...this.#sets.values()].filter(({ fecSetIndex, chainedRoot }) => {
       const before = roots.get(fecSetIndex);
       return before !== undefined && chainedRoot !== null && Buffer.compare(before, chainedRoot) !== 0;
@@ -168,7 +169,7 @@ export class SlotShreds {
     this.#checkedEarly.add(range.first);
     const { first, last } = range;
     const pieces = Array.from({ length: last - first + 1 }, (_, i) => this.#pieces.get(first + i) as Piece);
-    const end = set.end < 0 ? set.fecSetIndex + FEC_SET_DATA_SHREDS : set.end;
+    const end = set.nextSetIndex < 0 ? set.fecSetIndex + FEC_SET_DATA_SHREDS : set.nextSetIndex;
     return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
   }
 

@@ -62,7 +62,7 @@ export function commitmentOf({ row, params }: Call): Commitment {
 }
 
 export function minContextSlotOf({ row, params }: Call): Slot | null {
-  if (row.config === null || params === null) return null;
+  if (row.configIndex === null || params === null) return null;
   const text = textAfter(params, MIN_CONTEXT_SLOT);
   return text === null ? null : slotFrom(NUMBER_VALUE.exec(text)?.[1]);
 }

@@ -25,7 +25,7 @@ export function readCall(body: string): NodeCall | null {
   const { id = null, params } = call;
   const method = String(call.method);
   const given = Array.isArray(params) ? params : [];
-  const at = rowOf(method)?.config ?? null;
+  const at = rowOf(method)?.configIndex ?? null;
   const config = at === null ? null : given[at];
   const isObject = typeof config === 'object' && config !== null && !Array.isArray(config);
   return { id, method, params: given, config: isObject ? config : {} };
@@ -41,10 +41,10 @@ export const behindView =
     const { method, params, config } = call;
     const row = rowOf(method);
     const changed = [...params];
-    if (row !== null && row.config !== null && row.commitment !== null) {
-      while (changed.length <= row.config) changed.push(null);
+    if (row !== null && row.configIndex !== null && row.commitment !== null) {
+      while (changed.length <= row.configIndex) changed.push(null);
       const name = method === SEND ? 'preflightCommitment' : 'commitment';
-      changed[row.config] = { ...config, [name]: 'finalized' };
+      changed[row.configIndex] = { ...config, [name]: 'finalized' };
     }
     return (await ledger.post(bodyOf(call, changed))).text;
   };

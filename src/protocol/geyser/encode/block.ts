@@ -15,7 +15,7 @@ const TRANSACTIONS = 6;
 const ACCOUNTS = 11;
 const ENTRIES = 13;
 /** Space for the scalar fields. */
-const COUNTS_BYTES = 64;
+const SCALARS_BYTES = 64;
 
 const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
@@ -39,11 +39,11 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
   // Approximate size, for the length prefix and the initial capacity.
-  let bytes = block.meta.message.length + COUNTS_BYTES;
+  let bytes = block.meta.message.length + SCALARS_BYTES;
   for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
   for (const { info } of selection.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
   for (const { message } of selection.entries) bytes += fieldBytes(ENTRIES, message.length);
-  const writer = new ProtobufWriter(bytes + COUNTS_BYTES);
+  const writer = new ProtobufWriter(bytes + SCALARS_BYTES);
   const start = writer.open(5, bytes);
   const parentBlockhash = writeCommon(writer, meta.message);
   for (const { info } of selection.transactions) writer.bytes(TRANSACTIONS, info);

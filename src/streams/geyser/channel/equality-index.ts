@@ -192,7 +192,7 @@ export class EqualityIndex {
       let entry: ChainEntry<AccountRule> | null = this.#chains.get(ownerHash + shape.hashOf(account)) ?? null;
       for (; entry !== null; entry = entry.next) {
         const { watcher } = entry;
-        if (!matches.isNew(watcher)) continue;
+        if (!matches.markChecked(watcher)) continue;
         const { rule } = watcher;
         if (watcher.ownerShapes === list ? rule.passesGivenOwner(account) : rule.passes(account))
           matches.add(watcher);

@@ -79,7 +79,7 @@ export class Matches {
   }
 
   /** Marks a watcher as checked for the current update. @returns false if it already was. */
-  isNew(watcher: Watcher<unknown>): boolean {
+  markChecked(watcher: Watcher<unknown>): boolean {
     if (watcher.checkedIn === this.#generation) return false;
     watcher.checkedIn = this.#generation;
     return true;

@@ -103,7 +103,7 @@ export class TransactionIndex {
   }
 
   #matchWatcher(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
-    if (!matches.isNew(watcher)) return;
+    if (!matches.markChecked(watcher)) return;
     const { rule } = watcher;
     if (rule.passes(transaction, this.#owners, isByInclude(rule))) matches.add(watcher);
   }

@@ -41,7 +41,7 @@ export class AccountRule {
 
   /** Checks the cuckoo filter last, because it must hash the address. */
   passes(account: RawAccount): boolean {
-    return this.passesRest(account) && this.#namesAddress(account);
+    return this.passesRest(account) && this.#acceptsAddress(account);
   }
 
   /** Checks the remaining conditions for an account whose address is listed. */
@@ -53,7 +53,7 @@ export class AccountRule {
 
   /** Checks the remaining conditions for an account whose owner is listed. */
   passesGivenOwner(account: RawAccount): boolean {
-    return this.#passesByContent(account) && this.#namesAddress(account);
+    return this.#passesByContent(account) && this.#acceptsAddress(account);
   }
 
   #passesByContent(account: RawAccount): boolean {
@@ -62,7 +62,7 @@ export class AccountRule {
     return this.#data === null || this.#data.every((rule) => rule(account));
   }
 
-  #namesAddress({ address }: RawAccount): boolean {
+  #acceptsAddress({ address }: RawAccount): boolean {
     const { addresses, cuckoo } = this;
     if (addresses === null && cuckoo === null) return true;
     return addresses?.has(address, 0) === true || cuckoo?.has(address, 0) === true;

@@ -100,13 +100,16 @@ export class MintCache {
     const { request, log, limits } = this.#options;
     const { mintMaxAgeMs, mintRetryMs } = limits;
     // Mints of the original token program never change their scale.
-    const age = program === programs.token ? Number.POSITIVE_INFINITY : mintMaxAgeMs;
+    const lifetimeMs = program === programs.token ? Number.POSITIVE_INFINITY : mintMaxAgeMs;
     try {
       const config = { encoding: 'base64', commitment: 'processed' };
       const body = await request('getAccountInfo', [mint, config], AbortSignal.timeout(mintRetryMs));
       const data = dataOf(parseJson(body.toString('utf8')));
       const scale = data === null ? null : decodeMintScale(data);
-      this.#cached.set(mint, { scale, until: performance.now() + (scale === null ? mintMaxAgeMs : age) });
+      this.#cached.set(mint, {
+        scale,
+        until: performance.now() + (scale === null ? mintMaxAgeMs : lifetimeMs),
+      });
     } catch {
       const scale = this.#cached.get(mint)?.scale ?? null;
       this.#cached.set(mint, { scale, until: performance.now() + mintRetryMs });
