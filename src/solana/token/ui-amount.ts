@@ -48,7 +48,7 @@ function trimZeros(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
-/** Factor for continuous interest; null if the time span overflows an i64. */
+/** Growth factor of continuously compounded interest; null if the time span overflows an i64. */
 function interestFactor(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
