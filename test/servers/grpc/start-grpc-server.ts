@@ -149,7 +149,7 @@ export class RawCall {
   readonly #frames = new GrpcFrames({
     messageMaxBytes: 1 << 30,
     decompressionRatioMax: 1,
-    decompressedFreeBytes: 1 << 30,
+    ratioExemptBytes: 1 << 30,
   });
   readonly #waiting = new Set<() => void>();
   #taken = 0;
