@@ -1,6 +1,6 @@
 import {
   readBlockhashText,
-  readOnlyField,
+  readSingleField,
   readSlot,
   readWrappedUint64,
   required,
@@ -53,7 +53,7 @@ const fields: Readonly<Record<number, (draft: Draft, reader: ProtobufReader) => 
   4: (draft, reader) => draft.transactions.push(readConfirmedTransaction(reader.message())),
   5: (draft, reader) => draft.rewards.push(readReward(reader.message())),
   6: (draft, reader) => {
-    draft.blockTime = readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
+    draft.blockTime = readSingleField(reader.message(), (inner) => inner.int64(), 0n);
   },
   7: (draft, reader) => {
     draft.blockHeight = readWrappedUint64(reader);

@@ -10,7 +10,7 @@ const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 const SIZES = {
   messageMaxBytes: MESSAGE_MAX_BYTES,
   decompressionRatioMax: 1,
-  decompressedFreeBytes: MESSAGE_MAX_BYTES,
+  ratioExemptBytes: MESSAGE_MAX_BYTES,
 };
 
 /** First field with the number; null if absent. */

@@ -1,7 +1,7 @@
 import { type ByteReader, OutOfBytes } from '../base/bytes.ts';
 import { InvalidEncoding, utf8 } from '../solana/codec.ts';
 
-/** Borsh values. Readers throw InvalidEncoding or OutOfBytes, which `readOrNull` turns into null. */
+// Borsh values. Readers throw InvalidEncoding or OutOfBytes, which `readOrNull` turns into null.
 
 export const readString = (reader: ByteReader): string => utf8(reader.bytes(reader.u32()));
 

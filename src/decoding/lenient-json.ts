@@ -3,7 +3,7 @@ import { type Address, parseAddress } from '../solana/address.ts';
 import type { JsonMembers } from '../solana/encoding/read-json.ts';
 import { U64_MAX } from '../solana/units.ts';
 
-/** Lenient readers for node responses and untrusted documents: a missing or malformed value becomes null or empty. */
+// Lenient readers for node responses and untrusted documents: a missing or malformed value becomes null or empty.
 
 const U64_TEXT = /^\d{1,20}$/;
 const DECIMALS_MAX = 255;

@@ -1,7 +1,8 @@
 import type { Commitment } from './commitment.ts';
 
 /**
- * Table of JSON-RPC methods. A special rule for one method becomes a column here, never an `if` elsewhere.
+ * Table of JSON-RPC methods, with the credits (price) per method. A special rule for one method becomes a column here,
+ * never an `if` elsewhere.
  * Source: Agave rpc/src/rpc.rs; reference solana-json-rpc.md §1.
  */
 

@@ -5,7 +5,7 @@ import { type Address, parseAddress } from '../solana/address.ts';
 import { decodeBase58 } from '../solana/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
-/** Schemas for request fields. Each accepts both query text and JSON values, and has metadata for OpenAPI. */
+// Schemas for request fields. Each accepts both query text and JSON values, and has metadata for OpenAPI.
 
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 

@@ -13,7 +13,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
     unrepresentable: 'any',
     target: 'draft-2020-12',
   });
-  // Zod omits defaults that are set by preprocessing.
+  // Adds the metadata, because Zod omits defaults that are set by preprocessing.
   return { ...rest, ...schema.meta() };
 }
 

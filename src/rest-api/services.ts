@@ -8,7 +8,7 @@ import type { Address } from '../solana/address.ts';
 import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 
-/** Dependencies of endpoints, except the chain. The composition root injects them. */
+// Dependencies of endpoints, except the chain. The composition root injects them.
 
 export interface OffChain extends NftOffChain {
   /** Drops the cached document, so that the next `read` fetches the document again. */

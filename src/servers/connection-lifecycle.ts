@@ -81,7 +81,7 @@ export type Pulse = Readonly<{
 
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** Ping and idle state of one connection. All times are on a monotonic clock. */
+/** Keepalive (ping) and idle state of one connection. All times are on a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;

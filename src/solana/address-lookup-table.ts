@@ -59,7 +59,8 @@ export function usableAddresses(
 }
 
 /**
- * Expires tables by slot count. Agave checks SlotHashes instead, with the same result while every slot has a block.
+ * A deactivated table expires after 512 slots. Agave looks up the deactivation slot in SlotHashes instead, which has
+ * the same result while every slot has a block.
  * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
  * @param readAccount - returns the account as of the start of `currentSlot`; null if it does not exist.
  */

@@ -1,10 +1,9 @@
 import { base58 } from '@scure/base';
 
-/**
- * Fast path for up to 64 bytes, such as addresses and signatures. A number is stored as 22 words of 24 bits or as 22
- * limbs of four base58 digits; multiplying by a table of powers converts between the two. Sums of 22 products stay
- * below 2^52, which a double holds exactly, so one carry pass suffices.
- */
+// Fast path for up to 64 bytes, such as addresses and signatures. A number is stored as 22 words of 24 bits or as 22
+// limbs of four base58 digits; multiplying by a table of powers converts between the two. Sums of 22 products stay
+// below 2^52, which a double holds exactly, so one carry pass suffices.
+
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /** 58^4. */

@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Each bump's hash is off the curve with probability 1/2, so one address in 16 million is missed. */
+/** Each bump's hash is off the curve with probability 1/2, so 24 tries miss one address in 16 million. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {
@@ -56,7 +56,7 @@ function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) 
 
 /**
  * Uses the largest bump whose hash is off the curve. Source: solana-address, `find_program_address`.
- * @throws RangeError for more than 15 seeds, a seed longer than 32 bytes, or if every bump's hash is on the curve.
+ * @throws RangeError if there are more than 15 seeds, a seed exceeds 32 bytes, or every bump's hash is on the curve.
  */
 export function findProgramAddress(
   seeds: readonly Uint8Array[],

@@ -77,7 +77,7 @@ export class SipHash {
     this.#finish();
   }
 
-  /** Hashes like a Rust byte array: eight bytes of length, then the data. @param length - multiple of 8, below 248. */
+  /** Hashes bytes as Rust hashes a byte array: 8-byte length, then data. @param length - multiple of 8, below 248. */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);
     this.#word(0, length);

@@ -16,7 +16,7 @@ export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): Stake
   return (epoch) => byEpoch.get(epoch);
 }
 
-/** This stake's share of the lamports that may move across the cluster in an epoch; at least 1. */
+/** This stake's share of the cluster's lamports that may warm up or cool down in an epoch; at least 1. */
 function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
   const weight = Number(own) / Number(moving);
   const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));

@@ -127,9 +127,9 @@ export const SLOT_HISTORY_MAX = 1024 * 1024;
 const BITS_BYTES = SLOT_HISTORY_MAX / 8;
 const BLOCKS = BigInt(BITS_BYTES / 8);
 
-/** Marks which of the last 1,048,576 slots have a block, by slot modulo 1,048,576. Source: solana-slot-history. */
+/** Whether each of the last 1,048,576 slots has a block. Source: solana-slot-history. */
 type SlotHistory = Readonly<{
-  /** 131,072 bytes; bit n is bit n % 8 of byte n / 8. */
+  /** 131,072 bytes. Slot s has bit n = s % 1,048,576, which is bit n % 8 of byte ⌊n / 8⌋. */
   bits: Uint8Array;
   /** Newest slot plus one. */
   nextSlot: bigint;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
+import { createControlToken } from '../../src/control/accounts/admin-tokens.ts';
 import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 
@@ -24,7 +24,7 @@ export async function operatorToken(
     created_at: Date.now(),
     expires_at: null,
   };
-  const { secret } = await store.db.transaction().execute((trx) => createAdminToken(trx, peppers, given));
+  const { secret } = await store.db.transaction().execute((trx) => createControlToken(trx, peppers, given));
   await store.close();
   return secret;
 }

@@ -30,9 +30,9 @@ export type NodeChange = Readonly<{
 
 export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
-/** Returns `given`, or the network of the node with this name. Names are unique within a configuration. */
-async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
-  if (given !== undefined) return given as Network;
+/** Returns `network` if it is given, or else the network of the node with this name, which is unique. */
+async function networkOf(api: ApiClient, name: string, network: string | undefined): Promise<Network> {
+  if (network !== undefined) return network as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});
   const found = [...nodes, ...added].find((node) => node.name === name);
   // If the node does not exist, the next request reports that.
@@ -40,47 +40,48 @@ async function networkOf(api: ApiClient, name: string, given: string | undefined
 }
 
 /** Current options. The API replaces all options at once, so a change must include the unchanged options too. */
-async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
+async function currentOptions(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
   const { added } = await api.call('GET /upstreams', {});
+  // If the node does not exist or its options cannot be decrypted, the next request reports that.
   return added.find((node) => node.name === name)?.options ?? {};
 }
 
-type Add = RouteInput<'POST /upstreams'>['body'];
-type Change = RouteInput<'PATCH /upstreams/{node}'>['body'];
+type AddBody = RouteInput<'POST /upstreams'>['body'];
+type ChangeBody = RouteInput<'PATCH /upstreams/{node}'>['body'];
 
 function commandsOf(api: ApiClient, environment: Environment) {
-  const value = <Text extends string | null | undefined>(text: Text) =>
+  const resolveText = <Text extends string | null | undefined>(text: Text) =>
     typeof text === 'string' ? resolveReference(text, environment, process.cwd()) : text;
   const headersOf = (headers: NodeInput['headers']) =>
-    Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, value(text)]));
+    Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, resolveText(text)]));
   const resolvedBody = <Body>({ url, ws, grpc, headers, ...rest }: NodeInput | NodeChange): Body =>
     bodyOf<Body>({
       ...rest,
-      ...{ url: value(url), ws: value(ws), grpc: value(grpc) },
+      ...{ url: resolveText(url), ws: resolveText(ws), grpc: resolveText(grpc) },
       headers: headers && headersOf(headers),
     });
   return {
     list: async () => api.call('GET /upstreams', {}),
     add: async (node: NodeInput, force: boolean) =>
-      api.call('POST /upstreams', { body: { ...resolvedBody<Add>(node), force } }),
+      api.call('POST /upstreams', { body: { ...resolvedBody<AddBody>(node), force } }),
     change: async (node: string, change: NodeChange, force: boolean) => {
-      const body = resolvedBody<Change>(change);
-      const options = change.options && { ...(await optionsNow(api, node)), ...change.options };
+      const body = resolvedBody<ChangeBody>(change);
+      const options = change.options && { ...(await currentOptions(api, node)), ...change.options };
       return api.call('PATCH /upstreams/{node}', {
         path: { node },
         body: { ...body, ...(options && { options }), force },
       });
     },
-    cordon: async (node: string, given: string | undefined, reason: string) => {
-      const body = { network: await networkOf(api, node, given), reason };
+    cordon: async (node: string, network: string | undefined, reason: string) => {
+      const body = { network: await networkOf(api, node, network), reason };
       await api.call('POST /upstreams/{node}/cordon', { path: { node }, body });
     },
-    uncordon: async (node: string, given: string | undefined) => {
-      const body = { network: await networkOf(api, node, given) };
+    uncordon: async (node: string, network: string | undefined) => {
+      const body = { network: await networkOf(api, node, network) };
       await api.call('POST /upstreams/{node}/uncordon', { path: { node }, body });
     },
-    drain: async (node: string, given: string | undefined, reason: string, force: boolean) => {
-      const body = { network: await networkOf(api, node, given), reason, force };
+    drain: async (node: string, network: string | undefined, reason: string, force: boolean) => {
+      const body = { network: await networkOf(api, node, network), reason, force };
       await api.call('POST /upstreams/{node}/drain', { path: { node }, body });
     },
     remove: async (node: string, force: boolean) => {

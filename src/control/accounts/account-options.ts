@@ -5,7 +5,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export const accountLimits = {
   passwordMin: 10,
   passwordMax: 128,
-  /** Time from the last use until a session expires, in milliseconds. The expiry is extended at most daily. */
+  /** Session lifetime in milliseconds, renewed on use, but at most once a day. */
   sessionMs: 7 * DAY_MS,
   invitationMs: 7 * DAY_MS,
   /** Limits for failed attempts per account. Short pauses avoid locking out the user. See sign-in-attempts.ts. */
@@ -24,8 +24,9 @@ export const accountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
-  /** Maximum concurrent and queued password hashes. Each hash takes 16 MiB and about 0.1 s of CPU. */
+  /** Maximum concurrent password hashes. Each takes 16 MiB and about 0.1 s of CPU. */
   hashesMax: 2,
+  /** Maximum queued password hashes. */
   hashesWaitingMax: 64,
   /** Maximum members, open invitations and active tokens per customer. */
   membersMax: 500,

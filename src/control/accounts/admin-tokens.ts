@@ -12,16 +12,16 @@ export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
 const LAST_USED_INTERVAL_MS = 30_000;
 
-type NewAdminToken = Omit<
+type NewControlToken = Omit<
   AdminTokenTable,
   'id' | 'digest' | 'pepper_version' | 'last_used_at' | 'revoked_at'
 >;
 
 /** Returns the row and the token itself, which is not stored. */
-export async function createAdminToken(
+export async function createControlToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
-  input: NewAdminToken,
+  input: NewControlToken,
 ): Promise<{ secret: string; row: AdminTokenTable }> {
   const { text, id } = generateCredential(ADMIN_TOKEN_PREFIX);
   const digest = digestApiKey(text, secrets.get(current) as Buffer).toString('hex');
@@ -33,10 +33,10 @@ export async function createAdminToken(
 export const activeTokens = (db: Kysely<Schema>, now: number) =>
   selectRows(db, 'admin_token', {})
     .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]));
 
 /** Lists a customer's active tokens, newest first. @param customerId - null: lists operator tokens. */
-export const listAdminTokens = (
+export const listControlTokens = (
   db: Kysely<Schema>,
   customerId: string | null,
   now: number,
@@ -53,8 +53,8 @@ function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): bo
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
 }
 
-/** Returns null unless the text is a valid token. */
-export async function findAdminToken(
+/** Returns null unless the text is a valid token. Updates the time of last use at most every 30 seconds. */
+export async function findControlToken(
   store: Store,
   peppers: Peppers,
   text: string,

@@ -2,7 +2,7 @@ import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { unauthorized } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
 import type { OidcProvider } from './account-options.ts';
-import { findAdminToken } from './admin-tokens.ts';
+import { findControlToken } from './admin-tokens.ts';
 import { AuthGuard } from './auth-guard.ts';
 import { checkSameOrigin } from './same-origin.ts';
 import { startAttempt, subnetOf } from './sign-in-attempts.ts';
@@ -74,7 +74,7 @@ export class SignIn {
   /** Failures from a shared address do not block valid tokens, because tokens of 187 random bits cannot be guessed. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
-    const row = await findAdminToken(store, peppers, text, now());
+    const row = await findControlToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
     throw unauthorized('WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');

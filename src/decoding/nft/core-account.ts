@@ -68,7 +68,7 @@ export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
   updateAuthority: Address | null;
-  /** Collection that acts as the update authority; the program verifies it. */
+  /** Collection that acts as the update authority. The program verifies membership. */
   collection: Address | null;
   name: string;
   uri: string;

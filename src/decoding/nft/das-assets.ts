@@ -40,7 +40,7 @@ function creatorOf(value: JsonValue): Creator[] {
   return [{ address, share, verified: creator.verified === true }];
 }
 
-/** A listed collection is verified unless the server says `verified: false`. */
+/** A collection in `grouping` counts as verified, unless the server says `verified: false`. */
 function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
   for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
     const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
@@ -113,7 +113,7 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
   };
 }
 
-/** Maximum that servers allow per getAssetBatch call and per searchAssets page. */
+/** Maximum number of assets that servers allow per getAssetBatch call and per searchAssets page. */
 const ASSETS_OF_A_CALL = 1_000;
 const PAGES_OF_A_WALLET = 20;
 

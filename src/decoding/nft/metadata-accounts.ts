@@ -83,7 +83,7 @@ const TOKEN_RECORD = 11;
 
 const tokenStates = ['Unlocked', 'Locked', 'Listed'] as const;
 
-/** `TokenDelegateRole` by discriminant; unused numbers are undefined, which readVariant rejects. */
+/** `TokenDelegateRole` names. `allRoles` is indexed by discriminant; readVariant rejects unused indexes (undefined). */
 const delegateRoles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
 const MIGRATION = 255;
 const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), delegateRoles, {

@@ -34,7 +34,7 @@ type ReferencedAccounts = Readonly<{
 
 const CREATORS_MAX = 100;
 
-/** DAS does not report which program owns a collection, so both possible addresses are read. */
+/** DAS does not report which program owns a collection, so its account and its metadata account are both read. */
 function collectionPointers(draft: NftDraft): Address[] {
   if (draft.type === 'core') {
     const { core } = draft;

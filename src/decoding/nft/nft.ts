@@ -72,6 +72,6 @@ export interface NftOffChain {
    * @param signal - null: returns what is cached, and loads the rest in the background.
    */
   read(uris: Iterable<string>, signal: AbortSignal | null): Promise<ReadonlyMap<string, JsonValue>>;
-  /** Whether a later `read` may return the document, after a `read` that did not. */
+  /** Whether a later `read` may return a document that an earlier `read` did not. */
   isLoading(uri: string): boolean;
 }

@@ -22,10 +22,8 @@ import {
   snsPrograms,
 } from './name-account.ts';
 
-/**
- * Domains wrapped as NFTs: the tokenizer's record owns the name account, and the NFT holder owns the domain.
- * Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md §4, "SNS".
- */
+// If a domain is wrapped as an NFT, the tokenizer's record owns the name account, and the NFT holder owns the domain.
+// Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md §4, "SNS".
 
 const MINT_SEED = Buffer.from('tokenized_name');
 const RECORD_SEED = Buffer.from('nft_record');
@@ -50,7 +48,7 @@ export function nameOfNft(account: Account | undefined): string | null {
 
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** The mint must exist. */
+/** The mint of the domain's NFT must exist. */
 async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
@@ -82,7 +80,7 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-/** Limits only the size of the response: reading a domain is cheap (0.1 ms and a hundredth of a call). */
+/** Limits only the response size. Reading is cheap: 0.1 ms per domain, and one call per 100 domains. */
 export const snsLimits = { domainsMax: 10_000 };
 
 /** Number of addresses (about 0.1 ms each) to derive before yielding to the event loop. */

@@ -5,10 +5,8 @@ import { pubkey, readOrNull } from '../../solana/codec.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
 import { readString } from '../borsh.ts';
 
-/**
- * Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
- * `reverseLookup`; rest-api.md §4, "SNS".
- */
+// Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and `reverseLookup`;
+// rest-api.md §4, "SNS".
 
 export const snsPrograms = {
   names: address('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX'),

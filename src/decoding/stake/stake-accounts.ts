@@ -33,7 +33,7 @@ export function activityOf({ effective, activating, deactivating }: StakeActivat
   return effective > 0n ? 'active' : 'inactive';
 }
 
-/** Checks only the 4-byte tag, because some nodes ignore dataSlice and return more bytes. */
+/** Checks the 4-byte tag but not the length, because some nodes ignore dataSlice and return more bytes. */
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 

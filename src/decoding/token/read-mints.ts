@@ -18,7 +18,7 @@ type ReadMints = Readonly<{
 
 type ReadMintsOptions = Readonly<{
   clock?: boolean;
-  /** Metadata is not read for mints that the list names completely. */
+  /** Metadata is not read for mints whose name and image are in the list. */
   tokenList?: TokenList;
 }>;
 

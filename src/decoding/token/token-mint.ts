@@ -30,7 +30,10 @@ export type TokenMint = Readonly<{
   isNft: boolean;
 }>;
 
-/** A mint without decimals is an NFT if its supply is 1, or 0 and cannot grow. An edition's authority cannot mint. */
+/**
+ * A mint without decimals is an NFT if its supply is 1, or is 0 and cannot grow.
+ * @param mayBeEdition - whether the mint authority may be an edition account, which cannot mint more.
+ */
 function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
   const isOne = supply === 1n || (supply === 0n && (mintAuthority === null || mayBeEdition));
@@ -106,7 +109,7 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
 }
 
 /**
- * Amount in whole tokens, with the mint's interest or scaling applied unless the result is not finite.
+ * Amount in whole tokens, with the mint's interest or scaling applied if the result is finite.
  * @param amount - base units; a sum may exceed a u64.
  * @param now - chain clock in Unix seconds; undefined: interest and scaling are ignored.
  */

@@ -5,7 +5,7 @@ import { readMints } from './read-mints.ts';
 
 const MINTS_MAX = 1000;
 
-/** Names the addresses that are mints. Takes one call per 50 mints, or per 100 mints that the list names. */
+/** Names the addresses that are mints. Takes one call per 50 mints, or per 100 mints that need no metadata. */
 export async function nameMints(
   chain: Chain,
   addresses: ReadonlySet<Address>,

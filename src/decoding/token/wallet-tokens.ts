@@ -14,7 +14,7 @@ export type WalletToken = Readonly<{
   name: TokenName;
 }>;
 
-/** Fungible tokens of a wallet, sorted by mint and token account. Does not wait for images. */
+/** Fungible tokens that a wallet holds, sorted by mint and token account. Does not wait for images. */
 export async function tokensOfWallet(
   chain: Chain,
   wallet: Address,
@@ -40,9 +40,11 @@ export async function tokensOfWallet(
 }
 
 export type TokenBalance = Readonly<{
+  /** Sum over all of the wallet's token accounts of the mint. */
   balance: number;
   /** Associated token account if it is funded or no account is funded; else the account with the largest amount. */
   account: Address;
+  /** Whether `account` is frozen. */
   isFrozen: boolean;
   name: TokenName;
 }>;
@@ -54,7 +56,7 @@ function mainHolding(holdings: readonly TokenHolding[], associated: Address): To
   return funded.find(isAssociated) ?? funded.reduce((best, one) => (one.amount > best.amount ? one : best));
 }
 
-/** null if the mint does not exist. */
+/** @returns null if the mint does not exist. */
 export async function tokenBalanceOf(
   chain: Chain,
   wallet: Address,
@@ -62,19 +64,19 @@ export async function tokenBalanceOf(
   sources: NameSources,
 ): Promise<TokenBalance | null> {
   // Nodes reject a token account query for an address that is not a mint, so the result for the mint is checked first.
-  const [read, held] = await Promise.allSettled([
+  const [mintsResult, holdingsResult] = await Promise.allSettled([
     readMints(chain, [mint], { clock: true, tokenList: sources.tokenList }),
     holdingsOfMint(chain, wallet, mint),
   ]);
-  if (read.status === 'rejected') throw read.reason;
-  const { mints, now } = read.value;
+  if (mintsResult.status === 'rejected') throw mintsResult.reason;
+  const { mints, now } = mintsResult.value;
   const token = mints.get(mint);
   if (token === undefined) return null;
-  if (held.status === 'rejected') throw held.reason;
+  if (holdingsResult.status === 'rejected') throw holdingsResult.reason;
   const names = await findNames([token], sources, chain.signal);
   const associated = associatedTokenAccount(wallet, mint, token.program);
-  const main = mainHolding(held.value, associated);
-  const amount = held.value.reduce((sum, holding) => sum + holding.amount, 0n);
+  const main = mainHolding(holdingsResult.value, associated);
+  const amount = holdingsResult.value.reduce((sum, holding) => sum + holding.amount, 0n);
   return {
     balance: uiAmountOfMint(amount, token, now),
     account: main?.account ?? associated,

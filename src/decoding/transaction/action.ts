@@ -57,7 +57,7 @@ export type PoolSwap = Readonly<{
 }>;
 
 export type Swap = Readonly<{
-  /** Index of the outermost known instruction that contains the swap. */
+  /** Index of the outermost DEX instruction that contains the swap. */
   index: number;
   program: Address;
   parentProgram: Address | null;

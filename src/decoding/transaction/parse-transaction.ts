@@ -95,10 +95,10 @@ export type ParsedTransaction = Omit<FullTransaction, 'events'> &
   Partial<Pick<FullTransaction, 'events'>> &
   Readonly<{ raw?: JsonMembers }>;
 
-/** Names and images of tokens may change. */
+/** How long parsed results are cached. They expire because names and images of tokens may change. */
 const PARSED_TTL_MS = 10 * 60_000;
 
-/** Results without images still being loaded. Fetching a cached finalized transaction returns the same object again. */
+/** Results whose images are all loaded. Fetching a cached finalized transaction returns the same key object. */
 const parsedBefore = new WeakMap<
   FetchedTransaction,
   Readonly<{ parsed: FullTransaction; expiresAt: number }>

@@ -15,9 +15,9 @@ import { collectTokens } from './token-accounts.ts';
 const INSTRUCTIONS_MAX = 1_000;
 /** An account index is a u8. */
 const ACCOUNTS_MAX = 256;
-/** Above Agave's `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
+/** Above Agave's `MAX_INSTRUCTION_STACK_DEPTH`, which is 5 or 9. */
 const HEIGHT_MAX = 255;
-/** Base58 characters to decode per transaction, about ten times the longest data; further data counts as empty. */
+/** Base58 characters to decode per transaction, nine times the longest instruction data. Further data is empty. */
 const DATA_TEXT_MAX = 131_072;
 /** Base64 characters in a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
@@ -62,7 +62,7 @@ function parseLocally(program: Address, accounts: readonly Address[], late: Lazy
   const compiled = {
     programIdIndex: 0,
     accounts: Uint8Array.from(accounts.keys()),
-    // Data is decoded only for supported programs.
+    // A getter, so that data is decoded only for supported programs.
     get data() {
       const data = late();
       isWhole = data !== null;

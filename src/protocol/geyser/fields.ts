@@ -34,7 +34,11 @@ export function readBlockhashText(reader: ProtobufReader): Blockhash {
 }
 
 /** Reads a message with a single known field, such as `UnixTimestamp`. */
-export function readOnlyField<T>(reader: ProtobufReader, read: (reader: ProtobufReader) => T, absent: T): T {
+export function readSingleField<T>(
+  reader: ProtobufReader,
+  read: (reader: ProtobufReader) => T,
+  absent: T,
+): T {
   let value = absent;
   while (reader.next()) {
     if (reader.field === 1) value = read(reader);
@@ -56,7 +60,7 @@ export function readTimestamp(reader: ProtobufReader): bigint {
 
 /** Reads `BlockHeight` or `NumPartitions`. */
 export const readWrappedUint64 = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
+  readSingleField(reader.message(), (inner) => inner.uint64(), 0n);
 
 export function required<T>(value: T | null, name: string): T {
   if (value === null) throw new InvalidProtobuf(`${name} is missing`);

@@ -1,7 +1,7 @@
 import type { Slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
 import { GrpcError } from '../grpc/status.ts';
-import { readOnlyField } from './fields.ts';
+import { readSingleField } from './fields.ts';
 import { ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
@@ -19,7 +19,7 @@ const newWriter = (): ProtobufWriter => new ProtobufWriter(96);
 
 /** Used for GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
 export const decodeCommitmentRequest = (bytes: Uint8Array): Commitment =>
-  readOnlyField<Commitment>(new ProtobufReader(bytes), readCommitment, 'processed');
+  readSingleField<Commitment>(new ProtobufReader(bytes), readCommitment, 'processed');
 
 /** The blockhash is not validated. @throws GrpcError UNKNOWN for an unknown commitment. */
 export function decodeIsBlockhashValidRequest(
@@ -37,7 +37,7 @@ export function decodeIsBlockhashValidRequest(
 }
 
 export const decodePingRequest = (bytes: Uint8Array): number =>
-  readOnlyField(new ProtobufReader(bytes), (reader) => reader.int32(), 0);
+  readSingleField(new ProtobufReader(bytes), (reader) => reader.int32(), 0);
 
 export const encodePongResponse = (count: number): Uint8Array =>
   count === 0 ? new Uint8Array() : newWriter().int32(1, count).finish();

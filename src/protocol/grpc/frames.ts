@@ -23,15 +23,15 @@ export function encodeFrame(message: Uint8Array): Buffer {
 export type MessageSizes = Readonly<{
   /** Applies to the compressed and to the decompressed size. */
   messageMaxBytes: number;
-  /** Maximum decompression ratio of messages above `decompressedFreeBytes`. */
+  /** Maximum decompression ratio of messages above `ratioExemptBytes`. */
   decompressionRatioMax: number;
   /** Decompressed size up to which the ratio is not limited. */
-  decompressedFreeBytes: number;
+  ratioExemptBytes: number;
 }>;
 
 export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSizes): number {
-  const { messageMaxBytes, decompressedFreeBytes, decompressionRatioMax } = sizes;
-  return Math.min(messageMaxBytes, Math.max(decompressedFreeBytes, compressedBytes * decompressionRatioMax));
+  const { messageMaxBytes, ratioExemptBytes, decompressionRatioMax } = sizes;
+  return Math.min(messageMaxBytes, Math.max(ratioExemptBytes, compressedBytes * decompressionRatioMax));
 }
 
 /** Whether `decompress` failed because of the size limit. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../base/json.ts';
 
-/** The `royalty` and `attributes` filters of nft/search, sent as JSON in the query string. Source: rest-api.md §2.14. */
+// The `royalty` and `attributes` filters of nft/search, sent as JSON in the query string. Source: rest-api.md §2.14.
 
 export const nftFilterLimits = {
   /** Maximum length of a filter in UTF-16 code units. */

@@ -13,21 +13,21 @@ export const historyStart = ({ historyDays }: RestSettings): bigint =>
   BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
 
 export const historyPage = {
-  tx_num: integer(1, 100, 10, 'Number of transactions.'),
+  tx_num: integer(1, 100, 10, 'Maximum number of transactions.'),
   before_tx_signature: optional(signature('Only transactions older than this one.')),
   until_tx_signature: optional(signature('Only transactions newer than this one.')),
   before: optional(signature('Alias of `before_tx_signature`.')),
   until: optional(signature('Alias of `until_tx_signature`.')),
 };
 
-type EndName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
+type CursorName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
 
 /** If both names are given, the long name takes precedence. */
-export const historyEnds = (
-  ends: Readonly<{ [Name in EndName]?: Signature | undefined }>,
+export const historyCursors = (
+  cursors: Readonly<{ [Name in CursorName]?: Signature | undefined }>,
 ): Pick<HistoryPart, 'before' | 'until'> => ({
-  before: ends.before_tx_signature ?? ends.before,
-  until: ends.until_tx_signature ?? ends.until,
+  before: cursors.before_tx_signature ?? cursors.before,
+  until: cursors.until_tx_signature ?? cursors.until,
 });
 
 /** Source: rest-api.md §2.17 and §3. */
@@ -35,8 +35,8 @@ export const history = endpoint('GET transaction/history', {
   paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],
   summary: 'List parsed transactions of an account, newest first',
   description:
-    'Covers the last days, as configured by the operator. Pass the last signature of a page as ' +
-    '`before_tx_signature` of the next.',
+    'Covers only recent days; the operator configures how many. Pass the last signature of a page as ' +
+    '`before_tx_signature` to get the next page.',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...chainFailures],
   fields: z.object({
@@ -51,7 +51,7 @@ export const history = endpoint('GET transaction/history', {
     const reader = chain(fields);
     const transactions = await historyOf(reader, fields.account, {
       limit: fields.tx_num,
-      ...historyEnds(fields),
+      ...historyCursors(fields),
       since: historyStart(services.settings),
     });
     const include = { events: fields.enable_events, raw: fields.enable_raw };

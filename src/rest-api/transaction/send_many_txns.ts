@@ -26,7 +26,7 @@ const TRANSACTIONS_MAX = 100;
 type Submission = Readonly<{ transaction: SignedTransaction; failure: Failure | null }>;
 
 const outcome = z.object({
-  id: z.number().int().meta({ description: 'Number of the transaction, from 1.' }),
+  id: z.number().int().meta({ description: 'Position of the transaction in the request, starting at 1.' }),
   signature: z.string(),
   error: z
     .object({
@@ -35,7 +35,7 @@ const outcome = z.object({
       data: z.unknown().optional().meta({ description: 'Additional data from the node.' }),
     })
     .optional()
-    .meta({ description: 'Error of the node, or the reason why the commitment was not observed.' }),
+    .meta({ description: 'Error from the node or transaction, or why the commitment was not observed.' }),
   status: z
     .enum(commitments)
     .nullable()
@@ -65,14 +65,14 @@ async function sendAll(
   );
   const [first] = submissions;
   // If no transaction reached a node, the whole request fails.
-  const isNotSubmitted = ({ failure }: Submission): boolean =>
+  const reachedNoNode = ({ failure }: Submission): boolean =>
     failure !== null && !(failure instanceof NodeRejection);
-  if (first?.failure && submissions.every(isNotSubmitted)) throw first.failure;
+  if (first?.failure && submissions.every(reachedNoNode)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/** @returns the block height after which even the newest blockhash may have expired; null: expiry is not checked. */
+/** Of the latest blockhash; null if no transaction can expire or the height cannot be read. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],
@@ -93,7 +93,7 @@ function reasonOf(err: JsonValue): string {
   try {
     return displayTransactionError(err as TransactionError);
   } catch {
-    return 'with an unknown error';
+    return 'unknown error';
   }
 }
 
@@ -121,12 +121,12 @@ function toOutcome({ status, err, failure }: Confirmation): TransactionOutcome {
 export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
   summary: 'Send up to 100 signed transactions and wait for a commitment',
   description:
-    'All are sent at once: send a transaction that depends on another one later. The response has one ' +
-    'entry per transaction in request order, once each has reached the commitment, was rejected, has expired, or ' +
-    'the service stopped waiting (90 seconds; a transaction on a durable ' +
-    'nonce never expires). `error` is set for transactions that were rejected, that failed (`data.err` is the ' +
+    'Transactions are sent concurrently, in no guaranteed order. Send a transaction that depends on another in a ' +
+    'later request. The response has one entry per transaction in request order, once each has reached the ' +
+    'commitment, been rejected, failed or expired, or after 90 seconds. A transaction that uses a durable nonce ' +
+    'never expires. `error` is set for transactions that were rejected, that failed (`data.err` is the ' +
     'transaction error), or that were not seen to reach the commitment. A transaction with an unknown outcome is ' +
-    'awaited too: it may land. If one of them is invalid, none is sent.',
+    'awaited too: it may land. If any transaction in the request is invalid, none is sent.',
   from: 'body',
   failures: chainFailures,
   fields: z.object({
@@ -139,15 +139,15 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
     commitment: oneOf(commitments, 'finalized', 'Commitment to wait for.'),
   }),
   result: z.array(outcome),
-  async handle({ encoded_transactions: all, ...awaited }, context) {
+  async handle({ encoded_transactions: all, ...target }, context) {
     const { caller, services } = context;
-    const chain = context.chain({ network: awaited.network });
+    const chain = context.chain({ network: target.network });
     const submissions = await sendAll(all, chain, context);
     const height = await lastValidBlockHeight(chain, submissions);
     const wait = async ({ transaction, failure }: Submission): Promise<TransactionOutcome> => {
       if (failure !== null) return { error: errorOf(failure), status: null };
       const { signature, blockhash } = transaction;
-      const request = { ...awaited, signature, blockhash, lastValidBlockHeight: height };
+      const request = { ...target, signature, blockhash, lastValidBlockHeight: height };
       return toOutcome(await services.confirmations.wait(request, caller.signal).catch(toUnconfirmed));
     };
     const outcomes = await Promise.all(submissions.map(wait));

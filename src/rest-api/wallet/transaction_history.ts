@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { historyOf } from '../../decoding/transaction/fetch-transactions.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
-import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
+import { historyCursors, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
 
 /** Source: rest-api.md §2.23, and `transactionHistory` in the official client. */
@@ -21,7 +21,7 @@ export const transactionHistory = endpoint('GET wallet/transaction_history', {
   async handle(fields, { chain, services }) {
     const transactions = await historyOf(chain(fields), fields.wallet, {
       limit: fields.tx_num,
-      ...historyEnds(fields),
+      ...historyCursors(fields),
       since: historyStart(services.settings),
     });
     return {

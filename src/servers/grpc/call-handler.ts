@@ -34,7 +34,7 @@ export interface CallPeer extends Caller {
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
 /** First part of messages that have no filter names. */
-export const NO_NAMES: Uint8Array = new Uint8Array();
+export const NO_FILTER_NAMES: Uint8Array = new Uint8Array();
 
 /** Calls `release` when the call ends. */
 export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
@@ -47,7 +47,7 @@ export function withRelease(handler: GrpcCallHandler, release: () => void): Grpc
 }
 
 /** Source: grpc, doc/statuscodes.md. */
-export const notOneRequest = (): GrpcError =>
+export const requestCountError = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
 export class UnaryCall implements GrpcCallHandler {
@@ -69,7 +69,7 @@ export class UnaryCall implements GrpcCallHandler {
 
   onMessages(messages: readonly Buffer[]): void {
     if (messages.length === 0) return;
-    if (this.#request !== null || messages.length > 1) throw notOneRequest();
+    if (this.#request !== null || messages.length > 1) throw requestCountError();
     const message = messages[0] as Buffer;
     this.#peer.reserve(message.length);
     // Copy the message, because it may keep a much larger buffer alive.
@@ -78,7 +78,7 @@ export class UnaryCall implements GrpcCallHandler {
 
   /** Starts the call, because only now is the number of requests known. */
   onHalfClose(): void {
-    if (this.#request === null) throw notOneRequest();
+    if (this.#request === null) throw requestCountError();
     this.#isStarted = true;
     this.#respond(this.#request).then(
       (response) => this.#send(response),
@@ -93,7 +93,7 @@ export class UnaryCall implements GrpcCallHandler {
   #send(response: Uint8Array): void {
     if (this.#isClosed) return;
     this.#peer.open();
-    this.#peer.outbox.push(NO_NAMES, response);
+    this.#peer.outbox.push(NO_FILTER_NAMES, response);
     this.#peer.complete();
   }
 }

@@ -6,7 +6,7 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 import { RequestBudget, RequestFrames } from './decode.ts';
 
 const MAX_BYTES = 2_000;
-const sizes = { messageMaxBytes: MAX_BYTES, decompressionRatioMax: 16, decompressedFreeBytes: MAX_BYTES };
+const sizes = { messageMaxBytes: MAX_BYTES, decompressionRatioMax: 16, ratioExemptBytes: MAX_BYTES };
 
 function read(frames: RequestFrames, piece: Buffer): Buffer[] {
   frames.push(piece);

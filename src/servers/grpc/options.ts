@@ -29,10 +29,10 @@ export const grpcServerOptions = {
   messageMaxBytes: 4 * MIB,
   /** Maximum message size for unary calls and for calls without a key. */
   smallMessageMaxBytes: 64 * 1024,
-  /** Maximum ratio of decompressed to compressed bytes of a request larger than `decompressedFreeBytes`. */
+  /** Maximum ratio of decompressed to compressed bytes of a request larger than `ratioExemptBytes`. */
   decompressionRatioMax: 16,
   /** Decompressed size that a request may have regardless of the ratio. */
-  decompressedFreeBytes: 256 * 1024,
+  ratioExemptBytes: 256 * 1024,
   /** Maximum request bytes held across all calls; above this, calls get OVERLOADED. */
   requestsMaxBytes: 256 * MIB,
   requestsPerConnectionMaxBytes: 64 * MIB,

@@ -17,9 +17,9 @@ import { RequestBudget } from './decode.ts';
 import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './outbox.ts';
 import { Services } from './services.ts';
-import type { HealthFacts } from './standard-services.ts';
+import type { IsServing } from './standard-services.ts';
 
-export type GrpcServerParts = Readonly<{ handler: GeyserHandler; health: HealthFacts; log: Logger }>;
+export type GrpcServerParts = Readonly<{ handler: GeyserHandler; health: IsServing; log: Logger }>;
 
 /** ALPN protocol. Source: RFC 9113 §3.2. */
 const ALPN = 'h2';

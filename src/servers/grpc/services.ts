@@ -15,7 +15,7 @@ import {
   withRelease,
 } from './call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { checkHealth, type HealthFacts, HealthWatch, ReflectionCall } from './standard-services.ts';
+import { checkHealth, HealthWatch, type IsServing, ReflectionCall } from './standard-services.ts';
 import { PingTails, SubscribeCall } from './subscribe-call.ts';
 
 const streamPaths: Readonly<Record<StreamRpc, string>> = {
@@ -26,7 +26,7 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
 
 export class Services {
   readonly #handler: GeyserHandler;
-  readonly #health: HealthFacts;
+  readonly #health: IsServing;
   readonly #options: GrpcServerOptions;
   readonly #pings: PingTails;
   readonly #keyless: KeylessStreams;
@@ -36,7 +36,7 @@ export class Services {
   readonly #checks: Permits = { inUse: 0 };
   readonly #streams: Permits = { inUse: 0 };
 
-  constructor(handler: GeyserHandler, health: HealthFacts, options: GrpcServerOptions) {
+  constructor(handler: GeyserHandler, health: IsServing, options: GrpcServerOptions) {
     this.#handler = handler;
     this.#health = health;
     this.#options = options;

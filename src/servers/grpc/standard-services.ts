@@ -1,16 +1,16 @@
 import { Failure } from '../../protocol/errors.ts';
-import { readOnlyField } from '../../protocol/geyser/fields.ts';
+import { readSingleField } from '../../protocol/geyser/fields.ts';
 import { ProtobufReader } from '../../protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../protocol/geyser/protobuf-writer.ts';
 import { handleReflection } from '../../protocol/grpc/reflection.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
+import { type CallPeer, type GrpcCallHandler, NO_FILTER_NAMES, requestCountError } from './call-handler.ts';
 
 /** `''` stands for the whole server. Source: grpc.health.v1, health.proto. */
 export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
 export type ServedService = (typeof servedServices)[number];
 
-export type HealthFacts = (service: ServedService) => boolean;
+export type IsServing = (service: ServedService) => boolean;
 
 /** Source: grpc.health.v1, health.proto, `ServingStatus`. */
 const SERVING = 1;
@@ -21,33 +21,33 @@ const isServed = (service: string): service is ServedService =>
   servedServices.some((served) => served === service);
 
 const readService = (request: Uint8Array): string =>
-  readOnlyField(new ProtobufReader(request), (reader) => reader.string(), '');
+  readSingleField(new ProtobufReader(request), (reader) => reader.string(), '');
 
 const writeStatus = (status: number): Uint8Array => new ProtobufWriter().uint32(1, status).finish();
 
-function statusOf(service: string, facts: HealthFacts): number {
+function statusOf(service: string, isServing: IsServing): number {
   if (!isServed(service)) return SERVICE_UNKNOWN;
-  return facts(service) ? SERVING : NOT_SERVING;
+  return isServing(service) ? SERVING : NOT_SERVING;
 }
 
 /** @throws GrpcError NOT_FOUND for an unknown service. */
-export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array {
-  const status = statusOf(readService(request), facts);
+export function checkHealth(request: Uint8Array, isServing: IsServing): Uint8Array {
+  const status = statusOf(readService(request), isServing);
   if (status === SERVICE_UNKNOWN) throw new GrpcError('NOT_FOUND', 'unknown service');
   return writeStatus(status);
 }
 
-/** Sends the status of a service at once and after each change. */
+/** Sends the status of a service immediately and after each change. */
 export class HealthWatch implements GrpcCallHandler {
   readonly isEndless = true;
   readonly #peer: CallPeer;
-  readonly #facts: HealthFacts;
+  readonly #isServing: IsServing;
   #service: string | null = null;
   #lastStatus: number | null = null;
 
-  constructor(peer: CallPeer, facts: HealthFacts) {
+  constructor(peer: CallPeer, isServing: IsServing) {
     this.#peer = peer;
-    this.#facts = facts;
+    this.#isServing = isServing;
     peer.open();
   }
 
@@ -57,13 +57,13 @@ export class HealthWatch implements GrpcCallHandler {
 
   onMessages(messages: readonly Buffer[]): void {
     if (messages.length === 0) return;
-    if (this.#service !== null || messages.length > 1) throw notOneRequest();
+    if (this.#service !== null || messages.length > 1) throw requestCountError();
     this.#service = readService(messages[0] as Buffer);
     this.#report();
   }
 
   onHalfClose(): void {
-    if (this.#service === null) throw notOneRequest();
+    if (this.#service === null) throw requestCountError();
   }
 
   onClose(): void {}
@@ -74,8 +74,8 @@ export class HealthWatch implements GrpcCallHandler {
 
   #report(): void {
     if (this.#service === null) return;
-    const status = statusOf(this.#service, this.#facts);
-    if (status !== this.#lastStatus) this.#peer.outbox.push(NO_NAMES, writeStatus(status));
+    const status = statusOf(this.#service, this.#isServing);
+    if (status !== this.#lastStatus) this.#peer.outbox.push(NO_FILTER_NAMES, writeStatus(status));
     this.#lastStatus = status;
   }
 }
@@ -97,7 +97,7 @@ export class ReflectionCall implements GrpcCallHandler {
   onMessages(messages: readonly Buffer[]): void {
     for (const message of messages) {
       if (this.#peer.outbox.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
-      this.#peer.outbox.push(NO_NAMES, handleReflection(message));
+      this.#peer.outbox.push(NO_FILTER_NAMES, handleReflection(message));
     }
   }
 

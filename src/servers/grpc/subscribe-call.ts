@@ -10,7 +10,7 @@ import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/g
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
+import { type CallPeer, type GrpcCallHandler, NO_FILTER_NAMES, requestCountError } from './call-handler.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
@@ -52,7 +52,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#pingAtMs = performance.now() + pings.intervalMs;
     // Send the headers now, because clients wait for them.
     peer.open();
-    if (this.#dialect !== null) peer.outbox.push(NO_NAMES, this.#dialect.ping(now()));
+    if (this.#dialect !== null) peer.outbox.push(NO_FILTER_NAMES, this.#dialect.ping(now()));
   }
 
   get needsRequest(): boolean {
@@ -87,7 +87,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
       return;
     }
     if (this.#dialect === null) {
-      if (this.#hasRequest ? messages.length > 0 : messages.length > 1) throw notOneRequest();
+      if (this.#hasRequest ? messages.length > 0 : messages.length > 1) throw requestCountError();
       this.#hasRequest ||= messages.length > 0;
     } else for (const message of messages) this.#receive(this.#dialect, message);
     if (this.#newest !== null && !this.#isServing) void this.#serve();
@@ -95,14 +95,14 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   }
 
   onHalfClose(): void {
-    if (this.needsRequest) throw notOneRequest();
+    if (this.needsRequest) throw requestCountError();
   }
 
   tick(nowMs: number): void {
     this.#meter();
     if (this.#dialect === null || nowMs < this.#pingAtMs) return;
     this.#pingAtMs += this.#pings.intervalMs;
-    this.#peer.outbox.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
+    this.#peer.outbox.push(NO_FILTER_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
   }
 
   onLagging(): void {
@@ -124,7 +124,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #receive({ decode, pong }: Dialect, message: Buffer): void {
     const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;
-    else this.#peer.outbox.push(NO_NAMES, pong(request.ping, now()));
+    else this.#peer.outbox.push(NO_FILTER_NAMES, pong(request.ping, now()));
   }
 
   async #serve(): Promise<void> {

@@ -24,7 +24,7 @@ export class HttpDrain {
     this.#parts = parts;
   }
 
-  /** Stops listening after `noticeMs`. Requests then have `graceMs` to finish. @returns whether all of them did. */
+  /** Stops listening after `noticeMs`. @returns whether all requests and upgrades finished in the next `graceMs`. */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
     this.#parts.load.isDraining = true;
     this.#drained ??= this.#drain(graceMs, noticeMs);
@@ -39,25 +39,27 @@ export class HttpDrain {
     const { server, fastPath, tls, upgrades } = this.#parts;
     if (noticeMs > 0) await sleep(noticeMs);
     const deadline = performance.now() + graceMs;
+    const remainingMs = (): number => Math.max(0, deadline - performance.now());
     // http.Server.close would immediately close idle connections, to which clients may be writing.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-    const upgraded = Promise.all(upgrades.map((upgrade) => upgrade.drain(graceMs)));
+    const upgradesDrained = Promise.all(upgrades.map((upgrade) => upgrade.drain(graceMs)));
     const waitForClose = (): Promise<unknown> => {
-      const ms = Math.max(0, Math.min(ARRIVAL_GRACE_MS, deadline - performance.now()));
+      const ms = Math.min(ARRIVAL_GRACE_MS, remainingMs());
       return Promise.race([closed, sleep(ms, undefined, { ref: false })]);
     };
-    // During this wait, connections in use get their next response, which closes them.
+    // During this wait, each connection in use gets one more response, with `Connection: close`.
     await waitForClose();
     // Wait for the last response, because node:http considers a connection idle while its response is being written.
-    if (await this.#waitUntilIdle(graceMs)) this.#closeIdleConnections();
+    if (await this.#waitUntilIdle(remainingMs())) this.#closeIdleConnections();
     await waitForClose();
-    const finished = await this.#waitUntilIdle(Math.max(0, deadline - performance.now()));
+    const finished = await this.#waitUntilIdle(remainingMs());
     // Also closes connections that never sent a request, which node:http does not consider idle.
     server.closeAllConnections();
     fastPath?.closeAll();
     tls?.destroy();
-    const upgradeResults = await upgraded;
+    const upgradeResults = await upgradesDrained;
     await closed;
+    // Also clears the timer with which http.Server checks connections.
     server.close();
     return finished && upgradeResults.every((isClean) => isClean);
   }

@@ -59,7 +59,7 @@ export class Connection implements Peer, Backlog {
     this.#transport = transport;
     this.#session = session;
     this.#context = context;
-    this.#outbox = new Outbox(transport, options, (behind) => this.disconnectLagging(behind));
+    this.#outbox = new Outbox(transport, options, (behind) => this.disconnectSlowConsumer(behind));
     this.#readPause = new ReadPause(socket);
     this.#conversation = new Conversation(session, this, options, callLimit);
     socket.listener = this;
@@ -171,8 +171,8 @@ export class Connection implements Peer, Backlog {
     this.#socket.terminate();
   }
 
-  /** Disconnects a slow consumer and drops its queue. Terminates a connection that is already closing. */
-  disconnectLagging(behind: Partial<SendBacklog>): void {
+  /** Backpressure: disconnects a slow client and drops its queue. Terminates a connection that is already closing. */
+  disconnectSlowConsumer(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();
       return;

@@ -184,7 +184,7 @@ export class Connections extends OpenConnections<Connection> {
     for (const connection of [...this.open].sort(compareForCut)) {
       if (remainingBytes <= this.#queuesMaxBytes) return;
       remainingBytes -= connection.bufferedBytes;
-      connection.disconnectLagging({ bytes: connection.queuedBytes });
+      connection.disconnectSlowConsumer({ bytes: connection.queuedBytes });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import { isMembers } from '../parsed/wire-order.ts';
 
-/** Member order of Agave's structs, as in notifications. null keeps the given order. Enum variants share one order. */
+/** Member order of Agave's structs, which notifications use. null: order unchanged. Enum variants share one order. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>
@@ -50,7 +50,7 @@ const meta = orderOf(
 /** Source: Agave transaction-status-client-types/src/lib.rs, `EncodedTransactionWithStatusMeta`. */
 export const transactionWithMetaOrder = orderOf('transaction meta version', { transaction, meta });
 
-/** Source: the same file, `UiConfirmedBlock`. */
+/** Source: Agave transaction-status-client-types/src/lib.rs, `UiConfirmedBlock`. */
 export const blockOrder = orderOf(
   'previousBlockhash blockhash parentSlot transactions signatures rewards numRewardPartitions blockTime blockHeight',
   { transactions: transactionWithMetaOrder, rewards },

@@ -50,7 +50,7 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
 const TRANSACTIONS_AT_ONCE = 8;
 
 /**
- * Inverse of `encodeBlock`. Decodes in steps, because decoding a large block is slow.
+ * Inverse of `encodeBlock`. Decodes in steps, so that a large block does not block the event loop.
  * @throws MalformedJson, SyntaxError
  */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {

@@ -8,7 +8,10 @@ type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 
-/** Members in wire order; `unsupportedVersion` means error -32015. Source: `ConfirmedBlock::encode_with_options`. */
+/**
+ * Members are in wire order. Source: `ConfirmedBlock::encode_with_options`.
+ * @returns `unsupportedVersion` if the response must be error -32015.
+ */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {
   const shown: WritableJson[] = [];
   if (view.details !== 'none') {

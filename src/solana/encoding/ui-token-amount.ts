@@ -1,7 +1,7 @@
 import { Float64, type WritableJson } from '../../base/json.ts';
 import { interestBearingAmount, type MintScale, scaledUiAmount } from '../token/ui-amount.ts';
 
-/** With more decimals, 10^decimals overflows a u64 and `uiAmount` is null. */
+/** Above this, 10^decimals overflows a u64 and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;
 
 export function decimalText(amount: bigint, decimals: number): string {
@@ -24,7 +24,7 @@ function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): str
 }
 
 /**
- * With interest or scaling, `uiAmount` is parsed from `uiAmountString`; null if not finite.
+ * For mints with interest or scaling, `uiAmount` is parsed from `uiAmountString`, and null if it is not finite.
  * @param unixTimestamp - bank clock; undefined: interest and scaling are ignored.
  */
 export function mintTokenAmount(

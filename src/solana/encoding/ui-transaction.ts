@@ -99,10 +99,11 @@ function encodeAccounts({ transaction, meta }: ExecutedTransaction, showRewards:
 }
 
 /**
- * `version` is present only if the caller set a maximum version. The details `signatures` and `none` allow any version.
+ * `version` is present only if the caller set a maximum version. If `details` is `signatures` or `none`, every version
+ * is supported.
  * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
  * @param maxSupportedTransactionVersion - undefined: only legacy transactions.
- * @returns `unsupportedVersion` for error -32015.
+ * @returns `unsupportedVersion` if the response must be error -32015.
  */
 export function encodeTransactionWithMeta(
   executed: ExecutedTransaction,

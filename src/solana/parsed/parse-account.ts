@@ -78,7 +78,7 @@ function readLoaderState(data: ByteReader): AccountParts | null {
 }
 
 /**
- * If there is no authority, the code is read from right after the option tag, 32 bytes early, as nodes do. Source:
+ * Like nodes, if there is no authority, reads the code from right after the option tag, 32 bytes too early. Source:
  * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
@@ -102,10 +102,8 @@ function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
   };
 }
 
-/**
- * Parses like Agave 4.2; null where nodes return base64. Callers first fetch mints and optionally the clock. The
- * output is in wire order with u64 as bigint: write it with `writeJson`.
- */
+// Parses like Agave 4.2; returns null where nodes return base64. Callers first fetch mints and optionally the clock.
+// The output is in wire order with u64 as bigint: write it with `writeJson`.
 
 type ParsedAccount = {
   readonly parsed: WritableJson;

@@ -16,10 +16,8 @@ import { associatedTokenAccountVariants, parseTokenData } from './instruction/to
 import type { ParsedParts, Variant } from './instruction/variant.ts';
 import { inWireOrder } from './wire-order.ts';
 
-/**
- * Parses like Agave 4.2; null where nodes return a partially decoded instruction. The output is in wire order with u64
- * as bigint: write it with `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
- */
+// Parses like Agave 4.2; returns null where nodes return a partially decoded instruction. The output is in wire order
+// with u64 as bigint: write it with `writeJson`. A new variant in `instruction/` needs a row in `test/parsed/rows`.
 
 export type ParsedInstruction = {
   readonly parsed: WritableJson;
@@ -55,7 +53,7 @@ const byU32 = (variants: readonly Variant[]): Parse =>
     return variants[data.u32()]?.(data, given) ?? null;
   });
 
-/** Borsh allows no trailing bytes; the oldest form of the first variant has no data. */
+/** Borsh allows no trailing bytes. In its oldest form, the first variant has empty data. */
 const parseAssociatedTokenAccount = withKeys((bytes, given) => {
   if (bytes.length > 1) return null;
   return associatedTokenAccountVariants[bytes[0] ?? 0]?.(new ByteReader(bytes.subarray(1)), given) ?? null;

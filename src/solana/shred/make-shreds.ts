@@ -38,7 +38,7 @@ type Source = Readonly<{
   version: number;
   /** 0 in the first call for a slot, then the value that the previous call returned. */
   fecSetIndex: number;
-  /** Merkle root of the previous set; for the first set of a slot, of the parent's last set. */
+  /** Merkle root of the previous set, or, in the first set of a slot, of the parent slot's last set. */
   chainedRoot: Uint8Array;
   /** Capped at 63. */
   referenceTick: number;
@@ -91,7 +91,7 @@ export const fecSetCapacity = (isResigned: boolean): number =>
 
 /**
  * Makes 32 data and 32 code shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
- * @param isResigned - reserves space for a retransmitter signature, which stays 0.
+ * @param isResigned - reserves space for a retransmitter signature and leaves it zeroed.
  * @returns the packets, data shreds first, and the Merkle root.
  */
 export function makeFecSet(
@@ -136,8 +136,9 @@ type MadeShreds = Readonly<{
 }>;
 
 /**
- * Makes chained Merkle sets of 32:32 shreds like current Agave leaders; the last set is padded and marked complete.
- * Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`. @throws RangeError for values that do not fit.
+ * Like current Agave leaders, makes chained Merkle sets of 32 data and 32 code shreds. The last set is padded and
+ * marked complete. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
+ * @throws RangeError for an invalid parent offset or chained root, or if the slot would have too many shreds.
  */
 export function makeShreds(
   source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,

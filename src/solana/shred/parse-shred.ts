@@ -23,9 +23,10 @@ import {
 } from './shred-layout.ts';
 
 /**
- * `Length`: too short for the variant, or longer than a packet. `Index`: past the slot limit, or outside its set.
- * `ParentOffset`: the parent is the slot itself or negative. `Flags`: LAST_IN_SLOT without DATA_COMPLETE. `Size`: the
- * payload ends outside the shred's body. `FecSet`: impossible counts, or a position outside the set.
+ * `Length`: the packet is too short for the variant or too long. `Index`: the index exceeds the slot's limit or is
+ * outside the set. `ParentOffset`: the parent would be the slot itself or negative. `Flags`: the bit for the last shred
+ * in a slot is set without DATA_COMPLETE. `Size`: the payload ends outside the shred's body. `FecSet`: the set's counts
+ * are impossible, or the position is outside the set.
  */
 export type ShredFault = 'Length' | 'Variant' | 'Index' | 'ParentOffset' | 'Flags' | 'Size' | 'FecSet';
 
@@ -36,9 +37,9 @@ type Common = Readonly<{
   index: number;
   version: number;
   fecSetIndex: number;
-  /** Position in the set, data shreds first, which is the index of the Merkle leaf. */
+  /** Index of the Merkle leaf: position in the set, in which the data shreds come first. */
   leafIndex: number;
-  /** Excludes trailing packet bytes; a copy if the shred is a truncated legacy shred. */
+  /** View of the packet, without trailing bytes. For a truncated legacy shred: a zero-padded copy. */
   bytes: Uint8Array;
 }>;
 

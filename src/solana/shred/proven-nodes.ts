@@ -16,7 +16,7 @@ leafInput.set(LEAF_PREFIX);
 const nodeInput = Buffer.alloc(NODE_PREFIX.length + 2 * PROOF_ENTRY_BYTES);
 nodeInput.set(NODE_PREFIX);
 
-/** Excludes signature, proof and retransmitter signature. Source: agave ledger, `shred/merkle_tree.rs`. */
+/** Hashes a shred without its signatures and proof. Source: agave ledger, `shred/merkle_tree.rs`. */
 export function merkleLeaf(shred: Uint8Array, proofStart: number): Uint8Array {
   leafInput.set(shred.subarray(SIGNATURE_BYTES, proofStart), LEAF_PREFIX.length);
   return hash('sha256', leafInput.subarray(0, LEAF_PREFIX.length + proofStart - SIGNATURE_BYTES), 'buffer');

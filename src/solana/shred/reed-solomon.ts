@@ -104,7 +104,7 @@ export class ReedSolomon {
   readonly #parity: Matrix;
   readonly #patterns = new Lru<string, Matrix>(PATTERNS_MAX);
 
-  /** @throws RangeError without data shards or with more than 256 shards in total. */
+  /** @throws RangeError if there are no data shreds, or more than 256 shreds in total. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
       throw new RangeError(`unsupported shape: ${numData} data and ${numCode} code shards`);
@@ -124,7 +124,7 @@ export class ReedSolomon {
     applyMatrix(rows, data, into);
   }
 
-  /** @param shards - data shreds, then code shreds, of equal length. @returns null if fewer than `numData` exist. */
+  /** @param shards - data, then code shreds, of equal length; null if lost. @returns null if too many are lost. */
   recoverData(shards: readonly (Uint8Array | null)[]): Uint8Array[] | null {
     const missing: number[] = [];
     for (let i = 0; i < this.numData; i++) if (shards[i] == null) missing.push(i);

@@ -34,7 +34,7 @@ export const PROOF_ENTRY_BYTES = 20;
 /** Length of a code shred plus a repair nonce. */
 export const SHRED_PACKET_MAX_BYTES = 1232;
 export const CODE_SHRED_BYTES = 1228;
-/** Shorter than a code shred, so that the erasure-coded part fits after a code shred's longer headers. */
+/** Shorter than a code shred, so that its erasure-coded part fits after a code shred's longer headers. */
 export const DATA_SHRED_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES + SIGNATURE_BYTES;
 /** The last bytes of a legacy data shred are unused and not erasure-coded. */
 const LEGACY_SHARD_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES;

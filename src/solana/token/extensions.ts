@@ -17,7 +17,7 @@ function tlvData(data: Uint8Array): ByteReader | null {
   return new ByteReader(data.subarray(ACCOUNT_TYPE_OFFSET + 1));
 }
 
-/** Types and lengths are u16. Empty if any entry is unknown or truncated. Source: `extension::get_tlv_data_info`. */
+/** Types and lengths are u16. Returns [] if any is unknown or truncated. Source: `extension::get_tlv_data_info`. */
 export function readExtensions(data: Uint8Array): Extension[] {
   const extensions: Extension[] = [];
   const reader = tlvData(data);

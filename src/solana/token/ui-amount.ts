@@ -22,7 +22,7 @@ export type MintScale = Readonly<{
   scaledUiAmount?: ScaledUiAmountConfig;
 }>;
 
-/** f64 operations run in the same order as in the token program's library, so that the last digits match. */
+// f64 operations run in the same order as in the token program's library, so that the last digits match.
 
 const SECONDS_PER_YEAR = 60 * 60 * 24 * 365.24;
 const ONE_IN_BASIS_POINTS = 10_000;
@@ -48,7 +48,7 @@ function trimZeros(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
-/** Factor for continuous interest; null if the time span overflows an i64. */
+/** Growth factor of continuously compounded interest; null if the time span overflows an i64. */
 function interestFactor(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
@@ -57,7 +57,7 @@ function interestFactor(rate: number, from: bigint, to: bigint): number | null {
 
 /**
  * Source: spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`.
- * @returns null if a time span overflows an i64; `inf` if the amount overflows an f64.
+ * @returns null if a time span overflows an i64; `inf` or `NaN` if the calculation overflows an f64.
  */
 export function interestBearingAmount(
   config: InterestBearingConfig,

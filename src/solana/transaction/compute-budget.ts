@@ -13,7 +13,7 @@ const HEAP_MIN_BYTES = 32 * 1024;
 const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Programs with a low default cost; stake, config and lookup table are BPF. Source: agave builtins-default-costs. */
+/** Programs with a low default cost. Stake, config and lookup table are BPF. Source: agave builtins-default-costs. */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.system,
   programs.vote,
@@ -122,7 +122,7 @@ function countSignatures(message: Message): number {
 }
 
 /**
- * Invalid compute budget instructions mean no priority fee, because the message is never executed. Source: agave
+ * A message with invalid compute budget instructions pays no priority fee, because it is never executed. Source: agave
  * fee `calculate_fee`, compute-budget `get_prioritization_fee`.
  */
 export function feeOf(message: Message): Lamports {

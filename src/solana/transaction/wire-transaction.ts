@@ -39,7 +39,7 @@ export class WireScanner {
     return (this.u16() | (this.u16() << 16)) >>> 0;
   }
 
-  /** Reads a canonical compact-u16; any other form breaks the scan. */
+  /** Reads a canonical compact-u16; sets `isBroken` for any other form. */
   compact(): number {
     let value = 0;
     for (let nth = 0; nth < 3; nth++) {
@@ -56,7 +56,7 @@ export class WireScanner {
   }
 }
 
-/** Version 1 transactions start with the message. */
+/** First byte of a version 1 transaction, which starts with its message. */
 export const VERSION_1_PREFIX = 0x81;
 const VOTE_SIGNATURES_MAX = 2;
 
@@ -135,7 +135,7 @@ function isVote({ bytes }: WireScanner, shape: TransactionShape, programIndex: n
   return true;
 }
 
-/** Each set bit of a version 1 configuration adds four bytes; a u64 value sets two bits. */
+/** Each set bit of a version 1 configuration mask adds four bytes of values; a u64 value sets two bits. */
 const CONFIG_VALUE_BYTES = 4;
 
 /** Layout: the message, then the required signatures. Source: SIMD-0385. */

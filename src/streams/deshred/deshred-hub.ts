@@ -66,7 +66,7 @@ class LazyTransaction implements RawTransaction {
 
 type Request = SubscribeRequest | SubscribeDeshredRequest;
 
-const NO_NAMES: Uint8Array = new Uint8Array();
+const NO_FILTER_NAMES: Uint8Array = new Uint8Array();
 const SLOTS_COUNTED = 256;
 const NO_FILTERS = (): void => {};
 
@@ -97,7 +97,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   onBatch({ slot, entries }: EntryBatch): void {
     if (this.#entries.size === 0) return;
     const message = encodeEntryMessage(slot, entries);
-    for (const sink of this.#entries) sink.push(NO_NAMES, message);
+    for (const sink of this.#entries) sink.push(NO_FILTER_NAMES, message);
   }
 
   onTransaction(transaction: DeshredTransaction): void {

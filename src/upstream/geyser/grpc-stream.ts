@@ -68,18 +68,21 @@ export interface GrpcStreamListener<Message> {
 }
 
 /** The maximum ratio applies only above 16 MiB, because a 10 MiB account of zeros compresses to a few hundred bytes. */
-const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
+const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, ratioExemptBytes: 16 * 1024 * 1024 };
 
-/** Shared by all streams, so that decompression cannot block the event loop. */
+/** Shared by all streams, so that together they do not block the event loop with decompression. */
 const decompressionQueue = new TimeSlicedQueue();
 
 const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
 
-/** Drops HTTP/2 pseudo-headers and connection headers. HTTP/2 header names must be lower case. */
+const DROPPED_HEADER =
+  /^(:|(connection|host|http2-settings|keep-alive|proxy-connection|te|transfer-encoding|upgrade)$)/;
+
+/** Drops pseudo-headers, `host`, `te`, and headers that node:http2 rejects. HTTP/2 header names must be lowercase. */
 function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<string, string> {
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const configured = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
-    ...Object.fromEntries(own.filter(([name]) => !/^(:|(connection|host|te)$)/.test(name))),
+    ...Object.fromEntries(configured.filter(([name]) => !DROPPED_HEADER.test(name))),
     ':method': 'POST',
     ':path': new URL(url).pathname.replace(/\/$/, '') + method,
     'content-type': 'application/grpc',
@@ -99,11 +102,11 @@ export class GrpcStream {
   readonly #connectTimer: NodeJS.Timeout;
   readonly #pingTimer: NodeJS.Timeout;
   #pongTimer: NodeJS.Timeout | null = null;
-  #status: GrpcStatus | null = null;
+  #trailersStatus: GrpcStatus | null = null;
   #isEnded = false;
   #isPaused = false;
   #isQueued = false;
-  #endStatus: GrpcStatus | null = null;
+  #pendingEndStatus: GrpcStatus | null = null;
   readonly #readQueued = (): void => {
     this.#isQueued = false;
     this.#read(true);
@@ -119,10 +122,13 @@ export class GrpcStream {
     this.#session.once('connect', () => {
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(windowBytes);
     });
-    this.#connectTimer = setTimeout(() => this.#end(unavailable('connect timeout')), connectTimeoutMs);
+    this.#connectTimer = setTimeout(
+      () => this.#end(unavailable('no response within the connect timeout')),
+      connectTimeoutMs,
+    );
     this.#pingTimer = setInterval(() => {
       if (this.#session.connecting || this.#pongTimer !== null) return;
-      if (!this.#session.ping(() => this.#endPong())) return;
+      if (!this.#session.ping(() => this.#clearPongTimer())) return;
       const { pongTimeoutMs } = this.#options;
       this.#pongTimer = setTimeout(() => this.#end(unavailable('ping timeout')), pongTimeoutMs);
     }, pingIntervalMs);
@@ -150,7 +156,7 @@ export class GrpcStream {
   }
 
   close(): void {
-    this.#finish();
+    this.#destroy();
   }
 
   #listen(): void {
@@ -171,16 +177,16 @@ export class GrpcStream {
       this.#listener.onOpen();
     });
     this.#stream.on('trailers', (headers) => {
-      this.#status ??= statusOf(headers);
+      this.#trailersStatus ??= statusOf(headers);
     });
     this.#stream.on('data', (piece: Buffer) => {
       if (this.#isEnded) return;
       this.#frames.push(piece);
       if (!this.#isQueued) this.#read(false);
     });
-    const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
+    const endWith = (fault: string): void => this.#endAfterRead(this.#trailersStatus ?? unavailable(fault));
     this.#stream.on('error', (error) => endWith(connectionFault(error)));
-    // When `end` fires, our side is closed as well, so the stream has ended.
+    // If the server ends the stream, close our side too.
     for (const event of ['end', 'close'])
       this.#stream.on(event, () => endWith('stream closed without a status'));
   }
@@ -190,54 +196,54 @@ export class GrpcStream {
       this.#deliver(hasTimeSlice);
     } catch (error) {
       // An error in the listener ends only this stream.
-      const message = error instanceof InvalidGrpc ? error.message : 'unreadable message';
+      const message = error instanceof InvalidGrpc ? error.message : 'failed to process a message';
       this.#end({ code: 'INTERNAL', message });
     }
     if (this.#isQueued || this.#isEnded) return;
-    if (this.#endStatus !== null) this.#end(this.#endStatus);
+    if (this.#pendingEndStatus !== null) this.#end(this.#pendingEndStatus);
     else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
   }
 
-  /** Delivers messages. Decompresses each compressed message in its own time slice. */
+  /** Delivers messages. Decompresses each compressed message in its own queued task. */
   #deliver(hasTimeSlice: boolean): void {
-    let mayTakeLong = hasTimeSlice;
+    let mayDecompress = hasTimeSlice;
     while (!this.#isEnded) {
       const { isCompressedReady } = this.#frames;
-      if (isCompressedReady && !mayTakeLong) {
+      if (isCompressedReady && !mayDecompress) {
         this.#isQueued = true;
         this.#stream.pause();
         decompressionQueue.enqueue(this.#readQueued);
         return;
       }
-      if (isCompressedReady) mayTakeLong = false;
+      if (isCompressedReady) mayDecompress = false;
       const message = this.#frames.next();
       if (message === null) return;
       this.#listener.onMessage(message);
     }
   }
 
-  #endPong(): void {
+  #clearPongTimer(): void {
     if (this.#pongTimer !== null) clearTimeout(this.#pongTimer);
     this.#pongTimer = null;
   }
 
   #endAfterRead(status: GrpcStatus): void {
-    if (this.#isQueued) this.#endStatus ??= status;
+    if (this.#isQueued) this.#pendingEndStatus ??= status;
     else this.#end(status);
   }
 
   #end(status: GrpcStatus): void {
     if (this.#isEnded) return;
-    this.#finish();
+    this.#destroy();
     this.#listener.onEnd(status);
   }
 
-  #finish(): void {
+  #destroy(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#connectTimer);
     clearInterval(this.#pingTimer);
-    this.#endPong();
+    this.#clearPongTimer();
     this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#session.destroy();
   }

@@ -107,7 +107,7 @@ export const subscribeRequestTarget: Target = {
 const MESSAGE_MAX_BYTES = 4_096;
 
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
-const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, decompressionRatioMax: 16, decompressedFreeBytes: 256 };
+const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, decompressionRatioMax: 16, ratioExemptBytes: 256 };
 
 function packed(message: Uint8Array): Buffer {
   const frame = encodeFrame(message);
@@ -156,7 +156,7 @@ function ofClient(bytes: Uint8Array, length: number): Outcome {
 }
 
 function ofNode(bytes: Uint8Array, encoding: string, length: number): Outcome {
-  const frames = new GrpcFrames({ ...SIZES, decompressedFreeBytes: 2_048 });
+  const frames = new GrpcFrames({ ...SIZES, ratioExemptBytes: 2_048 });
   frames.encoding = encoding;
   return cut(frames, bytes, length);
 }

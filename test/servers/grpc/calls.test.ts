@@ -166,7 +166,7 @@ describe('a unary call', () => {
     expect((await send(60_000).next()).length).toBe(60_000);
     expect(await send(60_001).ended()).toMatchObject(refusal(60_000));
     await stage.stop();
-    await start({ messageMaxBytes: 60_000, decompressedFreeBytes: 5_000, decompressionRatioMax: 2 });
+    await start({ messageMaxBytes: 60_000, ratioExemptBytes: 5_000, decompressionRatioMax: 2 });
     expect((await send(5_000).next()).length).toBe(5_000);
     expect(await send(5_001).ended()).toMatchObject(refusal(5_000));
   });

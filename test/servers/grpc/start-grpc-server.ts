@@ -7,7 +7,7 @@ import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { Caller } from '../../../src/protocol/request-handler.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
-import type { HealthFacts } from '../../../src/servers/grpc/standard-services.ts';
+import type { IsServing } from '../../../src/servers/grpc/standard-services.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../../src/streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../../src/streams/geyser/geyser-sink.ts';
 
@@ -83,7 +83,7 @@ export class TestGrpcServer {
   port = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(options: Partial<GrpcServerOptions> = {}, health: HealthFacts = () => true) {
+  constructor(options: Partial<GrpcServerOptions> = {}, health: IsServing = () => true) {
     const handler: GeyserHandler = {
       open: (caller, rpc, sink, onEnd) => {
         check(caller);
@@ -149,7 +149,7 @@ export class RawCall {
   readonly #frames = new GrpcFrames({
     messageMaxBytes: 1 << 30,
     decompressionRatioMax: 1,
-    decompressedFreeBytes: 1 << 30,
+    ratioExemptBytes: 1 << 30,
   });
   readonly #waiting = new Set<() => void>();
   #taken = 0;

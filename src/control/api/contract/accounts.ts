@@ -158,7 +158,7 @@ export const accountRoutes = {
   },
   'GET /customers/{customer}/audit.jsonl': {
     access: 'admin',
-    summary: 'Export audit log entries as JSON lines, oldest first',
+    summary: 'Export audit log entries as JSON Lines, oldest first',
     query: auditQuery.omit({ cursor: true, limit: true }),
     format: 'jsonl',
   },

@@ -30,7 +30,7 @@ const nodeView = z.object({
   cordoned: z.boolean(),
   /** The node receives no calls, even if no other node is left. */
   drained: z.boolean(),
-  /** Defined in the configuration file, added at run time, or the embedded ledger. */
+  /** `file`: defined in the configuration file; `added`: added at run time; `ledger`: the embedded ledger. */
   source: z.enum(['file', 'added', 'ledger']),
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
@@ -38,14 +38,16 @@ const nodeView = z.object({
   lagSlots: z.string().nullable(),
   latencyMs: z.number().nullable(),
   inFlight: count,
+  /** Consecutive failures. */
   failuresInRow: count,
+  /** Milliseconds since the node's last response; null if it has never responded. */
   silentMs: z.number().nullable(),
   /** Gateways that run an older version omit this and all following fields. */
   confirmedSlot: z.string().nullish(),
   finalizedSlot: z.string().nullish(),
   unreplayedSlots: z.string().nullish(),
   firstAvailableBlock: z.string().nullish(),
-  /** Methods that need a capability that another node has but this node lacks. */
+  /** Methods that this node could not answer but another node could. */
   lacks: z.array(z.string()).optional(),
   recentCalls: count.optional(),
   failedShare: z.number().nullish(),
@@ -54,7 +56,7 @@ const nodeView = z.object({
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
   hedges: count.optional(),
-  /** Calls mirrored to the node to test its recovery. */
+  /** Recovery probes: calls mirrored to the node to test whether it has recovered. */
   copies: count.optional(),
 });
 export type NodeJson = z.infer<typeof nodeView>;
@@ -109,7 +111,7 @@ export const operatorRoutes = {
   },
   'GET /customers': {
     access: 'operator',
-    summary: 'All customers',
+    summary: 'List all customers',
     query: pageQuery.extend({ search: z.string().max(64).optional() }),
     result: pageOf(customerRow),
   },
@@ -129,13 +131,13 @@ export const operatorRoutes = {
   },
   'GET /audit.jsonl': {
     access: 'operator',
-    summary: 'Export audit log entries of all customers as JSON lines, oldest first',
+    summary: 'Export audit log entries of all customers as JSON Lines, oldest first',
     query: rangeQuery,
     format: 'jsonl',
   },
   'GET /checks': {
     access: 'operator',
-    summary: 'List the hourly usage consistency checks and their violations',
+    summary: 'List the latest results of the hourly consistency checks of usage data',
     result: z.object({ checks: z.array(check) }),
   },
   'GET /settings': {
@@ -156,7 +158,8 @@ export const operatorRoutes = {
   },
   'DELETE /tokens/{token}': {
     access: 'operator',
-    summary: 'Revoke an operator token; `withMade` as for customer tokens',
+    summary:
+      'Revoke an operator token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
     query: withMade,
     result: revokedToken,
   },

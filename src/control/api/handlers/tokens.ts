@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { ADMIN_TOKEN_PREFIX, createAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
+import { ADMIN_TOKEN_PREFIX, createControlToken, listControlTokens } from '../../accounts/admin-tokens.ts';
 import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
 import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { fieldsOf, selectRows, updateRows } from '../../database/rows.ts';
@@ -51,13 +51,13 @@ function createToken(
   return withAudit(services, context, async (trx) => {
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
-    if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
+    if ((await listControlTokens(trx, customerId, at)).length >= tokensMax)
       throw limitReached(`There are ${tokensMax} tokens, the maximum. Revoke some first.`);
     const { name, role } = input;
     const expires_at = await grantExpiry(trx, context, input.expiresAt);
     const created = { created_by: context.actor, created_at: at, expires_at };
     const newToken = { name, role, customer_id: customerId, ...created };
-    const { secret, row } = await createAdminToken(trx, services.peppers, newToken);
+    const { secret, row } = await createControlToken(trx, services.peppers, newToken);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [
       { secret, token: tokenJson(row) },
@@ -73,7 +73,7 @@ function revokeToken(
   context: ApiContext,
 ) {
   return withAudit(services, context, async (trx) => {
-    const rows = await listAdminTokens(trx, customerId, services.now());
+    const rows = await listControlTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
     if (row === undefined) throw notFound('There is no such token. See the list of tokens for the ids.');
     checkMayGrant(context, row.role);
@@ -89,7 +89,7 @@ function revokeToken(
 }
 
 async function list({ store, now }: ApiServices, customerId: string | null) {
-  return { tokens: (await listAdminTokens(store.db, customerId, now())).map(tokenJson) };
+  return { tokens: (await listControlTokens(store.db, customerId, now())).map(tokenJson) };
 }
 
 export const tokenHandlers = (services: ApiServices) =>

@@ -115,7 +115,7 @@ export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES
   Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');
 
 /**
- * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag), then account positions.
+ * Parses rows such as `swap 2 0, 9 1 -`. A row has an instruction (Anchor name or one-byte tag) and account positions.
  * @returns positions keyed by the leading instruction bytes in hex; null for `-`.
  */
 export const parsePositions = (rows: string): [key: string, positions: (number | null)[]][] =>

@@ -100,7 +100,10 @@ class LogParser {
   }
 }
 
-/** Programs cannot forge runtime lines: their own output starts with `Program log:` or `Program data:`. */
+/**
+ * Finds log lines with one of the prefixes, and the instruction that wrote each. Programs cannot forge the runtime's
+ * lines, because their own output starts with `Program log:` or `Program data:`.
+ */
 export function programLogLines(
   logs: readonly string[],
   instructions: readonly ExecutedInstruction[],
@@ -137,7 +140,7 @@ export const eventLimits = {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Emission order: the nth instruction has position n, counted from 1; a log line after it has n + 0.5. */
+/** Position in emission order: n for the nth instruction, counted from 1; n + 0.5 for lines logged after its start. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
 const readAnchor = (program: Address, bytes: Uint8Array): DecodedEvent | null =>
@@ -148,7 +151,7 @@ export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
 
 /**
  * Events from `emit_cpi!`: a program calls itself and its event authority signs, so that other programs cannot forge
- * events. @param emittedCounts - receives event counts by program and event bytes, to skip copies of them in the logs.
+ * events. @param emittedCounts - receives event counts by program and event bytes, to skip their copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,

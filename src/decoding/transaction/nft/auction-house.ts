@@ -22,7 +22,7 @@ type OfferCall = Call<'wallet' | 'tokenAccount' | 'marketplace' | 'state'>;
 
 type Terms = Readonly<{ price: bigint; size: bigint }>;
 
-/** Tries the seeds with and without the token account, because public bids are not bound to one. */
+/** Tries the seeds with and without the token account, because public bids are not bound to a token account. */
 function isTradeState(
   { at, instruction: { program } }: OfferCall,
   mint: Address,
@@ -38,7 +38,7 @@ function isTradeState(
 }
 
 /**
- * The trade state address is derived from the currency, which is SOL or a mint in the transaction. Source:
+ * Finds the currency from which the trade state address is derived, by trying SOL and mints in the transaction. Source:
  * mpl-auction-house, `find_trade_state_address`.
  */
 export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): Currency {
@@ -58,11 +58,9 @@ function isListing({ at, transaction }: OfferCall, mint: Address): boolean | nul
   return isDerivedFrom(at.tokenAccount, associatedSeeds(at.wallet, mint), programs.ata) ? true : null;
 }
 
-/**
- * Metaplex Auction House. Offers are accounts (trade states); a sale takes one offer from each side. Auctioneer
- * instructions have one more account before the auction house. Source: metaplex-foundation/metaplex-program-library
- * 27bd23f, auction-house/js/idl/auction_house.json.
- */
+// Metaplex Auction House. Offers are accounts (trade states); a sale takes one offer from each side. Auctioneer
+// instructions have one more account before the auction house. Source: metaplex-foundation/metaplex-program-library
+// 27bd23f, auction-house/js/idl/auction_house.json.
 
 const isFulfilled = fulfilledBy([
   ...['execute_sale', 'execute_partial_sale'],

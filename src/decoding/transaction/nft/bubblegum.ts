@@ -57,7 +57,7 @@ function* laterInstructions({ index, outer }: ExecutedInstruction, { instruction
 
 type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
 
-/** Anyone can call a no-op program, so the caller and the asset ID must match. */
+/** Anyone can call a no-op program, so an event counts only if its caller and its asset ID match. */
 function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | null {
   for (const one of laterInstructions(instruction, transaction)) {
     if (!noopPrograms.has(one.program)) continue;
@@ -120,7 +120,7 @@ function readMetadata(args: ByteReader, isCollectionVerified: boolean): Compress
   };
 }
 
-/** V2 has no edition nonce, uses or token program; its collection is always verified. */
+/** V2 has no `editionNonce`, `uses` or `tokenProgramVersion`; its collection is always verified. */
 function readMetadataV2(args: ByteReader): CompressedMetadata {
   const head = readHead(args);
   const tokenStandard = optional(args, variant(tokenStandards));
@@ -132,10 +132,8 @@ function readMetadataV2(args: ByteReader): CompressedMetadata {
   };
 }
 
-/**
- * Bubblegum handles compressed NFTs, which are leaves of a Merkle tree. As in DAS, the tree authority is shown as the
- * update authority. Source: metaplex-foundation/mpl-bubblegum 575f729.
- */
+// Bubblegum handles compressed NFTs, which are leaves of a Merkle tree. As in DAS, the tree authority is shown as the
+// update authority. Source: metaplex-foundation/mpl-bubblegum 575f729.
 
 const HASH_BYTES = 32;
 

@@ -4,11 +4,9 @@ import { anchorReader, fulfilledBy, ignored, layout, unless } from './instructio
 import { currencyOf, nftAction, priced, statedPrice } from './nft-actions.ts';
 import { mintedNfts } from './token-metadata.ts';
 
-/**
- * Formfunction, a fork of Auction House: offers have their own instruction, the price paid may exceed the listed
- * price, and prints are sold when minted. Source: formfunction-hq/formfunction-monorepo 6d049d5,
- * packages/shared/src/constants/old-idls.
- */
+// Formfunction, a fork of Auction House: trade states are created by a separate instruction, the price paid may exceed
+// the listed price, and prints are sold when minted. Source: formfunction-hq/formfunction-monorepo 6d049d5,
+// packages/shared/src/constants/old-idls.
 
 const isFulfilled = fulfilledBy(['execute_sale_v2']);
 

@@ -6,8 +6,9 @@ import { loggedNumber } from './program-logs.ts';
 
 /**
  * Magic Eden v2 (M2) trades legacy NFTs, programmable NFTs (`mip1_`), Open Creator Protocol (`ocp_`), MPL Core
- * (`core_`) and Token-2022 (`ext_`). Prices are in lamports unless a mint is named. Source: me-foundation/m2 553914e,
- * src/idl/m2.json; published decoders for `core_` and `ext_`. Instructions without a public layout are UNKNOWN.
+ * (`core_`) and Token-2022 (`ext_`). Prices are in lamports unless the instruction names a mint. Source:
+ * me-foundation/m2 553914e, src/idl/m2.json; published decoders for `core_` and `ext_`. Instructions without a public
+ * layout are UNKNOWN.
  */
 export const magicEdenProgram = address('M2mx93ekt1fmXSVkTrUL9xVFHkmME8HTUi5Cyc5aF7K');
 

@@ -93,5 +93,5 @@ export const nftAction = <Type extends NftActionType>(
   ),
 });
 
-/** True if an address may be a compressed NFT: asset IDs are off the curve, while mints are public keys. */
+/** True if the address is off the curve, as the asset IDs of compressed NFTs are. Mints are usually public keys. */
 export const mayBeCompressed = (nft: Address): boolean => !isOnCurve(addressBytes(nft));

@@ -10,7 +10,7 @@ import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
 import { oncePerTransaction } from '../once-per-transaction.ts';
 import type { Call } from './instruction-layout.ts';
 
-/** The price paid appears in an instruction's logs or self-calls; the instruction itself contains only a limit. */
+// The price paid appears in an instruction's logs or self-calls; the instruction itself contains only a limit.
 
 const LOG_PREFIX = 'Program log: {';
 const LINE_MAX = 1_000;

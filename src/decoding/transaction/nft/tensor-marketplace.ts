@@ -190,7 +190,7 @@ const cancelBid = layout({ bid_state: 0, bidder: 1 }, ({ at }) =>
   nftAction('COMPRESSED_NFT_BID_CANCEL', { ...at, marketplace }),
 );
 
-/** @param royalty - whether the royalty can be read; otherwise full metadata precedes it in the arguments. */
+/** @param royalty - whether to read the royalty; not possible if full metadata precedes it in the arguments. */
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
   layout({ seller: 2, merkle_tree: 4, bid_state: 11, buyer: 12 }, (call) => {
     const { at, args } = call;

@@ -95,7 +95,7 @@ export const mintedNfts = oncePerTransaction((transaction) =>
   transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
 );
 
-/** True if the token program executes the burn or transfer: the token parser then reports it. */
+/** True if the token program executes the burn or transfer, which the token parser then reports. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,

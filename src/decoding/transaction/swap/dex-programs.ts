@@ -12,7 +12,7 @@ export type DexProgram = Readonly<{
   kind: DexKind;
   protocol: string;
   source: string;
-  /** Keyed by leading bytes in hex; null if every exchange through the program is a swap. */
+  /** Keyed by the leading instruction bytes in hex; null if every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 

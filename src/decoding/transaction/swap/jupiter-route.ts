@@ -15,7 +15,7 @@ const [routeV1, routeV2, sharedRouteV2] = [
   instructionDiscriminator('route_v2'),
   instructionDiscriminator('shared_accounts_route_v2'),
 ];
-/** in_amount u64, quoted_out_amount u64, slippage_bps u16; v1 appends platform_fee_bps u8. */
+/** Layout of a quote: in_amount u64, quoted_out_amount u64, slippage_bps u16. v1 appends platform_fee_bps u8. */
 const [QUOTE_BYTES, FEE_BYTES] = [18, 1];
 const BPS_IN_ALL = 10_000;
 const BPS_IN_PERCENT = 100;
@@ -29,8 +29,8 @@ function quoteAt(data: Uint8Array, offset: number): Quote | null {
 }
 
 /**
- * The quote is at the end of v1 arguments but before the plan in v2; exact-output and token-ledger routes have no
- * quote. Source: rest-api.md §3.2.
+ * The quote comes last in v1 arguments, and before the route plan in v2 arguments. Exact-output and token-ledger routes
+ * have no quote. Source: rest-api.md §3.2.
  */
 export function readQuote(data: Uint8Array): Quote | null {
   const which = leadingHex(data);

@@ -150,7 +150,7 @@ export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
 const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknown =>
   sums.set(owner, (sums.get(owner) ?? 0n) + amount);
 
-/** Lamports that each owner gained across all its accounts, excluding the fee and rent paid for other accounts. */
+/** Lamports that each owner gained across all its accounts, not counting the fee and rent paid for others' accounts. */
 function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
   const gained = new Map([[feePayer, fee]]);

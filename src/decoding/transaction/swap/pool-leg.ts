@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** For events without fees: the fee was then 1/100. */
+/** Events without fees are from before May 2025, when the fee was 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -91,7 +91,7 @@ function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint in the movements. If tokens also move, lamports are ignored, because they may pay rent. */
+/** The only mint in the movements. If both lamports and tokens move, lamports are ignored: they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
@@ -135,7 +135,7 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * Reads one pool's part of a swap from movements, or, for pump.fun, from its event: its bonding curve pays SOL without
+ * Reads one pool's part of a swap from movements; for pump.fun, from events, because the bonding curve pays SOL without
  * a transfer. @param side - owners for whom the swap is made: signers, and accounts in which a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {

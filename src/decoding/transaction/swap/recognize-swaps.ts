@@ -168,7 +168,7 @@ function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap 
 
 const isUnknown = (program: Address | null): boolean => program !== null && !dexPrograms.has(program);
 
-/** Finds swaps and assigns each to the outermost known instruction that contains it. */
+/** Finds swaps and assigns each to the outermost DEX instruction that contains it. */
 class SwapSearch {
   readonly #view: TransactionView;
   readonly #signers: ReadonlySet<Address>;

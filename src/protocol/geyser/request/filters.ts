@@ -4,7 +4,7 @@ import { parseSignature, type Signature, type SignatureFault } from '../../../so
 import { type Lamports, lamports, type Slot, slot } from '../../../solana/units.ts';
 import { type Commitment, commitments } from '../../commitment.ts';
 import { decodeBase64 } from '../../rpc/base64-text.ts';
-import { readOnlyField } from '../fields.ts';
+import { readSingleField } from '../fields.ts';
 import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 import type { ProtobufWriter } from '../protobuf-writer.ts';
 import type { FieldCodec } from './message-codec.ts';
@@ -271,7 +271,7 @@ export const slotNumber: FieldCodec<Slot> = {
 };
 
 export const readPingId = (reader: ProtobufReader): number =>
-  readOnlyField(reader, (inner) => inner.int32(), 0);
+  readSingleField(reader, (inner) => inner.int32(), 0);
 
 export const pingId: FieldCodec<number> = {
   read: (reader) => readPingId(reader.message()),

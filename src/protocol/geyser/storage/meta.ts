@@ -19,14 +19,14 @@ import {
   readAddressText,
   readAddressTextOrNull,
   readLamports,
-  readOnlyField,
+  readSingleField,
   required,
 } from '../fields.ts';
 import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
 /** The message contains a bincode-encoded error. */
 function readTransactionError(reader: ProtobufReader): TransactionError {
-  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
+  const bytes = readSingleField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
   const error = decodeTransactionError(bytes);
   if (error === null) throw new InvalidProtobuf('unknown transaction error');
   return error;

@@ -5,7 +5,7 @@ import type { Members } from '../wire-order.ts';
 export type AccountParts = Readonly<{ type: string; info?: Members | readonly Members[] }>;
 
 export type AccountLookup = Readonly<{
-  /** Returns null if the mint does not exist. Without this function, token accounts are not parsed. */
+  /** Returns null for an unknown mint. Without this function, token accounts are parsed only for wrapped SOL. */
   mint?: (mint: Address) => MintScale | null;
   /** Bank clock in Unix seconds. undefined: interest and scaling are ignored. */
   unixTimestamp?: bigint;

@@ -9,7 +9,7 @@ import { base64, membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { nameAddresses, type Variant, variants } from './variant.ts';
 
-/** A u32 discriminant selects the variant. Sources: transaction-status/src/parse_*.rs, and the interface crates. */
+// A u32 discriminant selects the variant. Sources: transaction-status/src/parse_*.rs, and the interface crates.
 
 export const bpfLoaderVariants = variants(
   `
@@ -47,7 +47,7 @@ export const addressLookupTableVariants = variants(
   closeLookupTable lookupTableAccount lookupTableAuthority recipient
 `,
   {
-    // The payer is named only together with the system program.
+    // The payer is named only if the system program is present as well.
     extendLookupTable: (data, given) => {
       const names = ['lookupTableAccount', 'lookupTableAuthority', 'payerAccount', 'systemProgram'];
       const accounts = nameAddresses(given.length < 4 ? names.slice(0, 2) : names, given);
@@ -68,7 +68,7 @@ const createAccountAllowPrefund: Variant = (data, given) => {
   return addresses && { type: 'createAccountAllowPrefund', info };
 };
 
-/** The base account of `…WithSeed` is the second signer, but its address is read from the data. */
+/** In `…WithSeed` variants, `base` is read from the data, although the same address is among the accounts. */
 export const systemVariants = variants(
   `
   createAccount source newAccount: lamports space u64, owner pubkey
@@ -96,7 +96,7 @@ const stakeTypes: Types = {
   newLockup: membersReader('unixTimestamp i64?, epoch u64?, custodian pubkey?'),
 };
 
-/** The clock sysvar marks the old layout. The program no longer reads its config account, which may be missing. */
+/** The clock sysvar marks the old layout. The program no longer reads the config account, so it may be missing. */
 const delegate: Variant = (_, given) => {
   const accounts = ['stakeAccount', 'voteAccount'];
   const old = [...accounts, 'clockSysvar', 'stakeHistorySysvar'];

@@ -51,7 +51,7 @@ const pointer = (name: string, member: string): Variant =>
     update${name} mint !authority: ${member} zeroable?!
   `);
 
-/** Each extension has its own u8 discriminant. Source: transaction-status/src/parse_token/extension/. */
+/** A second u8 discriminant selects the instruction. Source: transaction-status/src/parse_token/extension/. */
 export const token2022Variants: Readonly<Record<string, Variant>> = {
   transferFee: extension(
     `

@@ -2,7 +2,7 @@ import { membersReader } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants } from './variant.ts';
 
-/** A proof is given as an i8 offset to the instruction that verifies it, or as 0 for a context account. */
+// A proof is given as the i8 offset of the instruction that verifies it. 0: a context account holds the result.
 
 /** The proof account comes between `names` and the authority. @param text - must include `proofInstructionOffset`. */
 function withOneProof(type: string, names: readonly string[], authority: string, text: string): Variant {
@@ -42,7 +42,7 @@ type ProofLayout = Readonly<{
 /** Default proofs, in the order of their offsets and accounts. */
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
-/** Like nodes, treats an account as a proof account only while enough accounts remain for the required ones. */
+/** Like nodes, names proof accounts only as long as enough accounts remain for `reserved` and the authority. */
 function withProofs(type: string, layout: ProofLayout): Variant {
   const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = layout;
   const read = membersReader(layout.data);
@@ -152,7 +152,7 @@ export const confidentialTransferFee = byU8(
 );
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
-/** For a burn, nodes call the account `destination`, as they do for a mint. */
+/** Nodes call the account `destination` even if tokens are burnt. */
 const burnLayout: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
 /** Source: confidential_mint_burn.rs in the same folder */

@@ -29,7 +29,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** The cache cannot grow without limit, because all texts come from the tables. */
+/** Needs no size limit, because all names come from constants in the source code. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
