@@ -11,7 +11,7 @@ import type { Address } from '../../solana/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
 import { readAccount } from '../../solana/encoding/ui-account.ts';
 
-const ACCOUNTS_OF_A_CALL = 100;
+const ACCOUNTS_PER_CALL = 100;
 
 const CALLS_AT_A_TIME = 8;
 
@@ -59,7 +59,7 @@ export class Chain {
 
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const found = new Map<Address, Account>();
-    await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
+    await this.each(chunk([...new Set(addresses)], ACCOUNTS_PER_CALL), async (part) => {
       const values = await this.read('getMultipleAccounts', [part, this.#config], (result) =>
         readAccounts(result, part.length),
       );

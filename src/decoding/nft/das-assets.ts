@@ -114,8 +114,8 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
 }
 
 /** Maximum number of assets that servers allow per getAssetBatch call and per searchAssets page. */
-const ASSETS_OF_A_CALL = 1_000;
-const PAGES_OF_A_WALLET = 20;
+const ASSETS_PER_CALL = 1_000;
+const PAGES_PER_WALLET_MAX = 20;
 
 async function readFrom<T>(
   das: NftDas,
@@ -134,7 +134,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
 
 /** Reads assets by ID. Servers omit assets that they do not have. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
-  const parts = chunk(ids, ASSETS_OF_A_CALL);
+  const parts = chunk(ids, ASSETS_PER_CALL);
   const requested = new Set(ids);
   const results = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
@@ -146,7 +146,7 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
-  const full = typeof page.limit === 'number' ? Math.min(page.limit, ASSETS_OF_A_CALL) : ASSETS_OF_A_CALL;
+  const full = typeof page.limit === 'number' ? Math.min(page.limit, ASSETS_PER_CALL) : ASSETS_PER_CALL;
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
@@ -157,8 +157,8 @@ export async function dasAssetsOfWallet(
   kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
 ): Promise<FoundNft[]> {
   const found: FoundNft[] = [];
-  for (let page = 1; page <= PAGES_OF_A_WALLET; page++) {
-    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: ASSETS_OF_A_CALL };
+  for (let page = 1; page <= PAGES_PER_WALLET_MAX; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: ASSETS_PER_CALL };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
     // Also drops burnt assets, which have no owner.
     found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));

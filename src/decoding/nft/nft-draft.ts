@@ -61,8 +61,10 @@ function nameOf(
   if (own?.owner === coreProgram) return collections.get(at)?.name ?? null;
   const token2022 = own?.owner === programs.token2022 ? readToken2022Metadata(own.data) : null;
   if (token2022 !== null) return token2022.name;
-  const beside = accounts.get(metadataAddress(at));
-  return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? null) : null;
+  const metadataAccount = accounts.get(metadataAddress(at));
+  return metadataAccount?.owner === metadataProgram
+    ? (decodeMetaplexMetadata(metadataAccount.data)?.name ?? null)
+    : null;
 }
 
 const collectionOf = (draft: NftDraft): Address | null => {

@@ -24,7 +24,7 @@ const UNKNOWN: ParsedAction = { type: 'UNKNOWN', info: {} };
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 
 /** Program actions, then token transfers, then SOL transfers, each in execution order. */
-function inOrderOfInterface(actions: readonly Action[]): Action[] {
+function inDisplayOrder(actions: readonly Action[]): Action[] {
   const rank = ({ type }: Action) => (tokenTransfers.has(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0);
   return [0, 1, 2].flatMap((position) => actions.filter((action) => rank(action) === position));
 }
@@ -45,7 +45,7 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
       ix_index: index,
     }));
   });
-  if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
+  if (swaps.length === 0) return { actions: inDisplayOrder(actions), events };
   const swapActions = swaps
     .map((swap) => swapAction(swap, transaction))
     .sort((a, b) => a.ix_index - b.ix_index);
@@ -99,7 +99,7 @@ export type ParsedTransaction = Omit<FullTransaction, 'events'> &
 const PARSED_TTL_MS = 10 * 60_000;
 
 /** Results whose images are all loaded. Fetching a cached finalized transaction returns the same key object. */
-const parsedBefore = new WeakMap<
+const parsedCache = new WeakMap<
   FetchedTransaction,
   Readonly<{ parsed: FullTransaction; expiresAt: number }>
 >();
@@ -113,7 +113,7 @@ export async function parseTransactions(
   const all = new Map<FetchedTransaction, FullTransaction>();
   const decoded: { one: FetchedTransaction; effects: TransactionEffects; mints: Set<Address> }[] = [];
   for (const one of fetched) {
-    const known = parsedBefore.get(one);
+    const known = parsedCache.get(one);
     if (known !== undefined && performance.now() < known.expiresAt) all.set(one, known.parsed);
     else {
       const effects = parseEffects(one.transaction);
@@ -127,7 +127,7 @@ export async function parseTransactions(
     const parsed = parsedTransaction(one.transaction, effects, names);
     all.set(one, parsed);
     if ([...mints].every((mint) => names.get(mint)?.isLoading !== true))
-      parsedBefore.set(one, { parsed, expiresAt: performance.now() + PARSED_TTL_MS });
+      parsedCache.set(one, { parsed, expiresAt: performance.now() + PARSED_TTL_MS });
     await setImmediate();
   }
   return fetched.map((one) => {

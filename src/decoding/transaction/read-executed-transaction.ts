@@ -57,14 +57,14 @@ class DataOfTransaction {
   }
 }
 
-function parseLocally(program: Address, accounts: readonly Address[], late: LazyData): ParsedView | null {
+function parseLocally(program: Address, accounts: readonly Address[], readData: LazyData): ParsedView | null {
   let isWhole = true;
   const compiled = {
     programIdIndex: 0,
     accounts: Uint8Array.from(accounts.keys()),
     // A getter, so that data is decoded only for supported programs.
     get data() {
-      const data = late();
+      const data = readData();
       isWhole = data !== null;
       return data ?? NO_DATA;
     },

@@ -153,7 +153,7 @@ export const confidentialTransferFee = byU8(
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
 /** Nodes call the account `destination` even if tokens are burnt. */
-const burnLayout: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
+const mintBurnLayout: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
 /** Source: confidential_mint_burn.rs in the same folder */
 export const confidentialMintBurn = byU8(
@@ -174,10 +174,10 @@ export const confidentialMintBurn = byU8(
         'newSupplyElGamalPubkey elGamal, proofInstructionOffset i8',
       ),
       confidentialMint: withProofs('confidentialMint', {
-        ...burnLayout,
+        ...mintBurnLayout,
         data: 'newDecryptableSupply balance, _ skippedAuditorAmount',
       }),
-      confidentialBurn: withProofs('confidentialBurn', burnLayout),
+      confidentialBurn: withProofs('confidentialBurn', mintBurnLayout),
     },
   ),
 );
