@@ -170,7 +170,7 @@ export async function findByText(
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;
 }
 
-/** Searches a text for the first key that this service issued, to any customer. */
+/** Finds the first key in `text` that was issued by this service, to any customer. */
 export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerJson> {
   const found = findApiKeys(text);
   for (const key of found) {

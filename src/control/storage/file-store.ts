@@ -146,7 +146,7 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Opens the store and counts the files and their sizes.
+   * Opens the store, counts its files and adds up their sizes.
    * @param folder - must be on the same file system as the spool.
    * @param sharedQuota - null: no other process uses the folder.
    */

@@ -304,7 +304,7 @@ export const percentilesOf = (counts: ArrayLike<number>): LatencyJson => ({
 /** The first heat map row ends at 2^6 microseconds. */
 const FIRST_BOUND_LOG2 = 6;
 
-/** Histogram buckets per heat map row: one power of two. */
+/** Histogram buckets per heat map row. Each row spans one power of two. */
 const BUCKETS_PER_ROW = 4;
 
 /** Upper bounds of heat map rows; the last row is unbounded. */

@@ -54,7 +54,7 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-/** Protocol of a transaction without actions: its first program, preferably not the Compute Budget program. */
+/** Protocol of a transaction without actions: its first program, other than Compute Budget if there is another. */
 function mainProtocol({ instructions }: ExecutedTransaction): Protocol | Readonly<{ address: ''; name: '' }> {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
   return first === undefined ? { address: '', name: '' } : protocolOf(first.program);

@@ -26,7 +26,7 @@ export type QuotaAccount = Readonly<
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
 
 export const quotaLedgerOptions = {
-  /** Maximum number of accounts (customer and plan); further accounts have no quota. */
+  /** Maximum number of accounts, one per customer and plan. Above this, new accounts have no quota. */
   accountsMax: 1_000_000,
 };
 

@@ -120,8 +120,8 @@ export class OtlpExporter implements SpanSink {
 }
 
 /**
- * Spans in the JSON encoding of OTLP: ids in hex, times in nanoseconds and integers as decimal text. Source:
- * opentelemetry-proto, trace.proto, and "OTLP/HTTP", "JSON Protobuf Encoding".
+ * Spans in the JSON encoding of OTLP: ids are hex strings; integers, and times in nanoseconds, are decimal strings.
+ * Sources: opentelemetry-proto, trace.proto; OTLP specification, "JSON Protobuf Encoding".
  */
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const;

@@ -23,10 +23,10 @@ import {
 } from './serde.ts';
 
 /**
- * Agave's rules and error texts. Parsers first take positional values, then read types (`serde.ts`), then parse
- * texts: as in Agave, an invalid config takes precedence over an invalid address. Config members are read in
- * alphabetical order, as in serde_json. Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave
- * rpc/src/rpc.rs; solana-json-rpc.md §1.0 and §2.3.
+ * Agave's parameter rules and error messages. Parsers first take the positional values, then check their types
+ * (`serde.ts`), then parse strings such as addresses. As in Agave, an invalid config is therefore reported before an
+ * invalid address. Config members are read in alphabetical order, as in serde_json. Sources: jsonrpc_core 18
+ * `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave rpc/src/rpc.rs; solana-json-rpc.md §1.0 and §2.3.
  */
 
 /** Source: Agave `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */

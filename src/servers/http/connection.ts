@@ -43,7 +43,7 @@ export function markUntrusted(socket: Duplex): void {
 
 export const isUntrusted = (socket: Duplex): boolean => (socket as Connection)[untrusted] === true;
 
-/** Closes the connection after the responses to complete requests. @returns whether there are such responses. */
+/** Closes the connection once every fully received request has its response. @returns false if there is none. */
 export function closeAfterResponses(socket: Duplex): boolean {
   const last = responsesOf(socket).findLast(({ req }) => req.complete);
   if (last === undefined || socket.destroyed) return false;

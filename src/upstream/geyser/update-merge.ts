@@ -15,7 +15,7 @@ type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
   head?: () => ObservedSlot | null;
-  /** Called when a slot before the source's first slot reaches a commitment, in ascending order of slots. */
+  /** Called, in ascending slot order, when a slot before the source's first slot reaches a commitment level. */
   onEarlierStatus?: (update: RawSlot) => void;
   onStart: () => void;
   /** Called when a slot waits for an earlier slot that may be missing. See `missingRange`. */

@@ -22,8 +22,8 @@ export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Rea
  * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards all other
  * calls. Also forwards calls whose params are not a transaction, so that a node reports the error.
  *
- * A duplicate of a transaction that is in flight, or was accepted within `acceptedMs`, gets the same response without
- * a new submission if its options (preflight, commitment, slot) are equal. `acceptedMs` is shorter than the interval at
+ * A duplicate, with the same options (preflight, commitment, slot), of a transaction that is in flight or was accepted
+ * within `acceptedMs` gets the same response without a new submission. `acceptedMs` is shorter than the interval at
  * which clients deliberately resend.
  */
 export class TransactionSubmitter implements RpcDispatcher {

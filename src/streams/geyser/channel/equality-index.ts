@@ -80,7 +80,7 @@ type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
 
-/** Shapes of the filters that require the same owner, ordered by `end`. */
+/** Shapes of all filters for one owner, or of all filters without an owner; ordered by `end`. */
 class ShapeList {
   #uses: ShapeUse[] = [];
 
