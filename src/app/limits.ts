@@ -75,7 +75,7 @@ export async function openLimits(
     ...readerOptions,
     store,
     ledger: limits.quota,
-    epoch,
+    runId: epoch,
     onState: logStateChange(
       log,
       'Failed to read quota usage of other gateways',

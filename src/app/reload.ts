@@ -30,7 +30,7 @@ export type ReloadParts = Readonly<{
   live: LiveConfiguration;
   reloadSource: ReloadSource;
   store: Store;
-  activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFile'>;
+  activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFileNodes'>;
   log: Logger;
   /** Absent if the service has no other processes. */
   followers?: ReloadFollowers;
@@ -39,7 +39,7 @@ export type ReloadParts = Readonly<{
 type FollowerParts = Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>;
 
 function followConfiguration({ live, activeNodes, log }: FollowerParts, reloadSource: ReloadSource): void {
-  live.follow(({ upstreams, upstreamPool }) => activeNodes.setFile(upstreams, upstreamPool));
+  live.follow(({ upstreams, upstreamPool }) => activeNodes.setFileNodes(upstreams, upstreamPool));
   live.follow((configuration) => {
     log.level = reloadSource.logLevelOf(configuration.log);
   });

@@ -29,11 +29,11 @@ describe('the canonical form of an address', () => {
   });
 });
 
-it('treats a /64 of IPv6 or a single IPv4 address as one site', () => {
-  expect(address('2001:db8:1:2:3:4:5:6').site).toBe(address('2001:db8:1:2:ffff::').site);
-  expect(address('2001:db8:1:2::1').site).not.toBe(address('2001:db8:1:3::1').site);
-  expect(address('::ffff:192.0.2.1').site).toBe(address('192.0.2.1').site);
-  expect(address('192.0.2.1').site).not.toBe(address('192.0.2.2').site);
+it('treats a /64 of IPv6 or a single IPv4 address as one subnet', () => {
+  expect(address('2001:db8:1:2:3:4:5:6').subnet).toBe(address('2001:db8:1:2:ffff::').subnet);
+  expect(address('2001:db8:1:2::1').subnet).not.toBe(address('2001:db8:1:3::1').subnet);
+  expect(address('::ffff:192.0.2.1').subnet).toBe(address('192.0.2.1').subnet);
+  expect(address('192.0.2.1').subnet).not.toBe(address('192.0.2.2').subnet);
 });
 
 it.each(['192.0.2.0/33', '2001:db8::/129', '192.0.2.0/24/8'])('rejects the range "%s"', (text) => {

@@ -10,7 +10,7 @@ export type IpAddress = Readonly<{
   /** 128 bits, highest word first. IPv4 addresses are in mapped form. */
   words: Words;
   /** Smallest range assigned to one customer: an IPv4 address or an IPv6 /64. */
-  site: string;
+  subnet: string;
 }>;
 
 type Words = readonly [number, number, number, number];
@@ -28,11 +28,11 @@ export function parseIpAddress(text: string): IpAddress | null {
   const isMapped = words[0] === 0 && words[1] === 0 && words[2] === MAPPED;
   if (isMapped) {
     const plain = dotted(words[3]);
-    return { text: plain, words, site: plain };
+    return { text: plain, words, subnet: plain };
   }
   const groups = groupsOf(words);
-  const site = `${groups.slice(0, 4).map(hex).join(':')}::/64`;
-  return { text: compressed(groups), words, site };
+  const subnet = `${groups.slice(0, 4).map(hex).join(':')}::/64`;
+  return { text: compressed(groups), words, subnet };
 }
 
 type Cidr = Readonly<{ words: Words; masks: Words }>;

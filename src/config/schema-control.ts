@@ -12,7 +12,7 @@ import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
 import { retentionLimits } from '../control/requests/log-retention.ts';
 import { tailLimits } from '../control/requests/log-tails.ts';
 import { requestWriterOptions } from '../control/requests/request-writer.ts';
-import { quotaReaderLimits } from '../control/shared/quota-reader.ts';
+import { quotaReaderTimings } from '../control/shared/quota-reader.ts';
 import { sharingLimits } from '../control/shared/shared-limits.ts';
 import { usageJournalOptions } from '../control/usage/usage-journal.ts';
 import { usageRetention } from '../control/usage/usage-retention.ts';
@@ -329,5 +329,5 @@ export const rehearsalPlan = {
 } as const;
 
 export const controlApi = section('', {}, controlApiOptions);
-export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderLimits });
+export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

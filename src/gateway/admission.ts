@@ -105,7 +105,7 @@ export class Admission {
   consumeAddressRate(context: RequestContext, calls = 1, nowMs = performance.now()): void {
     const { key, client } = context;
     if (key === null || key.addressPerSecond === null) return;
-    const bucketKey = `${key.familyId} ${client.ip?.site ?? ''}`;
+    const bucketKey = `${key.familyId} ${client.ip?.subnet ?? ''}`;
     const rate = { rpcPerSecond: key.addressPerSecond, rpcBurst: key.addressPerSecond };
     recordDecision(context, this.#addressLimiter.consume(bucketKey, rate, nowMs, calls), nowMs);
   }

@@ -22,7 +22,7 @@ describe('method traits', () => {
   });
 
   it('restricts methods with a non-idempotent effect to one node', () => {
-    expect(kindsWith('oneNode')).toEqual(['mint', 'unknown']);
-    expect(kindsWith('hasEffect')).toEqual([...kindsWith('signed'), ...kindsWith('oneNode')]);
+    expect(kindsWith('singleNode')).toEqual(['mint', 'unknown']);
+    expect(kindsWith('hasEffect')).toEqual([...kindsWith('signed'), ...kindsWith('singleNode')]);
   });
 });

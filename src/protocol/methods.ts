@@ -30,7 +30,8 @@ export type MethodKind =
   | 'unknown';
 
 export type MethodTraits = Readonly<{
-  oneNode: boolean;
+  /** Not repeated once a node may have processed it, because a second execution could have a second effect. */
+  singleNode: boolean;
   /** The call may have taken effect even if no response arrived. */
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
@@ -46,7 +47,7 @@ export type MethodTraits = Readonly<{
 
 function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
   return {
-    oneNode: flags.includes('oneNode'),
+    singleNode: flags.includes('singleNode'),
     hasEffect: flags.includes('hasEffect'),
     signed: flags.includes('signed'),
     mayUseWholeTimeout: flags.includes('mayUseWholeTimeout'),
@@ -65,8 +66,8 @@ export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
   scan: traits('mayUseWholeTimeout', 'shared'),
   simulate: traits(),
   send: traits('hasEffect', 'signed', 'outlivesCaller'),
-  mint: traits('oneNode', 'hasEffect', 'mayUseWholeTimeout', 'outlivesCaller'),
-  unknown: traits('oneNode', 'hasEffect', 'mayUseWholeTimeout'),
+  mint: traits('singleNode', 'hasEffect', 'mayUseWholeTimeout', 'outlivesCaller'),
+  unknown: traits('singleNode', 'hasEffect', 'mayUseWholeTimeout'),
 };
 
 export type MethodRow = Readonly<{

@@ -33,7 +33,7 @@ export class ConnectionCaps {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // A closed socket has no address.
     if (peer === null || this.#exempt.has(peer) || this.#proxies.isProxySocket(socket)) return true;
-    const { site } = peer;
+    const { subnet: site } = peer;
     const open = this.#open.get(site) ?? 0;
     if (open >= this.#max) {
       this.reject(socket);

@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 
-/** Both functions throw on invalid values. */
+/** `read` throws InvalidEncoding or OutOfBytes on invalid data. `write` does not validate. */
 export type Codec<T> = Readonly<{
   read: (reader: ByteReader) => T;
   write: (writer: ByteWriter, value: T) => unknown;
@@ -37,7 +37,7 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** `bool` reads every nonzero byte as true. */
+/** `bool` reads any nonzero byte as true. */
 const primitive = <Name extends 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool'>(name: Name) =>
   ({
     read: (reader: ByteReader) => reader[name](),
@@ -110,8 +110,9 @@ export const array = <T>(length: number, { read, write }: Codec<T>): Codec<reado
 });
 
 /**
- * A count that is too high throws OutOfBytes, because every item takes at least one byte.
- * @param itemsMax - maximum number of items; writing drops the rest, reading throws InvalidEncoding.
+ * A count that exceeds the remaining bytes throws OutOfBytes, because every item takes at least one byte; one above
+ * `itemsMax` throws InvalidEncoding.
+ * @param itemsMax - maximum number of items; writing drops the rest.
  */
 export const list = <T>(
   { read, write }: Codec<T>,

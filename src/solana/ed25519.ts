@@ -12,15 +12,15 @@ import type { Transaction } from './transaction/transaction.ts';
 
 /** KeyObjects are cached: creating a KeyObject takes a tenth as long as verifying a signature. */
 const KEYS_MAX = 4096;
-const keys = new Map<string, KeyObject>();
+const keyObjects = new Map<string, KeyObject>();
 
 function publicKeyObject(publicKey: Uint8Array): KeyObject {
   const x = Buffer.from(publicKey.buffer, publicKey.byteOffset, publicKey.length).toString('base64url');
-  const known = keys.get(x);
+  const known = keyObjects.get(x);
   if (known !== undefined) return known;
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  if (keys.size >= KEYS_MAX) keys.delete(keys.keys().next().value ?? '');
-  keys.set(x, key);
+  if (keyObjects.size >= KEYS_MAX) keyObjects.delete(keyObjects.keys().next().value ?? '');
+  keyObjects.set(x, key);
   return key;
 }
 
@@ -47,7 +47,7 @@ function isSmallOrder(point: Uint8Array): boolean {
   return SMALL_ORDER.has(cleared.toString('hex'));
 }
 
-/** Applies Solana's strict rules: canonical encoding, no small-order points. Wrong lengths are invalid. */
+/** Rejects small-order points, as Solana's `verify_strict` does; OpenSSL checks that s is canonical. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
@@ -88,17 +88,17 @@ export class Keypair {
   }
 
   static fromSeed(seed: Uint8Array): Keypair {
-    if (seed.length !== 32) throw new RangeError(`a seed must have 32 bytes, not ${seed.length}`);
+    if (seed.length !== 32) throw new RangeError(`a seed must be 32 bytes, not ${seed.length}`);
     return new Keypair(seed);
   }
 
   /** @param secretKey - seed, then public key. @throws RangeError if the length is wrong or the halves do not match. */
   static fromSecretKey(secretKey: Uint8Array): Keypair {
     if (secretKey.length !== 64)
-      throw new RangeError(`a secret key must have 64 bytes, not ${secretKey.length}`);
+      throw new RangeError(`a secret key must be 64 bytes, not ${secretKey.length}`);
     const keypair = new Keypair(secretKey.subarray(0, 32));
     if (!Buffer.from(addressBytes(keypair.address)).equals(secretKey.subarray(32))) {
-      throw new RangeError('public key does not match the secret key');
+      throw new RangeError('the public key does not match the seed');
     }
     return keypair;
   }

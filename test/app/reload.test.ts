@@ -32,9 +32,9 @@ beforeEach(async () => {
   await syncPlans(store, configuration.plans, 'test');
   live = new LiveConfiguration(configuration);
   activeNodes = new ActiveNodes({
-    file: configuration.upstreams,
-    ledger: null,
-    added: [],
+    fileNodes: configuration.upstreams,
+    ledgerNode: null,
+    addedNodes: [],
     defaultNetwork: configuration.networks.default,
     log,
   });
@@ -81,7 +81,7 @@ describe('a configuration reload', () => {
     });
     expect(requestLog.perSecond).toBe(7);
     expect(live.view.server.port).toBe(8080);
-    expect(activeNodes.fixed.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(activeNodes.fixedNodes.map(({ name }) => name)).toEqual(['first', 'second']);
     expect(await perSecond()).toBe(9);
     expect(log.level).toBe('debug');
     const detail = { changed: 'log.level, plans, request_log.per_second, upstream', restart: 'server.port' };
@@ -113,7 +113,7 @@ describe('a configuration reload', () => {
     write(`${BEFORE.replace('20', '7').replace('= 5', '= 9')}${more}`);
     await expect(reload.forCaller(by)).rejects.toThrow('no such thing');
     expect([live.view.requestLog.perSecond, await perSecond(), log.level]).toEqual([20, 5, 'info']);
-    expect(activeNodes.fixed.map(({ name }) => name)).toEqual(['first']);
+    expect(activeNodes.fixedNodes.map(({ name }) => name)).toEqual(['first']);
     expect([(await audited()).length, (await undone()).length]).toEqual([1, 1]);
     expect(lines.join('')).toContain('Configuration reload failed');
     write(BEFORE.replace('20', '8'));

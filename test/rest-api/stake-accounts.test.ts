@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
-import { activityOf } from '../../src/decoding/stake/stake-accounts.ts';
+import { stakeStatusOf } from '../../src/decoding/stake/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { lamports } from '../../src/solana/units.ts';
@@ -120,7 +120,7 @@ describe('wallet/stake_accounts', () => {
     ['activating', 1n, 1n, 0n],
     ['deactivating', 1n, 0n, 1n],
   ])('is %s by its activation', (activity, effective, activating, deactivating) => {
-    expect(activityOf({ effective, activating, deactivating })).toBe(activity);
+    expect(stakeStatusOf({ effective, activating, deactivating })).toBe(activity);
   });
 
   it('pages by address in three calls', async () => {

@@ -49,7 +49,7 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
   const live = new LiveConfiguration(configuration, toWorker);
   const relayedStage =
     shreds === null ? null : await relayShredStage(live.view, shreds, ledger, prepared, log, stops);
-  const noNodes: ReloadParts['activeNodes'] = { addedNames: [], setFile: () => {} };
+  const noNodes: ReloadParts['activeNodes'] = { addedNames: [], setFileNodes: () => {} };
   const activeNodes = relayedStage?.activeNodes ?? noNodes;
   const workerSettings = { workers, upstreamClients, ledger, shreds: relayedStage?.address ?? null };
   return { options, workers, workerSettings, prepared, live, activeNodes, files };

@@ -14,7 +14,7 @@ export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
 type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws' | 'grpc' | 'headers'>;
 
 type Source = FixedNode['source'] | 'added';
-type Origin = Readonly<{ node: NetworkNode; source: Source }>;
+type SourcedNode = Readonly<{ node: NetworkNode; source: Source }>;
 
 /** Called after each change, with the nodes that feed subscriptions and streams. */
 type Follower = (nodes: readonly NodeConfig[]) => void;
@@ -29,9 +29,9 @@ export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode):
 };
 
 type ActiveNodesOptions = Readonly<{
-  file: readonly NetworkNode[];
-  ledger: NetworkNode | null;
-  added: readonly AddedNode[];
+  fileNodes: readonly NetworkNode[];
+  ledgerNode: NetworkNode | null;
+  addedNodes: readonly AddedNode[];
   defaultNetwork: Network;
   log: Logger;
 }>;
@@ -40,46 +40,46 @@ type ActiveNodesOptions = Readonly<{
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];
-  #file: readonly NetworkNode[];
-  #added: readonly AddedNode[];
+  #fileNodes: readonly NetworkNode[];
+  #addedNodes: readonly AddedNode[];
   #drained: ReadonlySet<string> = new Set();
   #pool: UpstreamPool | null = null;
   #limits: Partial<UpstreamLimits> = {};
-  #origins: readonly Origin[] = [];
+  #sourcedNodes: readonly SourcedNode[] = [];
 
   constructor(options: ActiveNodesOptions) {
     this.#options = options;
-    this.#file = options.file;
-    this.#added = options.added;
-    this.#origins = this.#findOrigins();
+    this.#fileNodes = options.fileNodes;
+    this.#addedNodes = options.addedNodes;
+    this.#sourcedNodes = this.#collectNodes();
   }
 
   get byNetwork(): NodesByNetwork {
-    const nodes: readonly NetworkNode[] = this.#origins.map(({ node }) => node);
+    const nodes: readonly NetworkNode[] = this.#sourcedNodes.map(({ node }) => node);
     return Object.groupBy(nodes, ({ network }) => network);
   }
 
   /** Nodes that feed subscriptions and streams: those of the default network that are not drained. */
-  get feeding(): readonly NodeConfig[] {
+  get feedingNodes(): readonly NodeConfig[] {
     const { defaultNetwork } = this.#options;
-    const own = this.#origins.map(({ node }) => node).filter(({ network }) => network === defaultNetwork);
-    return own.filter(({ network, name }) => !this.#drained.has(`${network}/${name}`));
+    const own = this.byNetwork[defaultNetwork] ?? [];
+    return own.filter(({ name }) => !this.#drained.has(`${defaultNetwork}/${name}`));
   }
 
-  get fixed(): readonly FixedNode[] {
-    return this.#origins.flatMap(({ node: { network, name }, source }) =>
+  get fixedNodes(): readonly FixedNode[] {
+    return this.#sourcedNodes.flatMap(({ node: { network, name }, source }) =>
       source === 'added' ? [] : [{ network, name, source }],
     );
   }
 
   traitsOf(network: Network, name: string): NodeTraits {
-    const found = this.#origins.find(({ node }) => node.network === network && node.name === name);
+    const found = this.#sourcedNodes.find(({ node }) => node.network === network && node.name === name);
     const { ws = null, grpc = null } = found?.node ?? {};
     return { source: found?.source ?? 'file', hasWs: ws !== null, hasGrpc: grpc !== null };
   }
 
   get addedNames(): readonly string[] {
-    return this.#added.map(({ name }) => name);
+    return this.#addedNodes.map(({ name }) => name);
   }
 
   setPool(pool: UpstreamPool, limits: Partial<UpstreamLimits>): void {
@@ -92,14 +92,14 @@ export class ActiveNodes {
   }
 
   /** Replaces the nodes and limits from the configuration. Must not throw. */
-  setFile(file: readonly NetworkNode[], limits: Partial<UpstreamLimits>): void {
-    this.#file = file;
+  setFileNodes(fileNodes: readonly NetworkNode[], limits: Partial<UpstreamLimits>): void {
+    this.#fileNodes = fileNodes;
     this.#limits = limits;
     this.#onChange();
   }
 
-  setAdded(added: readonly AddedNode[]): void {
-    this.#added = added;
+  setAddedNodes(addedNodes: readonly AddedNode[]): void {
+    this.#addedNodes = addedNodes;
     this.#onChange();
   }
 
@@ -119,31 +119,31 @@ export class ActiveNodes {
     this.#notifyFollowers();
   }
 
-  #findOrigins(): Origin[] {
-    const { ledger } = this.#options;
-    const origins: Origin[] = this.#file.map((node) => ({ node, source: 'file' }));
-    if (ledger !== null) origins.push({ node: ledger, source: 'ledger' });
-    const usedNames = new Set(origins.map(({ node }) => node.name));
-    for (const added of this.#added) {
+  #collectNodes(): SourcedNode[] {
+    const { ledgerNode } = this.#options;
+    const nodes: SourcedNode[] = this.#fileNodes.map((node) => ({ node, source: 'file' }));
+    if (ledgerNode !== null) nodes.push({ node: ledgerNode, source: 'ledger' });
+    const usedNames = new Set(nodes.map(({ node }) => node.name));
+    for (const added of this.#addedNodes) {
       const reason = usedNames.has(added.name)
-        ? 'the configuration has a node of this name'
-        : ledger !== null
-          ? 'the service runs in development mode: restart it to use the node'
+        ? 'the configuration has a node with this name'
+        : ledgerNode !== null
+          ? 'the service is running on the embedded ledger; restart it to use this node'
           : null;
-      if (reason === null) origins.push({ node: toUpstreamConfiguration(added), source: 'added' });
+      if (reason === null) nodes.push({ node: toUpstreamConfiguration(added), source: 'added' });
       else this.#options.log.error({ node: added.name, reason }, 'Added node ignored');
     }
-    return origins;
+    return nodes;
   }
 
   #onChange(): void {
-    this.#origins = this.#findOrigins();
+    this.#sourcedNodes = this.#collectNodes();
     this.#pool?.change(this.byNetwork, this.#limits);
     this.#notifyFollowers();
   }
 
   #notifyFollowers(): void {
-    const nodes = this.feeding;
+    const nodes = this.feedingNodes;
     for (const follower of this.#followers) follower(nodes);
   }
 }

@@ -100,7 +100,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
     seal,
     onNodes({ nodes, unreadable }) {
       logUnreadable(unreadable);
-      followingNodes?.setAdded(nodes);
+      followingNodes?.setAddedNodes(nodes);
       log.info({ nodes: nodes.map(({ name }) => name) }, 'Added nodes changed');
     },
     onState: logStateChange(log, 'Failed to read added nodes', 'Reading added nodes recovered'),
@@ -112,7 +112,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
     nodes,
     nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
       seal,
-      fixed: () => activeNodes.fixed,
+      fixed: () => activeNodes.fixedNodes,
       parse: parseNodeSettings,
       probe,
       applyChanges: () => feed.refresh(),

@@ -45,9 +45,9 @@ export function openUpstreams(
   const { default: network } = configuration.networks;
   const ledger = ports === null ? null : localnetNode(configuration, ports);
   const activeNodes = new ActiveNodes({
-    file: configuration.upstreams,
-    ledger,
-    added,
+    fileNodes: configuration.upstreams,
+    ledgerNode: ledger,
+    addedNodes: added,
     defaultNetwork: network,
     log,
   });
@@ -55,7 +55,7 @@ export function openUpstreams(
   const pool = createUpstreamPool({ nodes: activeNodes.byNetwork, limits, log });
   activeNodes.setPool(pool, limits);
   pool.start();
-  const own = activeNodes.feeding;
+  const own = activeNodes.feedingNodes;
   if (!own.some(hasSubscriptionFeed)) {
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }

@@ -10,7 +10,7 @@ import { nextVersions, transact, writeAudits } from '../database/transaction.ts'
 import type { AccountLimits } from './account-options.ts';
 
 /** Groups IPv6 addresses by /64, the smallest usual allocation. */
-export const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
+export const subnetOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;
 
 /** Starts an attempt. @throws ApiError 429 for too many failed attempts */
 export function startAttempt(limit: AttemptLimiter, name: string): Attempt {

@@ -10,7 +10,7 @@ export type ApiCaller = Readonly<
 >;
 
 /** Returns a key that identifies the caller for limits across all routes. */
-export function concurrencyKeyOf(caller: ApiCaller): string {
+export function callerKeyOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user ${caller.userId}`;
   if (caller.kind === 'token') return `token ${caller.tokenId}`;
   return caller.kind === 'local' ? `local ${caller.name}` : 'anonymous';

@@ -1,6 +1,5 @@
 import { Failure } from '../../protocol/errors.ts';
 import { type Address, compareAddresses } from '../../solana/address.ts';
-import { MalformedJson } from '../../solana/encoding/read-json.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
 import { type StakeActivation, stakeActivation, stakeHistoryLookup } from '../../solana/stake-activation.ts';
 import { decodeStakeState, STAKE_STATE_BYTES, type StakeState } from '../../solana/stake-state.ts';
@@ -15,7 +14,7 @@ const TAG_SLICE = { offset: 0, length: 4 } as const;
 const INITIALIZED = 1;
 const DELEGATED = 2;
 
-type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
+type StakeStatus = 'active' | 'inactive' | 'activating' | 'deactivating';
 
 export type StakeAccount = Readonly<{
   address: Address;
@@ -24,10 +23,10 @@ export type StakeAccount = Readonly<{
   activation: StakeActivation;
 }>;
 
-const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
+const NO_ACTIVATION: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
 
 /** Source: solana-rpc-get-stake-activation; rest-api.md §4, "Stake accounts". */
-export function activityOf({ effective, activating, deactivating }: StakeActivation): StakeActivity {
+export function stakeStatusOf({ effective, activating, deactivating }: StakeActivation): StakeStatus {
   if (deactivating > 0n) return 'deactivating';
   if (activating > 0n) return 'activating';
   return effective > 0n ? 'active' : 'inactive';
@@ -63,17 +62,18 @@ export async function stakeAccountsOf(
   const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
   const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
   if (clock === null || history === null) {
-    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
+    const cause = new Error('the clock or stake history sysvar is missing or malformed');
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
   }
   const historyLookup = stakeHistoryLookup(history);
   // Leave out accounts that were closed after the scan.
-  const read = pageAddresses.map((address) => {
+  const stakeAccounts = pageAddresses.map((address) => {
     const account = accounts.get(address);
     const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;
     if (account === undefined || state === null || !('meta' in state)) return null;
     const activation =
-      'stake' in state ? stakeActivation(state.stake.delegation, clock.epoch, historyLookup) : NOTHING;
+      'stake' in state ? stakeActivation(state.stake.delegation, clock.epoch, historyLookup) : NO_ACTIVATION;
     return { address, lamports: account.lamports, state, activation };
   });
-  return { accounts: read.filter((account) => account !== null), total: all.length };
+  return { accounts: stakeAccounts.filter((account) => account !== null), total: all.length };
 }

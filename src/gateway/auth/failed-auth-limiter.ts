@@ -18,18 +18,18 @@ export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
-/** Failures of one address in the minute that starts with the first failure. */
+/** Failures of one address in the current minute, which starts with the first failure or when a block ends. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/** Rejects blocked addresses before reading the key, so that a correct guess reveals nothing. Groups IPv6 by /64. */
+/** Rejects blocked addresses before reading the key: a correct guess reveals nothing. Counts IPv6 addresses by /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;
   readonly #counts: Lru<string, FailureCount>;
-  /** While false, `check` has no effect. */
+  /** While false, callers may skip `check`. */
   hasFailures = false;
 
-  /** @param options - the rate and the block time are read on each use, because a reload may change them. */
+  /** `failedAuthPerMinute` and `failedAuthBlockMs` are read on each use, because a reload may change them. */
   constructor(options: FailedAuthOptions = failedAuthOptions) {
     this.#options = options;
     this.#exempt = new CidrSet(options.failedAuthExempt);
@@ -43,7 +43,7 @@ export class FailedAuthLimiter {
   /** @param nowMs - monotonic time. */
   check({ ip }: ClientInfo, nowMs: number): void {
     if (ip === null) return;
-    const count = this.#counts.get(ip.site);
+    const count = this.#counts.get(ip.subnet);
     if (count === undefined || count.blockedUntilMs <= nowMs) return;
     const retryAfter = Math.max(1, Math.ceil((count.blockedUntilMs - nowMs) / 1_000));
     throw new Failure('TOO_MANY_WRONG_KEYS', { retryAfter });
@@ -51,7 +51,7 @@ export class FailedAuthLimiter {
 
   recordFailure({ ip, isProxy }: ClientInfo, nowMs: number): void {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
-    const count = this.#countFor(ip.site, nowMs);
+    const count = this.#countFor(ip.subnet, nowMs);
     this.hasFailures = true;
     count.failures += 1;
     const { failedAuthPerMinute, failedAuthBlockMs } = this.#options;
@@ -62,8 +62,8 @@ export class FailedAuthLimiter {
     count.sinceMs = count.blockedUntilMs;
   }
 
-  #countFor(site: string, nowMs: number): FailureCount {
-    const existing = this.#counts.get(site);
+  #countFor(subnet: string, nowMs: number): FailureCount {
+    const existing = this.#counts.get(subnet);
     if (existing !== undefined) {
       if (nowMs - existing.sinceMs >= MINUTE_MS) {
         existing.failures = 0;
@@ -72,7 +72,7 @@ export class FailedAuthLimiter {
       return existing;
     }
     const fresh = { failures: 0, sinceMs: nowMs, blockedUntilMs: 0 };
-    this.#counts.set(site, fresh);
+    this.#counts.set(subnet, fresh);
     return fresh;
   }
 }

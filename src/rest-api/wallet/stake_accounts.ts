@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
-import { activityOf, type StakeAccount, stakeAccountsOf } from '../../decoding/stake/stake-accounts.ts';
+import { type StakeAccount, stakeAccountsOf, stakeStatusOf } from '../../decoding/stake/stake-accounts.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, pageFields, pageResult } from '../fields.ts';
@@ -44,7 +44,7 @@ function toStakeAccountResult(account: StakeAccount): z.input<typeof stakeAccoun
     active_amount: solOf(activation.effective),
     activation_epoch: epochOf(delegation?.activationEpoch ?? U64_MAX),
     deactivation_epoch: epochOf(delegation?.deactivationEpoch ?? U64_MAX),
-    state: activityOf(activation),
+    state: stakeStatusOf(activation),
   };
 }
 

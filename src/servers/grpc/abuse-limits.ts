@@ -5,7 +5,7 @@ import { parseIpAddress } from '../../base/ip-address.ts';
 const LOOPBACK_MAX_MS = 1_000;
 const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
-const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
+const siteOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;
 
 /** Addresses that may not reconnect for a while after flooding the server. */
 export class AbuseBlocklist {

@@ -8,20 +8,20 @@ import type { Backlog, Session } from '../../streams/session.ts';
 import { Heartbeat, type HeartbeatOptions, ReadPause } from '../connection-lifecycle.ts';
 import type { CallConcurrencyLimit } from './call-queue.ts';
 import { Conversation, type ConversationOptions, type Peer } from './conversation.ts';
-import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
+import { closeReason, failureOf, PING_FRAME, pongFrame } from './encode.ts';
 
 /**
  * Reports when either side starts the closing handshake, because nothing may follow a close frame (RFC 6455 §5.5.1).
  * `ws` itself sends a close frame when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
-  listener: Connection | null = null;
+  connection: Connection | null = null;
 
   /** For an invalid frame, `ws` passes a code without a reason. */
   override close(code?: number, reason?: string | Buffer): void {
-    if (this.readyState === WebSocket.OPEN) this.listener?.onClosing();
+    if (this.readyState === WebSocket.OPEN) this.connection?.onClosing();
     if (code !== undefined && reason === undefined)
-      this.end(faultOf(code, this.listener?.messageMaxBytes ?? 0));
+      this.end(failureOf(code, this.connection?.messageMaxBytes ?? 0));
     else super.close(code, reason);
   }
 
@@ -50,8 +50,8 @@ export class Connection implements Peer, Backlog {
   readonly #heartbeat = new Heartbeat(performance.now());
   #isOpen = true;
   #draining = false;
-  #messages = 0;
-  #bytes = 0;
+  #unreportedMessages = 0;
+  #unreportedBytes = 0;
 
   constructor(socket: ClientSocket, transport: Socket, session: Session, context: ConnectionContext) {
     const { options, callLimit } = context;
@@ -59,10 +59,10 @@ export class Connection implements Peer, Backlog {
     this.#transport = transport;
     this.#session = session;
     this.#context = context;
-    this.#outbox = new Outbox(transport, options, (behind) => this.disconnectSlowConsumer(behind));
+    this.#outbox = new Outbox(transport, options, (backlog) => this.disconnectSlowConsumer(backlog));
     this.#readPause = new ReadPause(socket);
     this.#conversation = new Conversation(session, this, options, callLimit);
-    socket.listener = this;
+    socket.connection = this;
     session.setBacklog?.(this);
     socket.on('message', onMessage);
     socket.on('ping', onPing);
@@ -106,8 +106,8 @@ export class Connection implements Peer, Backlog {
 
   sendNotification(frame: NotificationFrame): void {
     if (!this.#isOpen) return;
-    this.#messages += 1;
-    this.#bytes += frame.length;
+    this.#unreportedMessages += 1;
+    this.#unreportedBytes += frame.length;
     this.#outbox.push(frame);
   }
 
@@ -117,14 +117,14 @@ export class Connection implements Peer, Backlog {
     this.#pace(this.#conversation.receive(message), message.length);
   }
 
-  ping(content: Buffer): void {
+  receivePing(content: Buffer): void {
     this.#heartbeat.recordActivity(performance.now());
     if (!this.#isOpen) return;
     this.#outbox.pushPong(pongFrame(content));
     this.#pace(1, content.length);
   }
 
-  pong(content: Buffer): void {
+  receivePong(content: Buffer): void {
     if (this.#isOpen) this.#pace(1, content.length);
   }
 
@@ -143,20 +143,20 @@ export class Connection implements Peer, Backlog {
   onClosing(): void {
     if (!this.#isOpen) return;
     this.#outbox.finish();
-    this.#finish();
+    this.#markClosed();
   }
 
   onClose(): void {
-    this.#finish();
+    this.#markClosed();
     this.#session.close();
     this.#context.onClose(this);
   }
 
   tick(nowMs: number): void {
-    this.#meter();
+    this.#reportSent();
     if (!this.#isOpen) return;
     const { options } = this.#context;
-    const action = this.#heartbeat.check(this.#pulse(), nowMs, options);
+    const action = this.#heartbeat.check(this.#activitySample(), nowMs, options);
     if (action === 'ping') this.send(PING_FRAME);
     else if (action !== null) this.end(new Failure(action));
   }
@@ -164,7 +164,7 @@ export class Connection implements Peer, Backlog {
   /** Ends with DRAINING once no call is in flight. */
   drain(): void {
     this.#draining = true;
-    this.onSettled();
+    this.onMessageSettled();
   }
 
   terminate(): void {
@@ -172,22 +172,22 @@ export class Connection implements Peer, Backlog {
   }
 
   /** Backpressure: disconnects a slow client and drops its queue. Terminates a connection that is already closing. */
-  disconnectSlowConsumer(behind: Partial<SendBacklog>): void {
+  disconnectSlowConsumer(backlog: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();
       return;
     }
-    this.#finish();
+    this.#markClosed();
     this.#session.recordLagged?.();
     this.#outbox.drop();
-    this.#socket.end(new Failure('LAGGING', { facts: { ...behind } }));
+    this.#socket.end(new Failure('LAGGING', { facts: { ...backlog } }));
   }
 
-  onSettled(): void {
+  onMessageSettled(): void {
     if (this.#draining && !this.#conversation.hasPendingMessages) this.end(new Failure('DRAINING'));
   }
 
-  /** Pauses reading when the key's message rate is exceeded; ends the connection when it is far exceeded. */
+  /** Pauses reading when the API key's message rate is exceeded; ends the connection when it is far exceeded. */
   #pace(messages: number, bytes: number): void {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {
@@ -197,22 +197,22 @@ export class Connection implements Peer, Backlog {
     } else if (pauseMs > 0 && this.#isOpen) this.#readPause.extend(performance.now() + pauseMs);
   }
 
-  #finish(): void {
+  #markClosed(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#readPause.resume();
-    this.#meter();
+    this.#reportSent();
     this.#conversation.close();
   }
 
-  #meter(): void {
-    if (this.#messages === 0) return;
-    this.#session.recordSent(this.#messages, this.#bytes);
-    this.#messages = 0;
-    this.#bytes = 0;
+  #reportSent(): void {
+    if (this.#unreportedMessages === 0) return;
+    this.#session.recordSent(this.#unreportedMessages, this.#unreportedBytes);
+    this.#unreportedMessages = 0;
+    this.#unreportedBytes = 0;
   }
 
-  #pulse() {
+  #activitySample() {
     const { bytesRead, bytesWritten, writableLength } = this.#transport;
     return {
       isBusy: this.#conversation.subscriptions > 0 || this.#conversation.hasPendingMessages,
@@ -223,24 +223,24 @@ export class Connection implements Peer, Backlog {
   }
 }
 
-// Handlers shared by all sockets find the connection through `listener`; closures per socket would cost memory.
-const connectionOf = (socket: ClientSocket): Connection => socket.listener as Connection;
+// Handlers shared by all sockets read `socket.connection`, because closures per socket would cost memory.
+const connectionOf = (socket: ClientSocket): Connection => socket.connection as Connection;
 
 function onMessage(this: unknown, message: unknown): void {
   connectionOf(this as ClientSocket).receive(message as Buffer);
 }
 
 function onPing(this: unknown, content: Buffer): void {
-  connectionOf(this as ClientSocket).ping(content);
+  connectionOf(this as ClientSocket).receivePing(content);
 }
 
 function onPong(this: unknown, content: Buffer): void {
-  connectionOf(this as ClientSocket).pong(content);
+  connectionOf(this as ClientSocket).receivePong(content);
 }
 
 function onClose(this: unknown): void {
   connectionOf(this as ClientSocket).onClose();
 }
 
-/** Socket errors need no handling: the close frame reports the fault. */
+/** Protocol errors need no handling here: `close` reports them in the close frame. */
 const ignore = (): void => {};

@@ -24,7 +24,7 @@ export interface Peer {
   sendResponse(frame: Buffer): void;
   sendNotification(frame: NotificationFrame): void;
   end(failure: Failure): void;
-  onSettled(): void;
+  onMessageSettled(): void;
   /** Logs an unexpected exception and closes with INTERNAL. */
   onError(thrown: unknown): void;
 }
@@ -93,7 +93,7 @@ export class Conversation {
       .catch((thrown: unknown) => this.#peer.onError(thrown))
       .finally(() => {
         this.#answering -= 1;
-        this.#peer.onSettled();
+        this.#peer.onMessageSettled();
       });
     return envelope.items.length;
   }

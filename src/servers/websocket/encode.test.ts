@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode, failures } from '../../protocol/errors.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { batchFrame, closeReason, errorBody, faultOf, PING_FRAME, pongFrame } from './encode.ts';
+import { batchFrame, closeReason, errorBody, failureOf, PING_FRAME, pongFrame } from './encode.ts';
 
 it('joins batch responses into one array frame in their order', () => {
   const pieces = (...texts: string[]) => texts.map((text) => Buffer.from(text));
@@ -45,15 +45,15 @@ describe('closeReason', () => {
     [1009, 1009],
     [4000, 1002],
   ])('maps the close code %i proposed by ws to %i', (proposed, sent) => {
-    expect(faultOf(proposed, 1_048_576).row.close).toBe(sent);
+    expect(failureOf(proposed, 1_048_576).row.close).toBe(sent);
   });
 
   it('includes the message size limit', () => {
-    const reason = closeReason(faultOf(1009, 1_048_576));
+    const reason = closeReason(failureOf(1009, 1_048_576));
     expect(reason).toBe(
       'MESSAGE_TOO_LARGE: The message is larger than this key may send (at most 1048576 bytes)',
     );
-    expect(closeReason(faultOf(1008, 1_048_576))).not.toContain('1048576');
+    expect(closeReason(failureOf(1008, 1_048_576))).not.toContain('1048576');
   });
 });
 

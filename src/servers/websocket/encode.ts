@@ -54,7 +54,7 @@ const faults: Readonly<Record<number, FailureCode>> = {
 
 const TOO_LARGE = 1009;
 
-export function faultOf(code: number, messageMaxBytes: number): Failure {
+export function failureOf(code: number, messageMaxBytes: number): Failure {
   const facts = code === TOO_LARGE ? { messageMaxBytes } : {};
   return new Failure(faults[code] ?? 'MALFORMED_FRAME', { facts });
 }

@@ -239,7 +239,7 @@ export class Channel {
   #emitBlock(block: RawBlock): void {
     const readers: BlockReader[] = [];
     for (const { listener, blocks } of this.#index.blocks) {
-      readers.push({ sink: this.#blocks.ordered(listener.sink), choices: blocks });
+      readers.push({ sink: this.#blocks.ordered(listener.sink), selectors: blocks });
     }
     this.#blocks.emit(block, readers);
   }

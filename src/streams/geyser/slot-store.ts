@@ -5,7 +5,7 @@ import { type Level, SlotContent } from './slot-content.ts';
 type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' | 'waitingSlotsMax'>;
 
 /** Capacity beyond `replaySlots`, as a multiple of `waitingSlotsMax`. */
-const AHEAD_SHARE = 2;
+const AHEAD_MULTIPLE = 2;
 
 export class SlotStore {
   readonly #limits: SlotStoreLimits;
@@ -25,7 +25,7 @@ export class SlotStore {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
     if (this.#newest !== null && slot < this.#newest - BigInt(this.#limits.waitingSlotsMax)) return null;
-    if (!this.#hasCapacityFor(slot)) return null;
+    if (!this.#ensureCapacityFor(slot)) return null;
     const created = new SlotContent(slot);
     this.#slots.set(slot, created);
     return created;
@@ -63,19 +63,22 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /** Evicts finished slots and, over `replayMaxBytes`, the oldest. @returns evicted unfinished slots, lowest first. */
+  /**
+   * Evicts slots outside the replay window that are final, abandoned or too old, then the oldest slots while over
+   * `replayMaxBytes`. @returns evicted slots that were neither final nor abandoned, lowest first.
+   */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];
     const { replaySlots, waitingSlotsMax, replayMaxBytes } = this.#limits;
-    const replayed = this.#newest - BigInt(replaySlots);
-    const waiting = this.#newest - BigInt(waitingSlotsMax);
+    const replayCutoff = this.#newest - BigInt(replaySlots);
+    const waitingCutoff = this.#newest - BigInt(waitingSlotsMax);
     let bytes = 0;
     for (const content of this.#slots.values()) {
       const { slot, level, bytes: own } = content;
       const isAbandoned = finalized !== null && slot <= finalized;
-      const isFinished = slot <= replayed && (level === 2 || isAbandoned || slot < waiting);
-      if (!isFinished) bytes += own;
+      const isEvictable = slot <= replayCutoff && (level === 2 || isAbandoned || slot < waitingCutoff);
+      if (!isEvictable) bytes += own;
       else {
         this.#slots.delete(slot);
         if (level < 2 && !isAbandoned) unfinished.push(content);
@@ -85,15 +88,15 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** If full, evicts the unprocessed slot farthest ahead of `slot`, because that slot may be implausible. */
-  #hasCapacityFor(slot: Slot): boolean {
+  /** If full, evicts the unprocessed slot farthest ahead: it may be implausible. @returns false if there is none. */
+  #ensureCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
-    if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;
-    let furthest = slot;
+    if (this.#slots.size < replaySlots + AHEAD_MULTIPLE * waitingSlotsMax) return true;
+    let farthest = slot;
     for (const content of this.#slots.values()) {
-      if (!content.isProcessed && content.slot > furthest) furthest = content.slot;
+      if (!content.isProcessed && content.slot > farthest) farthest = content.slot;
     }
-    return this.#slots.delete(furthest);
+    return this.#slots.delete(farthest);
   }
 
   #dropOldest(excess: number, finalized: Slot | null): SlotContent[] {

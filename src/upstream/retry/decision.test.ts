@@ -4,7 +4,7 @@ import type { Outcome, PreflightFault } from '../outcome.ts';
 import {
   decideRetry,
   isAmbiguous,
-  isConnectionRefused,
+  isConnectFailure,
   type RetryDecision,
   rejectionCodeOf,
 } from './decision.ts';
@@ -98,7 +98,7 @@ describe('decideRetry', () => {
   });
 
   it('knows when nothing was sent', () => {
-    expect([refused, broken, late, status(503), garbage].map(isConnectionRefused)).toEqual([
+    expect([refused, broken, late, status(503), garbage].map(isConnectFailure)).toEqual([
       ...[true, false, false, false, false],
     ]);
   });

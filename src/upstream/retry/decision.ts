@@ -11,11 +11,14 @@ import type { Outcome } from '../outcome.ts';
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
-/** Whether the node rejected the request itself; another node may have larger limits. */
+/**
+ * Whether the node rejected the request as invalid or too large, rather than failing to serve it; another node may
+ * have larger limits.
+ */
 const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
-/** null unless every node rejected the request itself. */
+/** null unless every node rejected the request as invalid or too large. */
 export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
   const isRejected = (outcome: Outcome): boolean => outcome.kind === 'status' && rejectsRequest(outcome);
   if (outcomes.length === 0 || !outcomes.every(isRejected)) return null;
@@ -23,13 +26,13 @@ export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' 
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
 
-export const isConnectionRefused = (outcome: Outcome): boolean =>
+export const isConnectFailure = (outcome: Outcome): boolean =>
   outcome.kind === 'transport' && !outcome.wasSent && !outcome.timedOut;
 
 function decideForResponse(kind: MethodKind, outcome: Extract<Outcome, { kind: 'response' }>): RetryDecision {
   if (outcome.response.errorCode === 0) return 'return';
   const { rule, didNothing } = nodeErrorRow(outcome.response.errorCode);
-  if (methodTraits[kind].oneNode && !didNothing) return 'return';
+  if (methodTraits[kind].singleNode && !didNothing) return 'return';
   if (rule === 'retry' || rule === 'confirm') return rule;
   return outcome.preflight === 'blockhash-not-found' ? 'confirm' : 'return';
 }
@@ -42,16 +45,16 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'over-budget':
       return 'fail';
     case 'too-large':
-      // A light read rarely has a response this large, so a single node is not trusted. Heavy reads are not repeated.
+      // A light read rarely has a response this large, so a single node is not trusted. No other call is repeated.
       return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
-      return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
+      return outcome.wasSent && methodTraits[kind].singleNode ? 'fail' : 'retry';
     case 'status':
-      if (methodTraits[kind].oneNode) return 'fail';
+      if (methodTraits[kind].singleNode) return 'fail';
       return rejectsRequest(outcome) ? 'retry-elsewhere' : 'retry';
     case 'invalid':
     case 'withheld':
-      return methodTraits[kind].oneNode ? 'fail' : 'retry';
+      return methodTraits[kind].singleNode ? 'fail' : 'retry';
   }
 }
 

@@ -8,7 +8,7 @@ import { signatureOfParams } from '../transaction-signature.ts';
 import {
   decideRetry,
   isAmbiguous,
-  isConnectionRefused,
+  isConnectFailure,
   type RetryDecision,
   rejectionCodeOf,
 } from './decision.ts';
@@ -125,8 +125,8 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
     return state.traits.signed ? resolveSubmission(state, outcome) : outcome.response;
   }
   const decision = decide(state, node, outcome);
-  state.connectionRefused = isConnectionRefused(outcome);
-  if (!state.connectionRefused) state.countedAttempts++;
+  state.connectFailed = isConnectFailure(outcome);
+  if (!state.connectFailed) state.countedAttempts++;
   if (isResponse && decision === 'return') {
     if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
@@ -208,8 +208,8 @@ export function conclude(state: RetryState): RpcResponse {
  * a null result or a response that was too large, only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
-  const { connectionRefused, countedAttempts: sent, steps, nodes, limits, reconnectUntil } = state;
+  const { connectFailed, countedAttempts: sent, steps, nodes, limits, reconnectUntil } = state;
   if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
-  if (!connectionRefused) return sent < limits.attemptsMax;
+  if (!connectFailed) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }

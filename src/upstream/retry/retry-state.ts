@@ -46,7 +46,7 @@ export class RetryState {
   lastNode: UpstreamNode | null = null;
   /** Number of attempts, not counting refused connections. */
   countedAttempts = 0;
-  connectionRefused = false;
+  connectFailed = false;
   /** Most informative error or null result so far. */
   best: RpcResponse | null = null;
   /** A null result or an error awaits confirmation; the next response is accepted. */
@@ -108,11 +108,11 @@ export class RetryState {
 }
 
 function hedgeBudgetOf(
-  { hedged, mayUseWholeTimeout, oneNode }: MethodTraits,
+  { hedged, mayUseWholeTimeout, singleNode }: MethodTraits,
   group: NodeGroup,
 ): HedgeBudget | null {
   if (hedged) return group.hedgeBudget;
-  return mayUseWholeTimeout && !oneNode ? group.scanHedgeBudget : null;
+  return mayUseWholeTimeout && !singleNode ? group.scanHedgeBudget : null;
 }
 
 /** Minimum slot from the params or from the session, whichever is higher. */

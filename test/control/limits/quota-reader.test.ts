@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
-import { creditsOfMonth, QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
+import { creditsOfMonth, QuotaReader, quotaReaderTimings } from '../../../src/control/shared/quota-reader.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../../src/gateway/limits/quota.ts';
@@ -35,7 +35,7 @@ describeOnBothStores('the credits used in a month', ({ kind, open }) => {
 
   function reading(store: Store, now: () => number = () => NOW) {
     const ledger = new QuotaLedger();
-    const reader = new QuotaReader({ ...quotaReaderLimits, store, ledger, epoch: 'this', now });
+    const reader = new QuotaReader({ ...quotaReaderTimings, store, ledger, runId: 'this', now });
     const left = () => ledger.status(key, now())?.remaining;
     return { ledger, reader, left };
   }
@@ -83,6 +83,16 @@ describeOnBothStores('the credits used in a month', ({ kind, open }) => {
     await reader.recount();
     expect(left()).toBe(680);
     await reader.stop();
+  });
+
+  it('include usage written late, even if the recount starts during a read', async () => {
+    const store = await opened();
+    const { reader, left } = reading(store);
+    await reader.start();
+    await use(store, NOW - 60 * MINUTE, 30);
+    await Promise.all([reader.read(), reader.recount()]);
+    await reader.stop();
+    expect(left()).toBe(970);
   });
 
   it('reset at the start of a month', async () => {

@@ -307,7 +307,7 @@ const peer: Peer = {
   sendResponse: note,
   sendNotification: ({ bytes }) => note(bytes),
   end: () => {},
-  onSettled: () => {},
+  onMessageSettled: () => {},
   onError: (thrown) => {
     problem = thrown;
   },

@@ -11,7 +11,7 @@ import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../../d
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { forbidden, limitReached, notFound } from '../api-error.ts';
-import { type ApiCaller, type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
+import { type ApiCaller, type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { customerJson, requireCustomer } from './customers.ts';
@@ -34,12 +34,10 @@ function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, toke
 }
 
 async function checkInvitationQuota(trx: Transaction<Schema>, services: ApiServices, customerId: string) {
-  const { limits } = services.accounts;
-  const open = await openInvitationsOf(trx, customerId, services.now())
-    .limit(limits.invitationsMax)
-    .execute();
-  if (open.length < limits.invitationsMax) return;
-  throw limitReached(`There are ${open.length} open invitations, the maximum. Revoke some first.`);
+  const { invitationsMax } = services.accounts.limits;
+  const open = await openInvitationsOf(trx, customerId, services.now()).limit(invitationsMax).execute();
+  if (open.length < invitationsMax) return;
+  throw limitReached(`The maximum of ${open.length} open invitations has been reached. Revoke some first.`);
 }
 
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
@@ -65,12 +63,12 @@ async function mail(
   link: string,
 ): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  const waitMs = mailRateLimiter?.({ customer, sender: concurrencyKeyOf(caller), to }) ?? 0;
+  const waitMs = mailRateLimiter?.({ customer, sender: callerKeyOf(caller), to }) ?? 0;
   if (waitMs > 0) return false;
   const text = [
     'You are invited to Solway. Open',
     link,
-    'to create an account or sign in. Anyone with this link can use it, once.\n',
+    'to create an account or sign in with this email address. The link works once.\n',
   ].join('\n\n');
   try {
     await mailer.send({ to, subject: 'You are invited to Solway', text });
@@ -80,20 +78,27 @@ async function mail(
   }
 }
 
-function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user' }>): void {
+function checkRecipient(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user' }>): void {
   if (row.email === '' || row.email === caller.email.toLowerCase()) return;
   throw forbidden(
     'OTHER_ADDRESS',
-    'This invitation is for another address. Sign in with the one it was sent to.',
+    'This invitation is for a different email address. Sign in with that address.',
   );
 }
 
-async function join(trx: Transaction<Schema>, services: ApiServices, row: InvitationTable, userId: string) {
+async function addMember(
+  trx: Transaction<Schema>,
+  services: ApiServices,
+  row: InvitationTable,
+  userId: string,
+) {
   const { membersMax } = services.accounts.limits;
   const members = await selectRows(trx, 'member', { customer_id: row.customer_id }).execute();
   const own = members.find(({ user_id }) => user_id === userId);
   if (own === undefined && members.length >= membersMax)
-    throw limitReached(`There are ${members.length} members, the maximum. Remove some first.`);
+    throw limitReached(
+      `This customer already has the maximum of ${membersMax} members. Ask an owner to remove one first.`,
+    );
   const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
   const key = { customer_id: row.customer_id, user_id: userId };
   await upsertRow(trx, 'member', key, { role }, { created_at: services.now() });
@@ -107,8 +112,8 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     const row = await findInvitationByToken(trx, token, services.now());
     if (row === null) throw noSuchInvitation();
-    checkFor(row, caller);
-    await join(trx, services, row, caller.userId);
+    checkRecipient(row, caller);
+    await addMember(trx, services, row, caller.userId);
     await updateRows(trx, 'invitation', { id: row.id }, { accepted_at: services.now() });
     const customer = await requireCustomer(trx, row.customer_id);
     const detail = { invitation: row.id, role: row.role, ...(row.is_operator === 1 && { operator: true }) };
@@ -129,7 +134,7 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
   });
 }
 
-async function inviteByMail(services: ApiServices, input: InvitationInput, context: ApiContext) {
+async function inviteAndMail(services: ApiServices, input: InvitationInput, context: ApiContext) {
   const { token, row } = await invite(services, input, context);
   const link = linkOf(services, context, token);
   const mailed = await mail(services, context, input.customer_id, input.email, link);
@@ -147,14 +152,14 @@ async function readInvitation({ store, now }: ApiServices, token: string) {
 export const invitationHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers/{customer}/invitations': ({ path, body }, context) =>
-      inviteByMail(services, { ...body, customer_id: path.customer, is_operator: 0 }, context),
+      inviteAndMail(services, { ...body, customer_id: path.customer, is_operator: 0 }, context),
     'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
       revokeInvitation(services, path.customer, path.invitation, context),
     'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
       const input = { ...body, customer_id: DEFAULT_CUSTOMER_ID, role: 'owner', is_operator: 1 } as const;
-      const { link } = await inviteByMail(services, input, context);
+      const { link } = await inviteAndMail(services, input, context);
       return { link };
     },
   });

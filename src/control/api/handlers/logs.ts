@@ -9,7 +9,7 @@ import { type ApiError, invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
-import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
+import { type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices, LogServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
@@ -101,7 +101,7 @@ export const logHandlers = (services: ApiServices) =>
     async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
       const { from: _, to: __, ...filter } = query;
       const { tails } = services.log ?? noLog;
-      const follower = { id: concurrencyKeyOf(caller), isOperator: role === 'operator' };
+      const follower = { id: callerKeyOf(caller), isOperator: role === 'operator' };
       const { store, now } = services;
       return tails.follow({ store, customerId: path.customer, filter, now, signal, follower });
     },

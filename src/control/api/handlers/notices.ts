@@ -11,7 +11,7 @@ import { addTarget, listTargets, removeTarget } from '../../notifications/target
 import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError, invalidField, limitReached, notFound } from '../api-error.ts';
 import { email } from '../contract/values.ts';
-import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
+import { type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { requireCustomer } from './customers.ts';
@@ -98,7 +98,7 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { signal, caller } = context;
   const { store, mailer, notices, peppers, now } = services;
   const target = await requireTarget(store.db, customerId, id);
-  await reserveTest(services, target, concurrencyKeyOf(caller));
+  await reserveTest(services, target, callerKeyOf(caller));
   const { name } = await requireCustomer(store.db, customerId);
   const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };

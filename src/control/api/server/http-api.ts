@@ -7,7 +7,7 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { PeriodicTask } from '../../periodic-task.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, type RawRouteInput, routeOf } from '../contract/contract.ts';
-import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
+import { type ApiCaller, callerKeyOf } from '../handler.ts';
 import { authorize, isOperator, isRevocation } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { type ApiConcurrency, apiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
@@ -169,7 +169,7 @@ export class HttpApi {
     identifyAgain: () => Promise<ApiCaller>,
   ): Promise<Response> {
     const { caller, requestId } = request;
-    const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
+    const release = await this.#concurrency.acquireStream(callerKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
     const revoked = new AbortController();
     const rechecks = new PeriodicTask(async () => {

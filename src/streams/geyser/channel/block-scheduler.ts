@@ -1,13 +1,13 @@
 import { blockTail } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
-import type { BlockChoice } from '../filters/block-choice.ts';
+import type { BlockSelector } from '../filters/block-selector.ts';
 import { type GeyserHubOptions, geyserHubOptions } from '../geyser-hub-options.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /** Part of a block. Streams with the same selection share its encoded bytes. */
-type BlockPart = { readonly block: RawBlock; readonly choice: BlockChoice; targets: BlockTarget[] };
+type BlockPart = { readonly block: RawBlock; readonly selector: BlockSelector; targets: BlockTarget[] };
 
 type BlockTarget = Readonly<{
   sink: OrderedSink;
@@ -127,7 +127,7 @@ export type BlockSchedulerLimits = Pick<
 
 export type BlockReader = Readonly<{
   sink: OrderedSink;
-  choices: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
+  selectors: readonly Readonly<{ names: Uint8Array; selector: BlockSelector }>[];
 }>;
 
 /**
@@ -163,10 +163,10 @@ export class BlockScheduler {
 
   emit(block: RawBlock, readers: readonly BlockReader[]): void {
     const parts = new Map<string, BlockPart>();
-    for (const { sink, choices } of readers) {
-      const messages = choices.map(({ names, choice }) => {
-        const part = parts.get(choice.key) ?? { block, choice, targets: [] };
-        parts.set(choice.key, part);
+    for (const { sink, selectors } of readers) {
+      const messages = selectors.map(({ names, selector }) => {
+        const part = parts.get(selector.key) ?? { block, selector, targets: [] };
+        parts.set(selector.key, part);
         return { part, names, isSent: false };
       });
       const pendingBlock = sink.expect(messages);
@@ -207,7 +207,7 @@ export class BlockScheduler {
 
 /** Encodes a part and sends it. Streams with older pending blocks get the part later. */
 function emitPart(part: BlockPart): void {
-  const tail = blockTail(part.block, part.choice.of(part.block));
+  const tail = blockTail(part.block, part.selector.select(part.block));
   const deferred: BlockTarget[] = [];
   for (const target of part.targets) {
     const { sink, pendingBlock, message } = target;

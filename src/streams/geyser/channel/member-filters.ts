@@ -1,6 +1,6 @@
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
-import type { BlockChoice } from '../filters/block-choice.ts';
+import type { BlockSelector } from '../filters/block-selector.ts';
 import type { Filters, SlotRule } from '../filters/compile.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
@@ -49,7 +49,7 @@ export class MemberFilters {
   readonly blocksMeta: Uint8Array | null;
   readonly entry: Uint8Array | null;
   /** Each filter gets its own message. */
-  readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
+  readonly blocks: readonly Readonly<{ names: Uint8Array; selector: BlockSelector }>[];
 
   constructor(sink: GeyserSink, filters: Filters) {
     const listener = new Listener(sink, filters.slices);
@@ -60,6 +60,6 @@ export class MemberFilters {
     this.slots = filters.slots.length === 0 ? null : new SlotFilterGroup(filters.slots);
     this.blocksMeta = allNames(filters.blocksMeta);
     this.entry = allNames(filters.entry);
-    this.blocks = filters.blocks.map((choice) => ({ names: sharedNames([choice.name]), choice }));
+    this.blocks = filters.blocks.map((selector) => ({ names: sharedNames([selector.name]), selector }));
   }
 }

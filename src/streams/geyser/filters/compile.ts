@@ -10,7 +10,7 @@ import type {
 } from '../../../protocol/geyser/subscribe-request.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import { AccountRule } from './account-rule.ts';
-import { BlockChoice } from './block-choice.ts';
+import { BlockSelector } from './block-selector.ts';
 import { checkSlices } from './data-slices.ts';
 import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
 import { TransactionRule } from './transaction-rule.ts';
@@ -43,7 +43,7 @@ export type Filters = Readonly<{
   slots: readonly SlotRule[];
   transactions: readonly TransactionRule[];
   transactionsStatus: readonly TransactionRule[];
-  blocks: readonly BlockChoice[];
+  blocks: readonly BlockSelector[];
   blocksMeta: readonly string[];
   entry: readonly string[];
 }>;
@@ -82,7 +82,7 @@ function compile(request: SubscribeRequest): Filters {
     slots: compileNamed('slots', request.slots, (name, filter) => new SlotRule(name, filter, commitment)),
     transactions: compileNamed('transactions', request.transactions, transaction),
     transactionsStatus: compileNamed('transactions_status', request.transactionsStatus, transaction),
-    blocks: compileNamed('blocks', request.blocks, (name, filter) => new BlockChoice(name, filter, slices)),
+    blocks: compileNamed('blocks', request.blocks, (name, filter) => new BlockSelector(name, filter, slices)),
     blocksMeta: names('blocks_meta', request.blocksMeta),
     entry: names('entry', request.entry),
   };

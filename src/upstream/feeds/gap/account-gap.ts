@@ -17,7 +17,7 @@ import {
   SeenSlots,
   valueString,
 } from './gap-recovery.ts';
-import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
+import { type AccountResult, readAccounts, writtenAccounts } from './read-accounts.ts';
 
 /** Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
 const DATA_MAX_BYTES = 10 * 1024 * 1024;
@@ -87,7 +87,7 @@ export class AccountGap implements GapRecovery {
     return gap.buffered().some((result) => (contextSlot(result) ?? 0n) > (this.#validUpTo ?? -1n));
   }
 
-  async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
+  async #isNew(read: AccountResult, gap: Gap): Promise<boolean> {
     if (this.#last === null) {
       const { commitment } = this.#subscription;
       try {

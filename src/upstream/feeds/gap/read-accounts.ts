@@ -16,24 +16,26 @@ import { AccountNotification } from '../../../streams/notifier/account-notificat
 import type { ChainReader } from '../chain-reader.ts';
 import { withContext } from './gap-recovery.ts';
 
+/** Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
+const ACCOUNTS_MAX = 100;
 const GATHER_MS = 5;
 const REQUESTS_MAX = 16;
 
 type PendingRead = Readonly<{ address: Address; minContextSlot: Slot }> &
-  Pick<PromiseWithResolvers<ReadAccount>, 'resolve' | 'reject'>;
+  Pick<PromiseWithResolvers<AccountResult>, 'resolve' | 'reject'>;
+
+type ReadAll = (addresses: readonly Address[], minContextSlot: Slot) => Promise<readonly AccountResult[]>;
 
 class ReadBatcher {
-  readonly #readAll: (addresses: readonly Address[], minContextSlot: Slot) => Promise<readonly ReadAccount[]>;
+  readonly #readAll: ReadAll;
   readonly #requestSemaphore = new Semaphore(REQUESTS_MAX);
   #pending: PendingRead[] = [];
 
-  constructor(
-    readAll: (addresses: readonly Address[], minContextSlot: Slot) => Promise<readonly ReadAccount[]>,
-  ) {
+  constructor(readAll: ReadAll) {
     this.#readAll = readAll;
   }
 
-  read(address: Address, minContextSlot: Slot): Promise<ReadAccount> {
+  read(address: Address, minContextSlot: Slot): Promise<AccountResult> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
       this.#pending.push({ address, minContextSlot, resolve, reject });
@@ -49,29 +51,26 @@ class ReadBatcher {
 
   async #send(pending: readonly PendingRead[]): Promise<void> {
     try {
-      const newest = pending.reduce(
-        (most, one) => (one.minContextSlot > most ? one.minContextSlot : most),
+      const minContextSlot = pending.reduce(
+        (highest, one) => (one.minContextSlot > highest ? one.minContextSlot : highest),
         slotOf(0),
       );
       const addresses = pending.map(({ address }) => address);
-      const results = await this.#readAll(addresses, newest);
-      for (const [at, { resolve, reject }] of pending.entries()) {
-        const result = results[at];
+      const results = await this.#readAll(addresses, minContextSlot);
+      for (const [index, { resolve, reject }] of pending.entries()) {
+        const result = results[index];
         if (result === undefined) reject(new Error('response has too few items'));
         else resolve(result);
       }
-    } catch (fault) {
-      if (pending.length > 1 && fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE') {
+    } catch (error) {
+      if (pending.length > 1 && error instanceof Failure && error.code === 'ANSWER_TOO_LARGE') {
         const half = Math.ceil(pending.length / 2);
         await this.#send(pending.slice(0, half));
         await this.#send(pending.slice(half));
-      } else for (const { reject } of pending) reject(fault);
+      } else for (const { reject } of pending) reject(error);
     }
   }
 }
-
-/** Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
-const ACCOUNTS_MAX = 100;
 
 type AccountQuery = Readonly<{
   addresses: readonly Address[];
@@ -80,7 +79,7 @@ type AccountQuery = Readonly<{
   minContextSlot: Slot;
 }>;
 
-export type ReadAccount = Readonly<{
+export type AccountResult = Readonly<{
   address: Address;
   slot: Slot;
   /** Null if the account is missing or the encoding is `jsonParsed`. */
@@ -89,7 +88,7 @@ export type ReadAccount = Readonly<{
   keyedResult: () => Buffer | null;
 }>;
 
-function parsedAccount(address: Address, slot: Slot, json: JsonValue): ReadAccount {
+function parsedAccount(address: Address, slot: Slot, json: JsonValue): AccountResult {
   const value = writeJson(inDeclaredOrder(json, accountOrder));
   return {
     address,
@@ -105,7 +104,7 @@ function binaryAccount(
   slot: Slot,
   json: JsonValue,
   encoding: AccountEncoding,
-): ReadAccount {
+): AccountResult {
   const account = json === null ? null : readAccount(json);
   const notification = new AccountNotification(slot, address, account, () => ({}));
   return {
@@ -121,14 +120,14 @@ async function readBatch(
   reader: ChainReader,
   { addresses, commitment, encoding, minContextSlot }: AccountQuery,
   signal?: AbortSignal,
-): Promise<ReadAccount[]> {
+): Promise<AccountResult[]> {
   const parsed = encoding === 'jsonParsed';
   const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot };
   const body = await reader.request('getMultipleAccounts', [addresses, config], signal);
   const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
   const slot = slotOf(u64Of(objectOf(context, 'context').slot, 'slot'));
-  return listOf(value, 'accounts').flatMap((json, at) => {
-    const address = addresses[at];
+  return listOf(value, 'accounts').flatMap((json, index) => {
+    const address = addresses[index];
     if (address === undefined) return [];
     return parsed && json !== null
       ? parsedAccount(address, slot, json)
@@ -156,7 +155,7 @@ export async function* readAccounts(
   reader: ChainReader,
   query: AccountQuery,
   signal: AbortSignal,
-): AsyncGenerator<ReadAccount[]> {
+): AsyncGenerator<AccountResult[]> {
   const [first, ...others] = query.addresses;
   if (first !== undefined && others.length === 0) {
     const reading = batcherOf(reader, query).read(first, query.minContextSlot);
@@ -170,8 +169,8 @@ export async function* readAccounts(
   }
 }
 
-/** A failed transaction still writes its fee payer and, if it starts with AdvanceNonce, the nonce account. */
-function writtenByFailed({ transaction: { message } }: ExecutedTransaction): Address[] {
+/** A failed transaction can still write its fee payer and the first account of the first instruction, maybe a nonce. */
+function writtenByFailedTransaction({ transaction: { message } }: ExecutedTransaction): Address[] {
   const nonce = message.instructions[0]?.accounts[0];
   const keys = [message.accountKeys[0], nonce === undefined ? undefined : message.accountKeys[nonce]];
   return keys.filter((key) => key !== undefined);
@@ -179,7 +178,7 @@ function writtenByFailed({ transaction: { message } }: ExecutedTransaction): Add
 
 function writtenBy(executed: ExecutedTransaction): Address[] {
   const { transaction, meta } = executed;
-  if (meta.err !== null) return writtenByFailed(executed);
+  if (meta.err !== null) return writtenByFailedTransaction(executed);
   const { message } = transaction;
   return allKeys(message, meta.loadedAddresses).filter((_, index) =>
     isWritable(message, index, meta.loadedAddresses),

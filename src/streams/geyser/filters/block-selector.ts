@@ -6,15 +6,15 @@ import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from
 import { slicesKey } from './data-slices.ts';
 
 /** Selects parts of every block. */
-export class BlockChoice {
+export class BlockSelector {
   readonly name: string;
-  /** Equal for equal selections, which share encoded blocks. */
+  /** Filters with equal keys select the same parts and share one encoded block. */
   readonly key: string;
   readonly #include: AddressSet | null;
   readonly #cuckoo: Cuckoo | null;
-  readonly #hasTransactions: boolean;
-  readonly #hasAccounts: boolean;
-  readonly #hasEntries: boolean;
+  readonly #includesTransactions: boolean;
+  readonly #includesAccounts: boolean;
+  readonly #includesEntries: boolean;
   readonly #slices: readonly DataSlice[] | null;
 
   /** @throws InvalidFilter */
@@ -22,22 +22,22 @@ export class BlockChoice {
     this.name = name;
     this.#include = setOrNull(filter.accountInclude);
     this.#cuckoo = compileCuckoo(filter.cuckooAccountInclude);
-    this.#hasTransactions = filter.includeTransactions ?? true;
-    this.#hasAccounts = filter.includeAccounts ?? false;
-    this.#hasEntries = filter.includeEntries ?? false;
+    this.#includesTransactions = filter.includeTransactions ?? true;
+    this.#includesAccounts = filter.includeAccounts ?? false;
+    this.#includesEntries = filter.includeEntries ?? false;
     this.#slices = slices;
     this.key = this.#keyOf(filter);
   }
 
-  of(block: RawBlock): BlockSelection {
+  select(block: RawBlock): BlockSelection {
     return {
-      transactions: this.#hasTransactions
+      transactions: this.#includesTransactions
         ? this.#filterIncluded(block.transactions, (set, { keys }) => overlaps(set, keys))
         : [],
-      accounts: this.#hasAccounts
+      accounts: this.#includesAccounts
         ? this.#filterIncluded(block.accounts, (set, { address }) => set.has(address, 0))
         : [],
-      entries: this.#hasEntries ? block.entries : [],
+      entries: this.#includesEntries ? block.entries : [],
       slices: this.#slices,
     };
   }
@@ -55,8 +55,10 @@ export class BlockChoice {
   }
 
   #keyOf({ cuckooAccountInclude: cuckoo }: BlocksFilter): string {
-    const parts = [this.#hasTransactions, this.#hasAccounts, this.#hasEntries].map(Number).join('');
-    const key = `${parts} ${this.#hasAccounts ? slicesKey(this.#slices) : ''}`;
+    const parts = [this.#includesTransactions, this.#includesAccounts, this.#includesEntries]
+      .map(Number)
+      .join('');
+    const key = `${parts} ${this.#includesAccounts ? slicesKey(this.#slices) : ''}`;
     if (this.#include === null && cuckoo === undefined) return key;
     const digest = createHash('sha256');
     const addresses = (this.#include?.addresses ?? []).map((bytes) => Buffer.from(bytes).toString('hex'));
