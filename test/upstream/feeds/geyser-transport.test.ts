@@ -241,31 +241,20 @@ describe('a server that compresses', () => {
   const MIB = 1024 * 1024;
   const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
 
-  /** Reports the length of each message; resolves with the status. */
-  function receive(url: string, message: (length: number) => void): Promise<GrpcStatus> {
-    return new Promise((resolve) => {
-      const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
-      const options = { ...times, ...LARGE, url, headers: {}, method: '/geyser.Geyser/Subscribe' };
-      const take = (bytes: Buffer): void => message(bytes.length);
-      const stream = new GrpcStream(options, { onOpen: () => {}, onMessage: take, onEnd: resolve });
-      ends.push(() => stream.close());
-    });
-  }
-
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ] as const)('may send 10 MiB of zeros in %s, and is disconnected for more', async (encoding, pack) => {
-    const received: number[] = [];
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': encoding });
       for (const size of [10 * MIB + 500, 17 * MIB, 100]) stream.write(compressed(pack(Buffer.alloc(size))));
     });
-    expect(await receive(url, (length) => received.push(length))).toEqual({
+    const call = new Call(url, LARGE);
+    expect(await call.ended).toEqual({
       code: 'INTERNAL',
       message: 'decompressed message exceeds the size limit',
     });
-    expect(received).toEqual([10 * MIB + 500]);
+    expect(call.messages.map(({ length }) => length)).toEqual([10 * MIB + 500]);
   });
 
   it('is read to the end, no matter how it disconnects', async () => {
@@ -274,7 +263,6 @@ describe('a server that compresses', () => {
       (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
       (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.destroy(),
     ]) {
-      const received: number[] = [];
       const packed = compressed(zstdCompressSync(Buffer.alloc(2 * MIB)));
       let [server, connection]: [ServerHttp2Stream | null, ServerHttp2Session | null] = [null, null];
       const url = await listen((stream, session) => {
@@ -282,11 +270,11 @@ describe('a server that compresses', () => {
         accept(stream, { 'grpc-encoding': 'zstd' });
         stream.write(Buffer.concat(Array(20).fill(packed)));
       });
-      await receive(url, (length) => {
-        received.push(length);
-        if (received.length === 1) leave(server!, connection!);
-      });
-      expect(received.length).toBe(20);
+      const call = new Call(url, LARGE);
+      await call.count(1);
+      leave(server!, connection!);
+      await call.ended;
+      expect(call.messages).toHaveLength(20);
     }
   });
 });
