@@ -4,7 +4,7 @@ import { addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { blockOf } from '../geyser/source-rig.ts';
-import { GeyserRig, watch } from './geyser-rig.ts';
+import { GeyserRig, logs, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import {
   account,
@@ -47,12 +47,6 @@ async function start(options: ConstructorParameters<typeof GeyserRig>[1] = {}) {
   await rig.start(server);
   return { server, rig };
 }
-
-const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription => ({
-  kind: 'logs',
-  of,
-  commitment: 'processed',
-});
 
 describe('GeyserFeed', () => {
   it('emits a drained account as empty, and nothing from the startup snapshot', async () => {

@@ -99,3 +99,9 @@ export const watch = (
   address: Address,
   commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',
 ): SubscriptionOf<'account'> => ({ kind: 'account', address, commitment, encoding: 'base64' });
+
+export const logs = (of: SubscriptionOf<'logs'>['of']): Subscription => ({
+  kind: 'logs',
+  of,
+  commitment: 'processed',
+});

@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -15,6 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
+import { TcpProxy } from '../../chaos/tcp-proxy.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 import { temporaryFolder } from '../../service/program.ts';
 
@@ -44,26 +45,6 @@ async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promi
     server.close();
   });
   return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A proxy to a server that can be frozen: connections stay open but transfer no more data. */
-async function startProxy(url: string): Promise<{ url: string; freeze: () => void }> {
-  const sockets: Socket[] = [];
-  const line = createLine((near) => {
-    const far = connect(Number(new URL(url).port), '127.0.0.1');
-    for (const socket of [near, far]) socket.on('error', () => {});
-    near.pipe(far).pipe(near);
-    sockets.push(near, far);
-  });
-  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
-  ends.push(() => {
-    for (const socket of sockets) socket.destroy();
-    line.close();
-  });
-  const freeze = (): void => {
-    for (const socket of sockets) socket.unpipe();
-  };
-  return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, freeze };
 }
 
 /** A stream to a scripted server; records its messages and its final status. */
@@ -173,12 +154,12 @@ describe('GrpcStream', () => {
       accept(stream);
       stream.write(encodeFrame(Buffer.from('hello')));
     });
-    const line = await startProxy(url);
-    const call = new Call(line.url, { pingIntervalMs: 30, pongTimeoutMs: 200 });
+    const proxy = await TcpProxy.start(Number(new URL(url).port));
+    ends.push(() => void proxy.close());
+    const call = new Call(`http://127.0.0.1:${proxy.port}`, { pingIntervalMs: 30, pongTimeoutMs: 200 });
     await call.count(1);
-    line.freeze();
-    const status = await call.ended;
-    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
+    proxy.freeze();
+    expect(await call.ended).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
   });
 
   it.each([
