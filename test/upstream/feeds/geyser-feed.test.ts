@@ -3,6 +3,7 @@ import type { Subscription, SubscriptionOf } from '../../../src/protocol/subscri
 import { addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
+import { anyTransaction } from '../../streams/notifier-stage.ts';
 import { blockOf } from '../geyser/source-rig.ts';
 import { GeyserRig, logs, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
@@ -28,10 +29,7 @@ const OUT_OF_RANGE = 11;
 const transactions: SubscriptionOf<'transaction'> = {
   ...{ kind: 'transaction', dialect: 'helius', commitment: 'processed', encoding: 'base64' },
   ...{ details: 'signatures', rewards: false, maxVersion: 0 },
-  filter: {
-    ...{ vote: null, failed: null, signature: null, include: [payer.address], exclude: [], required: [] },
-    tokenAccounts: 'none',
-  },
+  filter: { ...anyTransaction, include: [payer.address] },
 };
 const slots: Subscription = { kind: 'slot' };
 
