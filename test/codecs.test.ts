@@ -19,7 +19,7 @@ import { MalformedJson } from '../src/solana/encoding/read-json.ts';
 import { readBlockSteps } from '../src/solana/encoding/read-ui-block.ts';
 import { measureEntries, readEntries, readTransactions } from '../src/solana/entries.ts';
 import { decodeMessage } from '../src/solana/message/message.ts';
-import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/solana/nonce.ts';
+import { decodeNonce, NONCE_BYTES } from '../src/solana/nonce.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../src/solana/short-vec.ts';
 import { parseShred } from '../src/solana/shred/parse-shred.ts';
 import { parseSignature, signatureBytes, signatureFromBytes } from '../src/solana/signature.ts';
@@ -49,7 +49,7 @@ import { decodedUpdate } from './geyser/re-encode.ts';
 
 /**
  * Properties of all ledger and wire codecs. The other round trips are tested next to their codecs: base58, message,
- * stake-state, vote-state, sysvar, token, parsed, record-codec, and test/geyser.
+ * nonce, stake-state, vote-state, sysvar, token, parsed, record-codec, and test/geyser.
  */
 
 type Decode = (bytes: Uint8Array) => unknown;
@@ -123,12 +123,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
 const u64 = fc.bigInt(0n, U64_MAX);
 const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const key = sized(32).map(addressFromBytes);
-const hash = sized(32).map(blockhashFromBytes);
 
-const nonce: fc.Arbitrary<Nonce> = fc.record({
-  version: fc.constantFrom('legacy', 'current'),
-  data: fc.option(fc.record({ authority: key, durableNonce: hash, lamportsPerSignature: u64 })),
-});
 const account = fc.record({
   lamports: u64.map(lamports),
   data: fc.uint8Array({ maxLength: 50 }),
@@ -167,7 +162,6 @@ const roundTrips: readonly RoundTrip[] = [
     const parsed = parseSignature(signatureFromBytes(bytes));
     return 'signature' in parsed && Uint8Array.from(signatureBytes(parsed.signature));
   }),
-  roundTrip('a nonce', nonce, (value) => decodeNonce(encodeNonce(value))),
   roundTrip('an account', fc.tuple(key, fc.option(account)), ([address, value]) => {
     const writer = new ByteWriter();
     writeAccount(writer, address, value);

@@ -7,6 +7,7 @@ import {
   LedgerScript,
   NotificationRecorder,
 } from '../../test/streams/ledger-script.ts';
+import { blocks } from '../../test/streams/notifier-stage.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 import { LedgerNotifier } from './ledger-notifier.ts';
@@ -78,19 +79,7 @@ function live(script: LedgerScript, { at, parent, step }: Made, chain: readonly 
 const subscriptionsAt = (commitment: Commitment): Subscription[] => [
   { kind: 'account', address: key(1), commitment, encoding: 'base64' },
   { kind: 'logs', of: { mentions: key(1) }, commitment },
-  ...(commitment === 'processed'
-    ? []
-    : [
-        {
-          kind: 'block',
-          mentions: null,
-          commitment,
-          encoding: 'base64',
-          details: 'none',
-          rewards: false,
-          maxVersion: undefined,
-        } as const,
-      ]),
+  ...(commitment === 'processed' ? [] : [blocks(commitment)]),
 ];
 
 const ascending = (slots: readonly number[]): number[] => [...slots].sort((a, b) => a - b);

@@ -4,7 +4,6 @@ import {
   Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
-  SendTransactionError,
   SystemProgram,
   Transaction,
   type TransactionInstruction,
@@ -105,27 +104,6 @@ it('transfers lamports, and returns the transaction as json', async () => {
   expect(found?.blockTime).toBeGreaterThan(1_700_000_000);
 });
 
-it('returns the preflight error and logs of a failing transaction', async () => {
-  const sending = send([
-    SystemProgram.transfer({
-      fromPubkey: payer.publicKey,
-      toPubkey: Keypair.generate().publicKey,
-      lamports: 5_000 * LAMPORTS_PER_SOL,
-    }),
-  ]);
-  const error = await sending.then(
-    () => null,
-    (caught: unknown) => caught,
-  );
-  expect(error).toBeInstanceOf(SendTransactionError);
-  expect((error as SendTransactionError).message).toContain(
-    'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
-  );
-  expect((error as SendTransactionError).logs).toContain(
-    'Program 11111111111111111111111111111111 failed: custom program error: 0x1',
-  );
-});
-
 it('runs a v0 transaction with a lookup table and finds it by a loaded address', async () => {
   const to = Keypair.generate().publicKey;
   const recentSlot = await connection.getSlot('finalized');
@@ -170,31 +148,6 @@ it('runs a v0 transaction with a lookup table and finds it by a loaded address',
   expect((await connection.getSignaturesForAddress(to)).map((entry) => entry.signature)).toEqual([signature]);
   await expect(connection.getTransaction(signature, { commitment: 'confirmed' })).rejects.toThrow(
     /version \(0\) is not supported/,
-  );
-});
-
-it('reports a missing lookup table', async () => {
-  const nowhere = Keypair.generate().publicKey;
-  const to = Keypair.generate().publicKey;
-  const { blockhash } = await connection.getLatestBlockhash();
-  const state = {
-    deactivationSlot: 2n ** 64n - 1n,
-    lastExtendedSlot: 0,
-    lastExtendedSlotStartIndex: 0,
-    addresses: [to],
-  };
-  const message = new TransactionMessage({
-    payerKey: payer.publicKey,
-    recentBlockhash: blockhash,
-    instructions: [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 1 })],
-  }).compileToV0Message([{ key: nowhere, state, isActive: () => true } as never]);
-  const transaction = new VersionedTransaction(message);
-  transaction.sign([payer]);
-  await expect(connection.sendTransaction(transaction)).rejects.toThrow(
-    "invalid transaction: Transaction loads an address table account that doesn't exist",
-  );
-  await expect(connection.getFeeForMessage(message)).rejects.toThrow(
-    'invalid transaction message: Attempted to lookup addresses from a table that does not exist',
   );
 });
 

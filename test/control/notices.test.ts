@@ -120,6 +120,10 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     ).targets;
 
   const about = (notice: string) => ({ path: { customer: 'house', notice }, query: null, body: null });
+  const test = (notice: string, now = NOON) =>
+    handlers(now)['POST /customers/{customer}/notices/{notice}/test'](about(notice), context);
+  const remove = (notice: string) =>
+    handlers()['DELETE /customers/{customer}/notices/{notice}'](about(notice), context);
 
   async function gateway(limits: Partial<NoticeLimits> = {}, peppers = peppersOf(1), now = () => NOON) {
     const ledger = new QuotaLedger();
@@ -242,9 +246,10 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const resolve = async () => ['127.0.0.1'];
     webhooks = new CheckedPost({ allowedNetworks: [], ports: [port] }, postLimits, resolve);
     const { target } = await add('webhook', `http://hooks.example.com:${port}/`);
-    expect(
-      await handlers()['POST /customers/{customer}/notices/{notice}/test'](about(target.id), context),
-    ).toEqual({ delivered: false, problem: 'the host of the URL has no public address' });
+    expect(await test(target.id)).toEqual({
+      delivered: false,
+      problem: 'the host of the URL has no public address',
+    });
     expect(calls).toEqual([]);
   });
 
@@ -291,11 +296,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   it('describe mail failures without quoting the server', async () => {
     const { target } = await add('email', 'anna@example.com');
     smtp.answer = '550 go away, secret-of-the-server';
-    const answer = await handlers()['POST /customers/{customer}/notices/{notice}/test'](
-      about(target.id),
-      context,
-    );
-    expect(answer).toEqual({
+    expect(await test(target.id)).toEqual({
       delivered: false,
       problem: 'the mail server rejects the sender or receiver',
     });
@@ -303,14 +304,13 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
 
   it('can be tested at a limited rate', async () => {
     const { target, secret } = await add('webhook', `http://127.0.0.1:${port}/`);
-    const test = 'POST /customers/{customer}/notices/{notice}/test' as const;
-    expect(await handlers()[test](about(target.id), context)).toEqual({ delivered: true, problem: null });
+    expect(await test(target.id)).toEqual({ delivered: true, problem: null });
     expect(observed()[0]).toMatchObject({ type: 'test', customer: { id: 'house' } });
     expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
-    await expect(handlers()[test](about(target.id), context)).rejects.toMatchObject({ status: 429 });
-    await handlers(NOON + noticeLimits.testIntervalMs)[test](about(target.id), context);
+    await expect(test(target.id)).rejects.toMatchObject({ status: 429 });
+    await test(target.id, NOON + noticeLimits.testIntervalMs);
     expect(calls).toHaveLength(2);
-    await expect(handlers()[test](about('other'), context)).rejects.toMatchObject({ status: 404 });
+    await expect(test('other')).rejects.toMatchObject({ status: 404 });
   });
 
   it('end when their target is removed', async () => {
@@ -318,15 +318,14 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const { use } = await gateway();
     statuses = [500];
     await use(80);
-    const remove = handlers()['DELETE /customers/{customer}/notices/{notice}'];
-    expect(await remove(about(target.id), context)).toEqual({ done: true });
-    await expect(remove(about(target.id), context)).rejects.toMatchObject({ status: 404 });
+    expect(await remove(target.id)).toEqual({ done: true });
+    await expect(remove(target.id)).rejects.toMatchObject({ status: 404 });
     expect(await store.db.selectFrom('notice_delivery').selectAll().execute()).toEqual([]);
   });
 
   it('are audited without their secrets', async () => {
     const { secret, target } = await add('webhook', `http://127.0.0.1:${port}/long/path/geheim?token=geheim`);
-    await handlers()['DELETE /customers/{customer}/notices/{notice}'](about(target.id), context);
+    await remove(target.id);
     await add('webhook', `http://127.0.0.1:${port}/long/path/geheim?token=geheim`);
     const lines = await store.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(3).execute();
     const audit = lines.reverse();

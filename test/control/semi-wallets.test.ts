@@ -50,6 +50,12 @@ const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 const rowsOf = (store: Store) => store.db.selectFrom('semi_wallet').selectAll().orderBy('address').execute();
 
+/** A store with one wallet. */
+async function openWallet(store: Store, options: Parameters<typeof open>[1] = {}) {
+  const wallets = await open(store, options);
+  return { store, wallets, wallet: await wallets.create('owner', PASSWORD) };
+}
+
 async function dump(store: Store): Promise<string> {
   const tables = ['semi_wallet', 'audit', 'pepper', 'change_counter'] as const;
   return JSON.stringify(await Promise.all(tables.map((t) => store.db.selectFrom(t).selectAll().execute())));
@@ -57,8 +63,7 @@ async function dump(store: Store): Promise<string> {
 
 describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   it('is a keypair that the client can decrypt with the password alone', async () => {
-    const wallets = await open(await openStore());
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore());
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
     expect(Object.keys(envelope).sort()).toEqual(['decryptionKey', 'encryptedPrivateKey']);
     const secretKey = decryptAsClient(envelope, PASSWORD)!;
@@ -72,9 +77,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   });
 
   it('is hidden from other owners, whatever the password', async () => {
-    const store = await openStore();
-    const wallets = await open(store);
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore());
     expect(await wallets.decrypt('other', wallet, PASSWORD)).toBeNull();
     expect(await wallets.keypair('other', wallet, PASSWORD)).toBeNull();
     expect(await wallets.changePassword('other', wallet, PASSWORD, 'mine now')).toBe(false);
@@ -83,9 +86,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   });
 
   it('accepts a new password, and then rejects the old one', async () => {
-    const store = await openStore();
-    const wallets = await open(store);
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore());
     const { secretKey } = (await wallets.keypair('owner', wallet, PASSWORD))!;
     expect(await codeOf(wallets.changePassword('owner', wallet, 'wrong', 'new password'))).toBe(
       'WRONG_PASSWORD',
@@ -97,8 +98,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   });
 
   it('has one valid password after two concurrent changes', async () => {
-    const wallets = await open(await openStore());
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore());
     const passwords = ['first password', 'second password'];
     const changes = passwords.map((to) => codeOf(wallets.changePassword('owner', wallet, PASSWORD, to)));
     const ends = await Promise.all(changes);
@@ -136,11 +136,8 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
 describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }) => {
   it('delays repeated guesses increasingly, without deriving keys', async () => {
     const clock = { now: 1_800_000_000_000 };
-    const wallets = await open(await openStore(), { now: () => clock.now });
-    const [wallet, other] = [
-      await wallets.create('owner', PASSWORD),
-      await wallets.create('owner', PASSWORD),
-    ];
+    const { wallets, wallet } = await openWallet(await openStore(), { now: () => clock.now });
+    const other = await wallets.create('owner', PASSWORD);
     const guess = () => codeOf(wallets.decrypt('owner', wallet, 'guess'));
     for (let i = 0; i < semiWalletLimits.freeAttempts; i++) expect(await guess()).toBe('WRONG_PASSWORD');
     const refused: unknown = await wallets
@@ -160,8 +157,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
   });
 
   it('limits concurrent guesses', async () => {
-    const wallets = await open(await openStore());
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore());
     const guesses = Array.from({ length: 50 }, (_, i) =>
       codeOf(wallets.decrypt('owner', wallet, `guess ${i}`)),
     );
@@ -178,17 +174,14 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
   });
 
   it('derives its key with the default number of iterations', async () => {
-    const wallets = await open(await openStore(), { limits: semiWalletLimits });
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { wallets, wallet } = await openWallet(await openStore(), { limits: semiWalletLimits });
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
     expect(JSON.parse(envelope.decryptionKey).iterations).toBeGreaterThanOrEqual(600_000);
     expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
   });
 
   it('does not appear in the database, and neither does the private key', async () => {
-    const store = await openStore();
-    const wallets = await open(store);
-    const wallet = await wallets.create('owner', PASSWORD);
+    const { store, wallets, wallet } = await openWallet(await openStore());
     const { secretKey } = (await wallets.keypair('owner', wallet, PASSWORD))!;
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
     await wallets.changePassword('owner', wallet, PASSWORD, 'new password');

@@ -26,8 +26,6 @@ const MINT = key(50);
 const TOKENS = key(51);
 const DELEGATE = key(52);
 const STRANGER = key(53);
-const OTHER_MINT = key(54);
-const OTHER_PROGRAM = key(55);
 const NO_BLOCKHASH = key(56) as string as Blockhash;
 
 /** An embedded ledger with history and an RPC server, which produces no slots. */
@@ -107,7 +105,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
     get firstSlot() {
       return node.history.firstAvailableSlot;
     },
-    token: { account: TOKENS, mint: MINT, delegate: DELEGATE, otherMint: OTHER_MINT },
+    token: { account: TOKENS, mint: MINT, delegate: DELEGATE },
     unsent: unsentOf(node, payer),
   };
 }
@@ -123,7 +121,6 @@ export async function startCaseLedger(): Promise<RunningLedger> {
     limits: { segmentSlotsMax: 20, historySlotsMax: 60 },
     accounts: [
       [MINT, mint(150n, 2)],
-      [OTHER_MINT, mint(150n, 2, OTHER_PROGRAM)],
       [TOKENS, tokenAccount(MINT, payer.address as Address, 150n, DELEGATE)],
     ],
   });

@@ -16,8 +16,8 @@ export type CaseLedger = Readonly<{
   blockhash: string;
   /** First available slot, greater than 1. */
   firstSlot: bigint;
-  /** A token account of `wallet` with a delegate, its mint, and a mint account owned by another program. */
-  token: Readonly<{ account: string; mint: string; delegate: string; otherMint: string }>;
+  /** A token account of `wallet` with a delegate, and its mint. */
+  token: Readonly<{ account: string; mint: string; delegate: string }>;
   /**
    * In base64: an unsent signed transfer of `wallet`, its message, one with an invalid signature, and one
    * with an unknown blockhash.

@@ -8,8 +8,8 @@ import { type RunningLedger, startCaseLedger } from './case-ledger.ts';
 import { type MethodCase, textOf } from './method-case.ts';
 
 /**
- * Every method with valid params and each documented error, on the embedded ledger and through the gateway:
- * both return the same text. The ledger produces no slots.
+ * Every method with valid params and with errors, on the embedded ledger and through the gateway: both return
+ * the same text. Other errors are tested next to the ledger. The ledger produces no slots.
  */
 const folder = join(import.meta.dirname, 'cases');
 const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));

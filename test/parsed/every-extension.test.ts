@@ -67,8 +67,6 @@ const extensionRows: readonly ExtensionRow[] = table(`
   };
 });
 
-const UNINITIALIZED = 0;
-
 function withExtensions(on: ExtensionRow['on'], ...entries: readonly ByteWriter[]): Uint8Array {
   const head = new Uint8Array(166);
   if (on === 'account') head[108] = 1;
@@ -118,13 +116,6 @@ describe('Token-2022 extensions', () => {
       expect(shown(withExtensions(other(on), entry(type, fill(3, 9))))).toEqual([{ extension }]);
     },
   );
-
-  it('are empty when the first is uninitialized, unknown or too long', () => {
-    expect(shown(withExtensions('mint', entry(UNINITIALIZED, fill(0, 0))))).toBeUndefined();
-    expect(shown(withExtensions('mint', entry(9, fill(0, 0)), entry(99, fill(0, 0))))).toBeUndefined();
-    const cut = withExtensions('mint', entry(9, fill(0, 0)), entry(3, fill(32, 1)));
-    expect(shown(cut.subarray(0, -1))).toBeUndefined();
-  });
 
   it('are read from the first of a type', () => {
     const twice = withExtensions('account', entry(8, fill(1, 1)), entry(8, fill(1, 0)));

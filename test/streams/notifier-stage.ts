@@ -1,5 +1,5 @@
 import type { Commitment } from '../../src/protocol/commitment.ts';
-import type { Subscription } from '../../src/protocol/subscriptions.ts';
+import type { Subscription, SubscriptionOf, TransactionFilter } from '../../src/protocol/subscriptions.ts';
 import { LedgerNotifier, type LedgerNotifierOptions } from '../../src/streams/ledger-notifier.ts';
 import { block, executed, key, LedgerScript, NotificationRecorder, signature } from './ledger-script.ts';
 
@@ -13,7 +13,10 @@ export const accountOf = (n: number, commitment: Commitment): Subscription => ({
 export const logs = (commitment: Commitment): Subscription => ({ kind: 'logs', of: 'all', commitment });
 
 /** A subscription to all blocks, with their signatures. */
-export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => ({
+export const blocks = (
+  commitment: 'confirmed' | 'finalized',
+  changes: Partial<SubscriptionOf<'block'>> = {},
+): Subscription => ({
   kind: 'block',
   mentions: null,
   commitment,
@@ -21,7 +24,19 @@ export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => (
   details: 'signatures',
   rewards: false,
   maxVersion: undefined,
+  ...changes,
 });
+
+/** A filter that matches every transaction. */
+export const anyTransaction: TransactionFilter = {
+  vote: null,
+  failed: null,
+  signature: null,
+  include: [],
+  exclude: [],
+  required: [],
+  tokenAccounts: 'none',
+};
 
 export const signatureOf = (n: number, commitment: Commitment, received = false): Subscription => ({
   kind: 'signature',

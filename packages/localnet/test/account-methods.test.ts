@@ -56,7 +56,6 @@ describe('getAccountInfo', () => {
     [[LONG, { dataSlice: { offset: 128, length: 500 } }], shown('8', 129)],
     [[ABSENT], null],
     [[ABSENT, null], null],
-    [[SHORT, { commitment: 'recent' }], shown('7bWpTW', 5)],
   ])('returns %j', async (params, value) => {
     expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual({ context, value });
   });
@@ -74,7 +73,6 @@ describe('getBalance', () => {
   it.each<[JsonValue[], JsonValue]>([
     [[RICH], 9007199254740993n],
     [[SHORT], 10_000_000],
-    [[ABSENT], 0],
   ])('is exact for %j', async (params, value) => {
     expect(await ledger.callRpc('getBalance', ...params)).toEqual({ context, value });
   });
@@ -173,7 +171,6 @@ describe('getMinimumBalanceForRentExemption', () => {
     [[10 * 1024 * 1024], 72_981_780_480],
     [[10 * 1024 * 1024 + 1], rpcError(-32600, 'Invalid request')],
     [[-1], serdeError('invalid value: integer `-1`, expected usize')],
-    [[0, {}], serdeError('missing field `commitment`')],
   ])('returns %j', async (params, result) => {
     expect(await ledger.callRpc('getMinimumBalanceForRentExemption', ...params)).toEqual(result);
   });

@@ -43,13 +43,16 @@ export const handlers: Record<string, RpcHandler> = {
   },
 };
 
-export const openServer = (): Promise<LocalnetServer> =>
+export const openServer = (
+  options: Partial<Parameters<typeof startLocalnetServer>[1]> = {},
+): Promise<LocalnetServer> =>
   startLocalnetServer(node, {
     port: 0,
     log: createLogger('info', (line) => logged.push(line)),
     handlers,
     headersTimeoutMs: 1_000,
     requestTimeoutMs: 1_000,
+    ...options,
   });
 
 export type Seen = Readonly<{

@@ -83,7 +83,8 @@ describe('getInflationReward', () => {
       },
     });
     ledger.freeze();
-    const [staker] = await ledger.result('getInflationReward', [[STAKE], CONFIRMED]);
+    const [staker, other] = await ledger.result('getInflationReward', [[STAKE, programs.stake], CONFIRMED]);
+    expect(other).toBeNull();
     expect(staker).toMatchObject({ commission: 10, epoch: 0, effectiveSlot: SLOTS_PER_EPOCH + 1 });
     expect(Math.abs(staker.amount - 9 * voter.amount)).toBeLessThanOrEqual(10);
     expect(voter.amount).toBeGreaterThan(0);

@@ -1,15 +1,12 @@
-import {
-  createInitializeAccount3Instruction,
-  createInitializeMint2Instruction,
-  createMintToInstruction,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Keypair as Signer } from '../../../src/solana/ed25519.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
-import { SOL } from './ledger/lab.ts';
+import { lamports } from '../../../src/solana/units.ts';
+import { decoded, SOL } from './ledger/lab.ts';
 import { openPubsubRig, type PubsubRig, type RawClient } from './pubsub-rig.ts';
+import { associatedTokenAccount, newMint, signAll } from './signed-transactions.ts';
 
 let rig: PubsubRig;
 let client: RawClient;
@@ -59,41 +56,23 @@ describe('accountSubscribe', () => {
   });
 });
 
-function tokenAccount(): { mint: PublicKey; account: PublicKey } {
-  const [payer, mint, account] = [rig.lab.wallet(), Keypair.generate(), Keypair.generate()];
-  const make = (key: Keypair, space: number) =>
-    SystemProgram.createAccount({
-      fromPubkey: payer.publicKey,
-      newAccountPubkey: key.publicKey,
-      lamports: SOL,
-      space,
-      programId: TOKEN_PROGRAM_ID,
-    });
-  const instructions = [
-    make(mint, MINT_SIZE),
-    createInitializeMint2Instruction(mint.publicKey, 2, payer.publicKey, null),
-    make(account, 165),
-    createInitializeAccount3Instruction(account.publicKey, mint.publicKey, payer.publicKey),
-    createMintToInstruction(mint.publicKey, account.publicKey, payer.publicKey, 500),
-  ];
-  expect(rig.lab.node.submit(rig.lab.legacy([payer, mint, account], instructions))).toBeNull();
-  return { mint: mint.publicKey, account: account.publicKey };
-}
-
 describe('programSubscribe', () => {
-  const program = TOKEN_PROGRAM_ID.toBase58();
-
   it('notifies only accounts that match the filters', async () => {
-    const made = tokenAccount();
-    const filters = [{ memcmp: { offset: 0, bytes: made.mint.toBase58() } }];
+    const { node, blockhash } = rig.lab;
+    const [payer, mint] = [Signer.generate(), Signer.generate()];
+    node.airdrop(payer.address, lamports(BigInt(SOL)));
+    const { address, create } = associatedTokenAccount(payer.address, mint.address);
+    const made = signAll([payer, mint], [...newMint(payer.address, mint.address, 2), create], blockhash);
+    expect(node.submit(decoded(made.wire))).toBeNull();
+    const filters = [{ memcmp: { offset: 0, bytes: mint.address } }];
     const config = { ...processed, encoding: 'jsonParsed', filters };
-    const id = await client.call('programSubscribe', [program, config]);
+    const id = await client.call('programSubscribe', [programs.token, config]);
     rig.lab.freeze();
     const { value } = await client.received(id);
     expect(value).toMatchObject({
-      pubkey: made.account.toBase58(),
+      pubkey: address,
       account: {
-        data: { parsed: { info: { mint: made.mint.toBase58(), tokenAmount: { uiAmountString: '5' } } } },
+        data: { parsed: { info: { mint: mint.address, tokenAmount: { amount: '0', decimals: 2 } } } },
       },
     });
     await client.silence();

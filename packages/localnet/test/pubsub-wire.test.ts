@@ -63,7 +63,6 @@ describe('embedded ledger PubSub', () => {
   });
 
   it.each<[string, string | undefined, object]>([
-    ['accountSubscribe', '["2"]', { code: -32602, message: 'Invalid Request: Invalid pubkey provided' }],
     ['accountUnsubscribe', '[7777777]', INVALID_ID],
     ['accountUnsubscribe', '[18446744073709551615]', INVALID_ID],
     [

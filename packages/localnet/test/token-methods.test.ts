@@ -90,7 +90,7 @@ describe('getTokenSupply', () => {
 
   it.each<[JsonValue[], JsonValue]>([
     [[key(99)], rpcError(-32602, 'Invalid param: could not find account')],
-    [[NO_TOKEN], rpcError(-32602, 'Invalid param: not a Token mint')],
+    [[FAKE_MINT], rpcError(-32602, 'Invalid param: not a Token mint')],
     [[LARGE], rpcError(-32602, 'Invalid param: mint could not be unpacked')],
   ])('rejects %j', async (params, error) => {
     expect(await ledger.callRpc('getTokenSupply', ...params)).toEqual(error);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { anyTransaction } from '../../../test/streams/notifier-stage.ts';
 import { parseJson } from '../../base/json.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { SubscriptionKind } from '../subscriptions.ts';
@@ -22,15 +23,6 @@ function errorOf(kind: SubscriptionKind, params: string | undefined): [number, s
 }
 
 const VIEW = { encoding: 'base64', details: 'full', rewards: false, maxVersion: undefined };
-const FILTER = {
-  vote: null,
-  failed: null,
-  signature: null,
-  include: [],
-  exclude: [],
-  required: [],
-  tokenAccounts: 'none',
-};
 const V0 = '{"maxSupportedTransactionVersion":0}';
 
 it.each<[SubscriptionKind, string | undefined, object]>([
@@ -51,7 +43,7 @@ it.each<[SubscriptionKind, string | undefined, object]>([
   [
     'transaction',
     `[{},${V0}]`,
-    { dialect: 'helius', filter: FILTER, commitment: 'finalized', ...VIEW, maxVersion: 0 },
+    { dialect: 'helius', filter: anyTransaction, commitment: 'finalized', ...VIEW, maxVersion: 0 },
   ],
   [
     'transaction',
@@ -77,7 +69,7 @@ it.each<[SubscriptionKind, string | undefined, object]>([
     `[{"accounts":{"include":["${KEY}"],"required":["${SYSTEM}"]}}]`,
     {
       dialect: 'whirligig',
-      filter: { ...FILTER, include: [KEY], required: [SYSTEM] },
+      filter: { ...anyTransaction, include: [KEY], required: [SYSTEM] },
       commitment: 'finalized',
       ...VIEW,
     },

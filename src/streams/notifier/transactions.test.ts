@@ -3,32 +3,22 @@ import {
   block,
   executed,
   key,
-  LedgerScript,
-  NotificationRecorder,
+  type LedgerScript,
+  type NotificationRecorder,
   signature,
   type TransactionOptions,
 } from '../../../test/streams/ledger-script.ts';
+import { anyTransaction, blocks, stage } from '../../../test/streams/notifier-stage.ts';
 import type { SubscriptionOf, TransactionFilter } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
 import type { TokenBalance } from '../../solana/transaction/transaction-meta.ts';
-import { LedgerNotifier } from '../ledger-notifier.ts';
 
 type TransactionSubscription = SubscriptionOf<'transaction'>;
-
-const anything: TransactionFilter = {
-  vote: null,
-  failed: null,
-  signature: null,
-  include: [],
-  exclude: [],
-  required: [],
-  tokenAccounts: 'none',
-};
 
 const transactions = (changes: Partial<TransactionSubscription> = {}): TransactionSubscription => ({
   kind: 'transaction',
   dialect: 'helius',
-  filter: anything,
+  filter: anyTransaction,
   commitment: 'processed',
   encoding: 'base64',
   details: 'full',
@@ -37,23 +27,13 @@ const transactions = (changes: Partial<TransactionSubscription> = {}): Transacti
   ...changes,
 });
 
-function stage() {
-  const notifier = new LedgerNotifier();
-  const subscribe = (subscription: Parameters<LedgerNotifier['add']>[0]): NotificationRecorder => {
-    const recorder = new NotificationRecorder();
-    notifier.add(subscription, recorder);
-    return recorder;
-  };
-  return { subscribe, story: new LedgerScript(notifier) };
-}
-
 function run(
-  story: LedgerScript,
+  script: LedgerScript,
   ...all: readonly (Partial<TransactionOptions> & { isVote?: boolean })[]
 ): void {
-  story.created(1);
-  for (const { isVote = false, ...of } of all) story.transaction(1, of, isVote);
-  story.processed(1);
+  script.created(1);
+  for (const { isVote = false, ...of } of all) script.transaction(1, of, isVote);
+  script.processed(1);
 }
 
 const balance = (owner: Address | null, amount: bigint, accountIndex = 0): TokenBalance => ({
@@ -81,36 +61,36 @@ describe('logs', () => {
     recorder.values.map((value) => (value as { signature: unknown }).signature);
 
   it('are emitted with signature and error', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const recorder = subscribe(logs('all'));
-    run(story, { n: 1, meta: { err: 'AccountInUse' } });
+    run(script, { n: 1, meta: { err: 'AccountInUse' } });
     expect(recorder.texts).toEqual([
       `{"context":{"slot":1},"value":{"signature":"${signature(1)}","err":"AccountInUse","logs":["log of 1"]}}`,
     ]);
   });
 
   it('of all transactions exclude votes', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const all = subscribe(logs('all'));
     const allWithVotes = subscribe(logs('allWithVotes'));
-    run(story, { n: 1 }, { n: 2, isVote: true });
+    run(script, { n: 1 }, { n: 2, isVote: true });
     expect(signatures(all)).toEqual([signature(1)]);
     expect(signatures(allWithVotes)).toEqual([signature(1), signature(2)]);
   });
 
   it('of a mention include loaded addresses and votes', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const recorder = subscribe(logs({ mentions: key(7) }));
-    run(story, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7), { n: 4, keys: [7], isVote: true });
+    run(script, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7), { n: 4, keys: [7], isVote: true });
     expect(signatures(recorder)).toEqual([signature(1), signature(3), signature(4)]);
   });
 
   it('are not emitted for transactions that were only charged, or whose logs were not stored', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const recorder = subscribe(logs('all'));
     const failed = { InstructionError: [0, 'GenericError'] } as const;
     run(
-      story,
+      script,
       { n: 1, meta: { err: 'ProgramAccountNotFound', logMessages: [] } },
       { n: 2, meta: { logMessages: null } },
       { n: 3, meta: { logMessages: [] } },
@@ -124,7 +104,7 @@ describe('transactions', () => {
   const shown = (recorder: NotificationRecorder): unknown[] =>
     recorder.texts.map((text) => JSON.parse(text).signature);
   const filtered = (filter: Partial<TransactionFilter>): TransactionSubscription =>
-    transactions({ details: 'signatures', filter: { ...anything, ...filter } });
+    transactions({ details: 'signatures', filter: { ...anyTransaction, ...filter } });
 
   it.each<[string, Partial<TransactionFilter>, number[]]>([
     ['without a filter', {}, [1, 2, 3, 4, 5]],
@@ -139,7 +119,7 @@ describe('transactions', () => {
     ['by owners of tokens that moved', { include: [key(60), key(61)], tokenAccounts: 'balanceChanged' }, [4]],
     ['by all but owners of tokens', { exclude: [key(60)], tokenAccounts: 'all' }, [1, 2, 3]],
   ])('are selected %s', (_what, filter, expected) => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const recorder = subscribe(filtered(filter));
     const balances = [balance(key(60), 5n), balance(null, 6n, 1)];
     const unchanged = { preTokenBalances: balances, postTokenBalances: balances };
@@ -148,7 +128,7 @@ describe('transactions', () => {
       postTokenBalances: [balance(key(60), 6n), balance(null, 6n, 1)],
     };
     run(
-      story,
+      script,
       { n: 1, keys: [1, 10] },
       { n: 2, isVote: true },
       { n: 3, keys: [10, 11], meta: { err: 'AccountInUse' } },
@@ -159,10 +139,10 @@ describe('transactions', () => {
   });
 
   it('have the shape of Helius', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const full = subscribe(transactions());
     const none = subscribe(transactions({ details: 'none' }));
-    run(story, { n: 8 }, { n: 9 });
+    run(script, { n: 8 }, { n: 9 });
     const last = `"signature":"${signature(9)}","slot":1,"transactionIndex":1}`;
     expect(full.texts[1]).toMatch(
       /^\{"transaction":\{"transaction":\["CQ==","base64"\],"meta":\{"err":null,"status":/,
@@ -172,11 +152,11 @@ describe('transactions', () => {
   });
 
   it('have the shape of Whirligig', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const full = subscribe(transactions({ dialect: 'whirligig' }));
     const signatures = subscribe(transactions({ dialect: 'whirligig', details: 'signatures' }));
     const none = subscribe(transactions({ dialect: 'whirligig', details: 'none' }));
-    run(story, { n: 9 });
+    run(script, { n: 9 });
     expect(full.texts[0]).toMatch(
       /^\{"context":\{"slot":1\},"value":\{"slot":1,"transaction":\{"transaction":\["CQ==","base64"\],"meta":/,
     );
@@ -185,38 +165,27 @@ describe('transactions', () => {
   });
 
   it('of a version that the client does not support are omitted, or reported as an error', () => {
-    const { subscribe, story } = stage();
+    const { subscribe, script } = stage();
     const helius = subscribe(transactions({ maxVersion: undefined }));
     const whirligig = subscribe(transactions({ maxVersion: undefined, dialect: 'whirligig' }));
-    run(story, { n: 1, version: 0 }, { n: 2 });
+    run(script, { n: 1, version: 0 }, { n: 2 });
     expect(shown(helius)).toEqual([signature(2)]);
     expect(whirligig.values[0]).toEqual({ slot: 1, error: { UnsupportedTransactionVersion: 0 } });
   });
 });
 
 describe('blocks', () => {
-  const blocks = (changes: Partial<SubscriptionOf<'block'>> = {}): SubscriptionOf<'block'> => ({
-    kind: 'block',
-    mentions: null,
-    commitment: 'confirmed',
-    encoding: 'base64',
-    details: 'signatures',
-    rewards: true,
-    maxVersion: undefined,
-    ...changes,
-  });
-
-  function emitBlock(story: LedgerScript, at: number, ...all: readonly Partial<TransactionOptions>[]): void {
-    story.created(at);
-    story.frozen(at);
-    story.block(block(at, all.map(executed)));
-    story.confirmed(at);
+  function emitBlock(script: LedgerScript, at: number, ...all: readonly Partial<TransactionOptions>[]): void {
+    script.created(at);
+    script.frozen(at);
+    script.block(block(at, all.map(executed)));
+    script.confirmed(at);
   }
 
   it('are emitted with their members in the order of Agave', () => {
-    const { subscribe, story } = stage();
-    const recorder = subscribe(blocks());
-    emitBlock(story, 2, { n: 1 });
+    const { subscribe, script } = stage();
+    const recorder = subscribe(blocks('confirmed', { rewards: true }));
+    emitBlock(script, 2, { n: 1 });
     const { blockhash, previousBlockhash } = block(2, []);
     expect(recorder.texts).toEqual([
       `{"context":{"slot":2},"value":{"slot":2,"block":{"previousBlockhash":"${previousBlockhash}",` +
@@ -226,29 +195,29 @@ describe('blocks', () => {
   });
 
   it('of a mention contain only matching transactions, and are not emitted without any', () => {
-    const { subscribe, story } = stage();
-    const recorder = subscribe(blocks({ mentions: key(7), maxVersion: 0 }));
-    emitBlock(story, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));
-    emitBlock(story, 3, { n: 4 });
+    const { subscribe, script } = stage();
+    const recorder = subscribe(blocks('confirmed', { mentions: key(7), maxVersion: 0 }));
+    emitBlock(script, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));
+    emitBlock(script, 3, { n: 4 });
     expect(recorder.slots).toEqual([2]);
     expect(recorder.values).toMatchObject([{ block: { signatures: [signature(1), signature(3)] } }]);
   });
 
   it('are reported as an error when the client does not support a transaction', () => {
-    const { subscribe, story } = stage();
-    const recorder = subscribe(blocks({ details: 'full' }));
-    emitBlock(story, 2, { n: 1, version: 0 });
+    const { subscribe, script } = stage();
+    const recorder = subscribe(blocks('confirmed', { details: 'full' }));
+    emitBlock(script, 2, { n: 1, version: 0 });
     expect(recorder.texts).toEqual([
       '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":{"UnsupportedTransactionVersion":0}}}',
     ]);
   });
 
   it('are reported as an error when unavailable', () => {
-    const { subscribe, story } = stage();
-    const recorder = subscribe(blocks());
-    story.created(2);
-    story.frozen(2);
-    story.confirmed(2);
+    const { subscribe, script } = stage();
+    const recorder = subscribe(blocks('confirmed'));
+    script.created(2);
+    script.frozen(2);
+    script.confirmed(2);
     expect(recorder.texts).toEqual([
       '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":"BlockStoreError"}}',
     ]);

@@ -14,8 +14,9 @@ function respondPromptly(
 }
 
 describe('the limit of adaptive pipelining', () => {
-  it('grows to 8 with full prompt batches, and halves when batches are slow', () => {
+  it('starts at 1, grows to 8 with full prompt batches, and halves when batches are slow', () => {
     const pipelining = new Pipelining('auto');
+    expect(pipelining.limit).toBe(1);
     respondPromptly(pipelining, 1_000, 0);
     expect(pipelining.limit).toBe(8);
     for (const [firstMs, spreadMs] of [

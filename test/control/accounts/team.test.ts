@@ -16,6 +16,11 @@ import {
 
 let count = 0;
 
+/** Headers of a program, which sends none of our pages' headers. */
+const bearer = (secret: string) => ({
+  headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null },
+});
+
 describeOnBothStores('a team', ({ kind, open, fresh }) => {
   let database: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
@@ -73,8 +78,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
     for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
       expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
-    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
-    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
+    expect((await fixture.browser().get(at(''), bearer(secret))).status).toBe(200);
   });
 
   it('keeps one owner when two leave concurrently', async () => {
@@ -93,7 +97,6 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
 
   it("loses tokens and invitations of a member that exceed the member's reduced role", async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
-    const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (path: string, body: object, sent?: object) =>
       (await admin.post(at(path), body, sent)).json;
     const [first, third] = [
@@ -152,11 +155,10 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
   });
 
   it('revokes the grants issued by a token recursively on request', async () => {
-    const asToken = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (secret: string | null, label: string): Promise<LooseJson> => {
       const body = { name: label, role: 'admin' };
       if (secret === null) return (await operator.post(at('/tokens'), body)).json;
-      return (await fixture.browser().send('POST', at('/tokens'), { body, ...asToken(secret) })).json;
+      return (await fixture.browser().post(at('/tokens'), body, bearer(secret))).json;
     };
     const end = (id: string, query: string) => operator.send('DELETE', at(`/tokens/${id}${query}`));
     const alive = async (): Promise<string[]> =>
@@ -167,9 +169,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const other = await make(null, 'other');
     await make(other.secret, 'left');
     const invitation = { email: 'guest@example.com', role: 'viewer' };
-    const { link } = (
-      await fixture.browser().send('POST', at('/invitations'), { body: invitation, ...asToken(child.secret) })
-    ).json;
+    const { link } = (await fixture.browser().post(at('/invitations'), invitation, bearer(child.secret)))
+      .json;
     expect((await end(other.token.id, '')).json).toEqual({ done: true, made: 0 });
     expect(await alive()).toEqual(['child', 'first', 'grandchild', 'left']);
     expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 3 });
@@ -186,8 +187,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const { secret: acme } = (await second.post(at('/tokens'), { name: 'ours', role: 'owner' })).json;
     const { link } = (await second.post('/api/v1/operators/invitations', { email: 'third@example.com' }))
       .json;
-    const works = async (secret: string) =>
-      (await fixture.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
+    const works = async (secret: string) => (await fixture.browser().get(at(''), bearer(secret))).status;
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([200, 200]);
     const caller = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
     await removeOperator(caller, `second-${fixture.email}`);
@@ -266,17 +266,12 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
   it('has tokens whose grants expire with them', async () => {
     const ends = fixture.clock.now + 60_000;
     const made = await operator.post(at('/tokens'), { name: 'short', role: 'admin', expiresAt: ends });
-    const by = { headers: { authorization: `Bearer ${made.json.secret}`, cookie: null } };
+    const by = bearer(made.json.secret);
     const program = fixture.browser();
-    const token = await program.send('POST', at('/tokens'), {
-      ...by,
-      body: { name: 'long', role: 'viewer' },
-    });
+    const token = await program.post(at('/tokens'), { name: 'long', role: 'viewer' }, by);
     expect(token.json.token).toMatchObject({ expiresAt: ends });
-    const invitation = await program.send('POST', at('/invitations'), {
-      ...by,
-      body: { email: 'late@example.com', role: 'viewer' },
-    });
+    const guest = { email: 'late@example.com', role: 'viewer' };
+    const invitation = await program.post(at('/invitations'), guest, by);
     expect(invitation.json.invitation).toMatchObject({ expiresAt: ends });
   });
 
@@ -287,15 +282,14 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(secret).toMatch(/^svc_admin_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
     expect((await admin.get(at('/tokens'))).text).not.toContain(secret);
     const program = fixture.browser();
-    const as = (bearer: string) => ({
-      headers: { authorization: `Bearer ${bearer}`, origin: null, 'x-solway': null },
-    });
-    expect((await program.get(at(''), as(secret))).status).toBe(200);
-    expect((await program.get(at('/tokens'), as(secret))).status).toBe(403);
-    expect((await program.get('/api/v1/customers/house', as(secret))).status).toBe(404);
-    expect((await program.get('/api/v1/customers', as(secret))).status).toBe(403);
-    expect((await program.post('/api/v1/invitations/accept', { token: 'x' }, as(secret))).status).toBe(403);
-    expect((await program.get('/api/v1/me', as(secret))).json).toMatchObject({
+    expect((await program.get(at(''), bearer(secret))).status).toBe(200);
+    expect((await program.get(at('/tokens'), bearer(secret))).status).toBe(403);
+    expect((await program.get('/api/v1/customers/house', bearer(secret))).status).toBe(404);
+    expect((await program.get('/api/v1/customers', bearer(secret))).status).toBe(403);
+    expect((await program.post('/api/v1/invitations/accept', { token: 'x' }, bearer(secret))).status).toBe(
+      403,
+    );
+    expect((await program.get('/api/v1/me', bearer(secret))).json).toMatchObject({
       user: null,
       customers: [{ id: customer }],
     });
@@ -304,15 +298,15 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     ]);
     const changed = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
     for (const wrong of [changed, secret.replace('admin', 'rpc'), 'svc_admin_live_', ''])
-      expect((await program.get(at(''), as(wrong))).status).toBe(401);
+      expect((await program.get(at(''), bearer(wrong))).status).toBe(401);
     await admin.send('DELETE', at(`/tokens/${token.id}`));
-    expect((await program.get(at(''), as(secret))).status).toBe(401);
+    expect((await program.get(at(''), bearer(secret))).status).toBe(401);
     const short = (
       await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: fixture.clock.now + 1_000 })
     ).json;
-    expect((await program.get(at(''), as(short.secret))).status).toBe(200);
+    expect((await program.get(at(''), bearer(short.secret))).status).toBe(200);
     fixture.clock.now += 1_000;
-    expect((await program.get(at(''), as(short.secret))).status).toBe(401);
+    expect((await program.get(at(''), bearer(short.secret))).status).toBe(401);
   });
 
   it('lets only owners revoke tokens and invitations of owners', async () => {
@@ -352,10 +346,8 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(
       'CUSTOMER_SUSPENDED',
     );
-    const bearer = { headers: { authorization: `Bearer ${secret}` } };
-    expect((await fixture.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
-      403,
-    );
+    const token = { name: 'x', role: 'viewer' };
+    expect((await fixture.browser().post(at('/tokens'), token, bearer(secret))).status).toBe(403);
     expect((await operator.send('PATCH', at(''), { body: { state: 'active' } })).status).toBe(200);
     expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).status).toBe(200);
     expect(

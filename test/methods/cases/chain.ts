@@ -159,12 +159,6 @@ const history: readonly MethodCase[] = [
     has({ meta: { status: { Err: expect.anything() } } }),
     (ledger) => [ledger.failed],
   ),
-  answer(
-    'getTransaction',
-    'null for an unknown signature',
-    (result) => expect(result).toBeNull(),
-    `["${UNKNOWN}"]`,
-  ),
   ...arity('getTransaction', 1, 2),
   answer(
     'getSignaturesForAddress',

@@ -10,12 +10,7 @@ const TOKENS = `{"programId":"${programs.token}"}`;
 const base64 = { encoding: 'base64' } as const;
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
 
-const filtered = (...filters: object[]): string => JSON.stringify([programs.token, { filters, ...base64 }]);
-const memcmp = (offset: number, bytes: string, encoding = 'base58') => ({
-  memcmp: { offset, bytes, encoding },
-});
-const badFilter = (name: string, message: string | RegExp, params: string): MethodCase =>
-  refusal('getProgramAccounts', name, invalid(message), params);
+const memcmp = (offset: number, bytes: string) => ({ memcmp: { offset, bytes } });
 
 const accounts: readonly MethodCase[] = [
   answer(
@@ -37,18 +32,6 @@ const accounts: readonly MethodCase[] = [
   ...arity('getMultipleAccounts', 1, 2),
   ...context('getMultipleAccounts', '[]'),
   answer('getProgramAccounts', 'the context', value([]), `[${MISSING},{"withContext":true}]`),
-  badFilter('129 bytes', 'Invalid param: DataTooLarge', filtered(memcmp(0, '1'.repeat(129)))),
-  badFilter('bytes that are not base58', /^Invalid param: Base58DecodeError\(/, filtered(memcmp(0, '0'))),
-  badFilter(
-    'bytes that are not base64',
-    /^Invalid param: Base64DecodeError\(/,
-    filtered(memcmp(0, '!', 'base64')),
-  ),
-  badFilter(
-    'an owner of 31 bytes',
-    'Incorrect byte length 31 for SPL token owner filter, expected 32',
-    filtered(memcmp(32, '1'.repeat(31))),
-  ),
   answer(
     'getProgramAccounts',
     'nothing for a mint filter of one byte with a full owner filter',
@@ -71,12 +54,6 @@ const tokens: readonly MethodCase[] = [
     token.account,
   ]),
   answer('getTokenSupply', 'an amount', value({ amount: '150', decimals: 2 }), ({ token }) => [token.mint]),
-  refusal(
-    'getTokenSupply',
-    'a mint of another program',
-    invalid('Invalid param: not a Token mint'),
-    ({ token }) => [token.otherMint],
-  ),
   answer('getTokenLargestAccounts', 'the largest', value([{ amount: '150' }]), ({ token }) => [token.mint]),
   ...['getTokenAccountBalance', 'getTokenSupply', 'getTokenLargestAccounts'].flatMap((method) => [
     ...badAddress(method),
@@ -96,27 +73,22 @@ const tokens: readonly MethodCase[] = [
   ]),
 ];
 
-/** Base64 of a message with one key, no instructions and optionally an empty lookup. */
-const messageOf = (version: number | null, signers: number, readOnly: number, lookup = false): string =>
+/** A message with one key, no instructions and optionally a lookup of these indexes in a missing table. */
+const messageOf = (version: number | null, signers: number, readOnly: number, lookup?: number[]): Buffer =>
   Buffer.concat([
     Buffer.from([...(version === null ? [] : [version]), signers, readOnly, 0, 1]),
     Buffer.alloc(32 + 32, 1),
     Buffer.of(0),
     version === null ? Buffer.alloc(0) : Buffer.of(lookup ? 1 : 0),
-    lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(0, 0)]) : Buffer.alloc(0),
-  ]).toString('base64');
+    lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(lookup.length, ...lookup, 0)]) : Buffer.alloc(0),
+  ]);
+const unsigned = (message: Buffer): Buffer => Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), message]);
 
 const FAILED = 'failed to deserialize solana_transaction::versioned::VersionedTransaction: ';
 
 const undecodable: readonly (readonly [name: string, bytes: Buffer, message: string])[] = [
   ['truncated signatures', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
   ['255 signatures', Buffer.of(0xff), `${FAILED}Custom error: invalid transaction discriminator`],
-  ['version 1', Buffer.alloc(1500, 0x81), `${FAILED}Invalid tag encoding: 1`],
-  [
-    'a non-canonical length',
-    Buffer.of(0, 0, 0, 0, 0x81, 0x00),
-    `${FAILED}Invalid value: short u16: non-canonical encoding`,
-  ],
   [
     'an oversized version 1',
     Buffer.concat([Buffer.of(0x81), Buffer.alloc(4100)]),
@@ -125,14 +97,24 @@ const undecodable: readonly (readonly [name: string, bytes: Buffer, message: str
   ],
   [
     'a read-only payer',
-    Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), Buffer.from(messageOf(null, 1, 1), 'base64')]),
+    unsigned(messageOf(null, 1, 1)),
     'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
+  ],
+  [
+    'a missing lookup table',
+    unsigned(messageOf(0x80, 1, 0, [1])),
+    "invalid transaction: Transaction loads an address table account that doesn't exist",
   ],
 ];
 
-const badMessages: readonly (readonly [name: string, message: string, fault: string])[] = [
+const badMessages: readonly (readonly [name: string, message: Buffer, fault: string])[] = [
   ['version 0 with a read-only payer', messageOf(0x80, 1, 1), 'invalid value'],
-  ['version 0 with an empty lookup', messageOf(0x80, 1, 0, true), 'invalid value'],
+  ['version 0 with an empty lookup', messageOf(0x80, 1, 0, []), 'invalid value'],
+  [
+    'a missing lookup table',
+    messageOf(0x80, 1, 0, [1]),
+    'Attempted to lookup addresses from a table that does not exist',
+  ],
   ['a legacy message with a read-only payer', messageOf(null, 1, 1), 'index out of bounds'],
   ['more signers than keys', messageOf(0x80, 2, 0), 'index out of bounds'],
 ];
@@ -140,7 +122,9 @@ const badMessages: readonly (readonly [name: string, message: string, fault: str
 const transactions: readonly MethodCase[] = [
   answer('getFeeForMessage', 'lamports', value(5000), ({ unsent }) => [unsent.message]),
   ...badMessages.map(([name, message, fault]) =>
-    refusal('getFeeForMessage', name, invalid(`invalid transaction message: ${fault}`), () => [message]),
+    refusal('getFeeForMessage', name, invalid(`invalid transaction message: ${fault}`), () => [
+      message.toString('base64'),
+    ]),
   ),
   notYet('getFeeForMessage', ({ unsent }) => [unsent.message, { minContextSlot: 2 ** 50 }]),
   ...arity('getFeeForMessage', 1, 2),

@@ -10,14 +10,12 @@ import {
   tuple,
   withoutParameters,
 } from '../case-families.ts';
-import { type CaseLedger, invalid, type MethodCase } from '../method-case.ts';
+import { invalid, type MethodCase } from '../method-case.ts';
 
 /** Validators, stakes and rewards: reference solana-json-rpc.md §0, §1.2, §1.3 and §1.4. */
 const U64_MAX = '18446744073709551615';
 const SLOTS_PER_EPOCH = 32n;
 
-/** The last epoch whose rewards are paid at `confirmed`: in the second block of the next epoch. */
-const paidEpoch = (at: CaseLedger['at']): bigint => (at.confirmed - 1n) / SLOTS_PER_EPOCH - 1n;
 const has = (expected: object) => (result: unknown) => expect(result).toMatchObject(expected);
 const empty = (result: unknown) => expect(result).toEqual([]);
 
@@ -85,11 +83,6 @@ export const cases: readonly MethodCase[] = [
     `{"range":{"firstSlot":5,"lastSlot":${U64_MAX}}}`,
   ),
   production(
-    'an epoch whose leaders are unknown',
-    'Invalid slot range: leader schedule for epoch 0 is unavailable',
-    '{"range":{"firstSlot":3,"lastSlot":5}}',
-  ),
-  production(
     'a range without a start',
     'Invalid params: missing field `firstSlot`.',
     '{"range":{"lastSlot":3}}',
@@ -106,20 +99,6 @@ export const cases: readonly MethodCase[] = [
   ...arity('getInflationGovernor', 0, 1),
   ...strictConfig('getInflationGovernor', ''),
 
-  answer(
-    'getInflationReward',
-    'the reward of the stake, and null for others',
-    (result, { at }) => {
-      const first = (paidEpoch(at) + 1n) * SLOTS_PER_EPOCH;
-      const epoch = Number(first / SLOTS_PER_EPOCH) - 1;
-      const reward = { amount: expect.any(Number), postBalance: expect.any(Number) };
-      expect(result).toEqual([{ ...reward, commission: 0, effectiveSlot: Number(first) + 1, epoch }, null]);
-    },
-    ({ genesis, at }) => [
-      [genesis.stakeAccount, genesis.identity],
-      { commitment: 'confirmed', epoch: paidEpoch(at) },
-    ],
-  ),
   answer('getInflationReward', 'an empty list', empty, '[[]]'),
   refusal(
     'getInflationReward',

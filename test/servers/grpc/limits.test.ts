@@ -214,26 +214,18 @@ describe('a silent client', () => {
 });
 
 describe('a flooding client', () => {
-  it.each([
-    ['pings', frame(6, 0, 0, Buffer.alloc(8))],
-    ['settings', SETTINGS],
-  ])('is disconnected for too many %s', async (_name, bytes) => {
-    await start({ controlFramesPerSecondMax: 100 });
-    const socket = wire();
-    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
-    await stage.stream();
-    socket.write(Buffer.concat(Array(500).fill(bytes)));
-    await closed(socket);
-    expect(stage.server.streams).toBe(0);
-  });
+  const data = (...bytes: number[]): Buffer => frame(0, 0, 1, Buffer.from(bytes));
 
-  it('is disconnected for sending a message byte by byte', async () => {
+  it.each([
+    ['pings', [], frame(6, 0, 0, Buffer.alloc(8))],
+    ['settings', [], SETTINGS],
+    ['bytes of a message, sent one by one', [data(0, 0, 1, 0, 0)], data(10)],
+  ])('is disconnected for too many %s', async (_name, before, bytes) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
     await stage.stream();
-    socket.write(frame(0, 0, 1, Buffer.of(0, 0, 1, 0, 0)));
-    socket.write(Buffer.concat(Array(500).fill(frame(0, 0, 1, Buffer.of(10)))));
+    socket.write(Buffer.concat([...before, ...Array(500).fill(bytes)]));
     await closed(socket);
     expect(stage.server.streams).toBe(0);
   });

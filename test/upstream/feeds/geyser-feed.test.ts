@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { Subscription, SubscriptionOf } from '../../../src/protocol/subscriptions.ts';
 import { addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
+import { anyTransaction } from '../../streams/notifier-stage.ts';
 import { blockOf } from '../geyser/source-rig.ts';
-import { GeyserRig, watch } from './geyser-rig.ts';
+import { GeyserRig, logs, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import {
   account,
@@ -25,13 +26,10 @@ const [first, second, third, fourth] = [transfer(1), transfer(2), transfer(3), t
 const UNAVAILABLE = 14;
 const OUT_OF_RANGE = 11;
 
-const transactions: Subscription = {
+const transactions: SubscriptionOf<'transaction'> = {
   ...{ kind: 'transaction', dialect: 'helius', commitment: 'processed', encoding: 'base64' },
   ...{ details: 'signatures', rewards: false, maxVersion: 0 },
-  filter: {
-    ...{ vote: null, failed: null, signature: null, include: [payer.address], exclude: [], required: [] },
-    tokenAccounts: 'none',
-  },
+  filter: { ...anyTransaction, include: [payer.address] },
 };
 const slots: Subscription = { kind: 'slot' };
 
@@ -47,12 +45,6 @@ async function start(options: ConstructorParameters<typeof GeyserRig>[1] = {}) {
   await rig.start(server);
   return { server, rig };
 }
-
-const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription => ({
-  kind: 'logs',
-  of,
-  commitment: 'processed',
-});
 
 describe('GeyserFeed', () => {
   it('emits a drained account as empty, and nothing from the startup snapshot', async () => {
@@ -111,24 +103,7 @@ describe('GeyserFeed', () => {
   it('emits logs and whole transactions', async () => {
     const { server, rig } = await start();
     const mentioned = await rig.open(logs({ mentions: payer.address }));
-    const transactions = await rig.open({
-      kind: 'transaction',
-      dialect: 'helius',
-      commitment: 'processed',
-      encoding: 'jsonParsed',
-      details: 'full',
-      rewards: false,
-      maxVersion: 0,
-      filter: {
-        vote: false,
-        failed: null,
-        signature: null,
-        include: [payer.address],
-        exclude: [],
-        required: [],
-        tokenAccounts: 'none',
-      },
-    });
+    const whole = await rig.open({ ...transactions, encoding: 'jsonParsed', details: 'full' });
     server.send(slotIs(100, 'created'), transactionIs(100, first, 3));
     await mentioned.count(1);
     expect(mentioned.results).toEqual([
@@ -141,7 +116,7 @@ describe('GeyserFeed', () => {
         },
       },
     ]);
-    expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
+    expect(whole.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
   it('fetches the mint of a parsed token account once and preserves the order', async () => {
@@ -152,12 +127,7 @@ describe('GeyserFeed', () => {
     mintData[45] = 1;
     rig.answers.getAccountInfo = () =>
       JSON.stringify({ context: { slot: 1 }, value: { data: [mintData.toString('base64'), 'base64'] } });
-    const recorder = await rig.open({
-      kind: 'account',
-      address,
-      commitment: 'processed',
-      encoding: 'jsonParsed',
-    });
+    const recorder = await rig.open({ ...watch(address), encoding: 'jsonParsed' });
     const plain = await rig.open(watch(other));
     const { promise, resolve: answer } = Promise.withResolvers<void>();
     rig.hold(promise);

@@ -5,6 +5,7 @@ import { addressFromBytes } from '../../../src/solana/address.ts';
 import { signatureFromBytes } from '../../../src/solana/signature.ts';
 import { RequestedFilters } from '../../../src/upstream/feeds/geyser/requested-filters.ts';
 import { FilterMerger } from '../../../src/upstream/geyser/merge-filters.ts';
+import { logs, watch } from './geyser-rig.ts';
 
 const limits = { filtersMax: 100, addressesMax: 1_000 };
 
@@ -19,23 +20,12 @@ const key = (number: number) => {
   bytes.writeUInt32LE(number);
   return addressFromBytes(bytes);
 };
-const account = (number: number): Subscription => ({
-  kind: 'account',
-  address: key(number),
-  commitment: 'processed',
-  encoding: 'base64',
-});
 const program = (number: number, size: bigint | null): Subscription => ({
   kind: 'program',
   program: key(number),
   commitment: 'confirmed',
   encoding: 'base64',
   filters: size === null ? [] : [{ kind: 'dataSize', size }],
-});
-const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription => ({
-  kind: 'logs',
-  of,
-  commitment: 'processed',
 });
 const signature = (number: number): Subscription => ({
   kind: 'signature',
@@ -62,7 +52,7 @@ function requestOf(union: RequestedFilters) {
 }
 
 const any: fc.Arbitrary<Subscription> = fc.oneof(
-  fc.integer({ min: 0, max: 5 }).map(account),
+  fc.integer({ min: 0, max: 5 }).map((number) => watch(key(number))),
   fc
     .tuple(fc.integer({ min: 0, max: 2 }), fc.option(fc.bigInt({ min: 0n, max: 5n })))
     .map(([number, size]) => program(number, size)),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger } from '../../../src/base/log.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
-import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { Subscription, SubscriptionOf } from '../../../src/protocol/subscriptions.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import type { Block } from '../../../src/solana/block.ts';
 import { slot as slotOf } from '../../../src/solana/units.ts';
@@ -98,4 +98,10 @@ export class GeyserRig {
 export const watch = (
   address: Address,
   commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',
-): Subscription => ({ kind: 'account', address, commitment, encoding: 'base64' });
+): SubscriptionOf<'account'> => ({ kind: 'account', address, commitment, encoding: 'base64' });
+
+export const logs = (of: SubscriptionOf<'logs'>['of']): Subscription => ({
+  kind: 'logs',
+  of,
+  commitment: 'processed',
+});

@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -15,6 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
+import { TcpProxy } from '../../chaos/tcp-proxy.ts';
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 import { temporaryFolder } from '../../service/program.ts';
 
@@ -44,26 +45,6 @@ async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promi
     server.close();
   });
   return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A proxy to a server that can be frozen: connections stay open but transfer no more data. */
-async function startProxy(url: string): Promise<{ url: string; freeze: () => void }> {
-  const sockets: Socket[] = [];
-  const line = createLine((near) => {
-    const far = connect(Number(new URL(url).port), '127.0.0.1');
-    for (const socket of [near, far]) socket.on('error', () => {});
-    near.pipe(far).pipe(near);
-    sockets.push(near, far);
-  });
-  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
-  ends.push(() => {
-    for (const socket of sockets) socket.destroy();
-    line.close();
-  });
-  const freeze = (): void => {
-    for (const socket of sockets) socket.unpipe();
-  };
-  return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, freeze };
 }
 
 /** A stream to a scripted server; records its messages and its final status. */
@@ -173,12 +154,12 @@ describe('GrpcStream', () => {
       accept(stream);
       stream.write(encodeFrame(Buffer.from('hello')));
     });
-    const line = await startProxy(url);
-    const call = new Call(line.url, { pingIntervalMs: 30, pongTimeoutMs: 200 });
+    const proxy = await TcpProxy.start(Number(new URL(url).port));
+    ends.push(() => void proxy.close());
+    const call = new Call(`http://127.0.0.1:${proxy.port}`, { pingIntervalMs: 30, pongTimeoutMs: 200 });
     await call.count(1);
-    line.freeze();
-    const status = await call.ended;
-    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
+    proxy.freeze();
+    expect(await call.ended).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
   });
 
   it.each([
@@ -241,31 +222,20 @@ describe('a server that compresses', () => {
   const MIB = 1024 * 1024;
   const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
 
-  /** Reports the length of each message; resolves with the status. */
-  function receive(url: string, message: (length: number) => void): Promise<GrpcStatus> {
-    return new Promise((resolve) => {
-      const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
-      const options = { ...times, ...LARGE, url, headers: {}, method: '/geyser.Geyser/Subscribe' };
-      const take = (bytes: Buffer): void => message(bytes.length);
-      const stream = new GrpcStream(options, { onOpen: () => {}, onMessage: take, onEnd: resolve });
-      ends.push(() => stream.close());
-    });
-  }
-
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ] as const)('may send 10 MiB of zeros in %s, and is disconnected for more', async (encoding, pack) => {
-    const received: number[] = [];
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': encoding });
       for (const size of [10 * MIB + 500, 17 * MIB, 100]) stream.write(compressed(pack(Buffer.alloc(size))));
     });
-    expect(await receive(url, (length) => received.push(length))).toEqual({
+    const call = new Call(url, LARGE);
+    expect(await call.ended).toEqual({
       code: 'INTERNAL',
       message: 'decompressed message exceeds the size limit',
     });
-    expect(received).toEqual([10 * MIB + 500]);
+    expect(call.messages.map(({ length }) => length)).toEqual([10 * MIB + 500]);
   });
 
   it('is read to the end, no matter how it disconnects', async () => {
@@ -274,7 +244,6 @@ describe('a server that compresses', () => {
       (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
       (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.destroy(),
     ]) {
-      const received: number[] = [];
       const packed = compressed(zstdCompressSync(Buffer.alloc(2 * MIB)));
       let [server, connection]: [ServerHttp2Stream | null, ServerHttp2Session | null] = [null, null];
       const url = await listen((stream, session) => {
@@ -282,11 +251,11 @@ describe('a server that compresses', () => {
         accept(stream, { 'grpc-encoding': 'zstd' });
         stream.write(Buffer.concat(Array(20).fill(packed)));
       });
-      await receive(url, (length) => {
-        received.push(length);
-        if (received.length === 1) leave(server!, connection!);
-      });
-      expect(received.length).toBe(20);
+      const call = new Call(url, LARGE);
+      await call.count(1);
+      leave(server!, connection!);
+      await call.ended;
+      expect(call.messages).toHaveLength(20);
     }
   });
 });

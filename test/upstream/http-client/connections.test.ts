@@ -216,21 +216,21 @@ describe('pipelining', () => {
     }
   }
 
-  beforeEach(() => open(unresponsive));
+  /** Uses a single connection, and responds promptly until four requests share it. */
+  async function shareOneConnection(): Promise<void> {
+    await node.close();
+    node = nodeAt(raw.url, { connectionsMax: 1 });
+    const turn: RawRequest[] = [];
+    let largestTurn = 0;
+    const respondToTurn = (): void => {
+      largestTurn = Math.max(largestTurn, turn.length);
+      turn.splice(0).forEach(responding);
+    };
+    raw.become((request) => turn.push(request) === 1 && setImmediate(respondToTurn));
+    while (largestTurn < 4) await Promise.all(calls(4));
+  }
 
-  it('starts with one request per connection and proceeds to at most eight', async () => {
-    const groups = await hold();
-    expect(largest(groups)).toBe(1);
-    await finish(groups);
-    const shared = await holdShared();
-    expect(largest(shared)).toBe(2);
-    expect(await finish(shared)).toEqual(Array(CONCURRENT).fill('7'));
-    for (let round = 0; round < 300; round++) {
-      const more = await hold();
-      expect(largest(more)).toBeLessThanOrEqual(8);
-      await finish(more);
-    }
-  });
+  beforeEach(() => open(unresponsive));
 
   it('assigns responses in order, however they are split', async () => {
     const groups = await holdShared();
@@ -277,16 +277,7 @@ describe('pipelining', () => {
   });
 
   it('sends nothing behind requests of an earlier turn', async () => {
-    await node.close();
-    node = nodeAt(raw.url, { connectionsMax: 1 });
-    const turn: RawRequest[] = [];
-    let largestTurn = 0;
-    const respondToTurn = (): void => {
-      largestTurn = Math.max(largestTurn, turn.length);
-      turn.splice(0).forEach(responding);
-    };
-    raw.become((request) => turn.push(request) === 1 && setImmediate(respondToTurn));
-    while (largestTurn < 4) await Promise.all(calls(4));
+    await shareOneConnection();
     const [[first, second] = []] = await hold(['getBalance', 'getBalance']);
     const next = outcomeText(node);
     const sent = raw.requests.length;
@@ -323,18 +314,7 @@ describe('pipelining', () => {
   });
 
   it('keeps the connection of a stalled request when one behind it was aborted', async () => {
-    await node.close();
-    node = nodeAt(raw.url, { connectionsMax: 1 });
-    const turn: RawRequest[] = [];
-    let largestTurn = 0;
-    raw.become((request) => {
-      if (turn.push(request) > 1) return;
-      setImmediate(() => {
-        largestTurn = Math.max(largestTurn, turn.length);
-        turn.splice(0).forEach(responding);
-      });
-    });
-    while (largestTurn < 4) await Promise.all(calls(4));
+    await shareOneConnection();
     const from = raw.requests.length;
     raw.become(unresponsive);
     const others = calls(2);

