@@ -24,7 +24,7 @@ export function address(text: string): Address {
 
 export function addressFromBytes(bytes: Uint8Array): Address {
   if (bytes.length !== ADDRESS_BYTES)
-    throw new RangeError(`an address must have 32 bytes, not ${bytes.length}`);
+    throw new RangeError(`an address must be 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Address;
 }
 

@@ -14,7 +14,7 @@ export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault
 
 export function blockhashFromBytes(bytes: Uint8Array): Blockhash {
   if (bytes.length !== BLOCKHASH_BYTES)
-    throw new RangeError(`a blockhash must have 32 bytes, not ${bytes.length}`);
+    throw new RangeError(`a blockhash must be 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Blockhash;
 }
 

@@ -18,7 +18,7 @@ export function parseSignature(text: string): { signature: Signature } | { fault
 
 export function signatureFromBytes(bytes: Uint8Array): Signature {
   if (bytes.length !== SIGNATURE_BYTES)
-    throw new RangeError(`a signature must have 64 bytes, not ${bytes.length}`);
+    throw new RangeError(`a signature must be 64 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Signature;
 }
 

@@ -43,7 +43,7 @@ async function checkInvited({ store, options, now }: SignInParts, { email, invit
   if (row.email === '' || row.email === email) return row.email !== '';
   throw forbidden(
     'OTHER_ADDRESS',
-    'This invitation is for another address. Sign up with the one it was sent to.',
+    'This invitation is for a different email address. Sign up with that address.',
   );
 }
 

@@ -56,13 +56,15 @@ export async function assertKeyQuota(
     const count = await countKeys(trx, register.now());
     counts.set(store, { count, version });
     if (count >= keysMax)
-      throw limitReached(`The service has ${count} keys, the maximum. Revoke keys or raise keys.keys_max.`);
+      throw limitReached(
+        `The service has ${count} keys, which is the maximum. Revoke keys or raise keys.keys_max.`,
+      );
   }
   if (customerId === DEFAULT_CUSTOMER_ID) return;
   const own = await countKeys(trx, register.now(), customerId);
   if (own < customerKeysMax) return;
   throw limitReached(
-    `This customer has ${own} keys, the maximum. Revoke keys, or ask the operator to raise ` +
+    `This customer has ${own} keys, which is the maximum. Revoke keys, or ask the operator to raise ` +
       'keys.customer_keys_max',
   );
 }

@@ -107,7 +107,7 @@ export function makeFecSet(
   if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
     throw new RangeError(`a slot can have at most ${SHREDS_PER_SLOT_MAX} data shreds`);
   }
-  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a Merkle root must have 32 bytes');
+  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a Merkle root must be 32 bytes');
   const capacity = fecSetCapacity(isResigned);
   if (data.length > capacity)
     throw new RangeError(`data of ${data.length} bytes exceeds the set capacity of ${capacity}`);

@@ -22,7 +22,7 @@ async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiSer
   const count = await countRows(trx, 'member', { user_id: userId, role: 'owner' });
   const { customersPerUserMax } = accounts.limits;
   if (count < customersPerUserMax) return;
-  throw limitReached(`You own ${count} customers, the maximum. Use one of them.`);
+  throw limitReached(`You own ${count} customers, which is the maximum. Use one of them.`);
 }
 
 /** Prevents owners from evading a suspension by creating a new customer. */

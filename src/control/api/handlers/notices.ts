@@ -50,7 +50,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   const { targetsMax } = limitsOf(services);
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
-      throw limitReached(`There are ${targetsMax} targets, the maximum. Remove some first.`);
+      throw limitReached(`The maximum of ${targetsMax} targets has been reached. Remove some first.`);
     }
     const target = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, target);

@@ -52,7 +52,7 @@ function createToken(
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
     if ((await listControlTokens(trx, customerId, at)).length >= tokensMax)
-      throw limitReached(`There are ${tokensMax} tokens, the maximum. Revoke some first.`);
+      throw limitReached(`The maximum of ${tokensMax} tokens has been reached. Revoke some first.`);
     const { name, role } = input;
     const expires_at = await grantExpiry(trx, context, input.expiresAt);
     const created = { created_by: context.actor, created_at: at, expires_at };
