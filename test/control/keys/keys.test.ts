@@ -337,7 +337,7 @@ describeOnBothStores('keys', ({ open }) => {
     );
     await createKey(register, { product: 'rpc', name: 'x' });
     expect(await refusal({})).toBe(
-      'The service has 1 keys, the maximum. Revoke keys or raise keys.keys_max.',
+      'The service has 1 keys, which is the maximum. Revoke keys or raise keys.keys_max.',
     );
     expect(await listKeys(register)).toHaveLength(1);
   });

@@ -118,7 +118,7 @@ function checkLedger(services: ApiServices): void {
 
 async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   if ((await countRows(db, 'upstream_node', {})) < ADDED_NODES_MAX) return;
-  throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
+  throw limitReached(`The maximum of ${ADDED_NODES_MAX} added nodes has been reached`);
 }
 
 async function requireUsable(
