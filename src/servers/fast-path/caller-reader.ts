@@ -98,8 +98,8 @@ const flatten = (text: string | null): string | null =>
   text === null ? null : Buffer.from(text, 'latin1').toString('latin1');
 
 /**
- * Direct-mapped cache of recent credentials, keyed by the bytes of the `Authorization` header. A hit returns the
- * same string, which later comparisons match by identity. Credentials are not validated.
+ * Direct-mapped cache of recent credentials, keyed by the bytes of the `Authorization` header. All hits for
+ * a credential return the same string, so that comparing it is fast. Credentials are not validated.
  */
 export class CredentialCache {
   readonly #entries: (CachedAuthorization | null)[] = new Array<null>(CREDENTIALS_MAX).fill(null);

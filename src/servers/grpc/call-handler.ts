@@ -12,7 +12,7 @@ export interface GrpcCallHandler {
   onHalfClose(): void;
   onLagging?(): void;
   onClose(): void;
-  /** Called once, after `onClose`, when the stream is closed and no more queued messages are sent. */
+  /** Called once, after `onClose`, when the stream has closed. No queued messages are sent after this. */
   onStreamClose?(): void;
   tick?(nowMs: number): void;
 }

@@ -10,7 +10,10 @@ export type StreamBacklog = Readonly<{
 }>;
 
 export interface GeyserSink {
-  /** Sends a message in two parts, which are shared and immutable. Equal `names` (encoded `filters`) are one array. */
+  /**
+   * Sends a message in two parts, which are shared and immutable. Messages with equal `names` (encoded `filters`) share
+   * one array.
+   */
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Unread bytes; if undefined, producers do not throttle. */
   readonly waitingBytes?: number;

@@ -21,7 +21,7 @@ type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
   listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
-      /** Called after `onBatch`, with all transactions of the batch that streams can represent. */
+      /** Called after `onBatch` with the batch's transactions, except those that streams cannot represent. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
     }>;
 }>;
