@@ -87,7 +87,7 @@ export async function openLimits(
   const parts = { rates, windows: { rest: restWindows }, connections: { ws: sockets, grpc: streams }, quota };
   const sharedLimits = sharedBy === null ? null : createSharedLimits(configuration, sharedBy, parts, log);
   await sharedLimits?.start();
-  /** Minimum slots of sessions, shared between gateways; null: not shared. */
+  /** Store for each session's minimum slot, shared between gateways; null: not shared. */
   const minSlots = sharedBy === null ? null : sharedMinSlots(configuration, sharedBy);
   return {
     ...limits,

@@ -281,7 +281,7 @@ function unknownName(name: string, names: readonly string[], dotted: readonly st
     : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-/** @param dotted - dotted names of options, to suggest for a name that is written outside its section. */
+/** @param dotted - full dotted option names, suggested when an option is written outside its section. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   dotted: readonly string[] = [],

@@ -19,7 +19,7 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Rows per statement: few, because other statements wait for it. */
+  /** Rows per statement. Kept low, because other statements wait while it runs. */
   batchRows: 25,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,

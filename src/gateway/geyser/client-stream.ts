@@ -33,7 +33,7 @@ const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
   SubscribeEntries: 'SubscribeEntries',
 };
 
-/** Error texts match those of other Geyser servers. @throws Failure FILTER_LIMIT. */
+/** Error messages match those of other Geyser servers. @throws Failure FILTER_LIMIT. */
 export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   const rejectAbove = (count: number, max: number, of: string): void => {
     if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });

@@ -85,7 +85,7 @@ function readFilter(value: JsonValue): UnverifiedFilter {
 
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
-/** `textMax`: maximum length of a text that encodes 128 bytes. */
+/** `textMax`: maximum length of the string that encodes 128 bytes. */
 const textEncodings = {
   base58: { textMax: 175, decode: decodeBase58Text, error: 'Base58DecodeError' },
   base64: { textMax: 172, decode: decodeBase64, error: 'Base64DecodeError' },

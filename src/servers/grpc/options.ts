@@ -40,7 +40,10 @@ export const grpcServerOptions = {
   /** Maximum queue size of a call, in messages and in bytes; above this, the call ends with LAGGING. */
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
-  /** Maximum bytes queued by all calls; shared messages count per call. Above this, calls far behind get LAGGING. */
+  /**
+   * Maximum bytes queued across all calls; a message shared by several calls is counted for each. Above this, the calls
+   * with the largest queues end with LAGGING.
+   */
   queuesMaxBytes: 1024 * MIB,
 
   /** How long to collect messages for one write; writes are the largest cost. 0: one event loop turn. */

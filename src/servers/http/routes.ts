@@ -69,7 +69,10 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** Only for browsers: programs get the JSON failure. So does a path that shares its first segment with an API path. */
+/**
+ * Finds the page for browsers. Other clients get the JSON failure, as do requests for a path that shares its first
+ * segment with an API path.
+ */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,

@@ -55,7 +55,7 @@ export interface GeyserStream {
    * @returns how many milliseconds to pause reading; Infinity to end the stream.
    */
   recordReceived(messages: number, bytes: number): number;
-  /** Called when the client was disconnected because it reads too slowly. */
+  /** Called when the client is disconnected for reading too slowly. */
   recordLagged?(): void;
   /** Releases the stream permit. Idempotent. */
   close(): void;

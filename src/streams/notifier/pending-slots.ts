@@ -46,7 +46,7 @@ export class PendingSlot {
 }
 
 export const pendingSlotsOptions = {
-  /** Maximum slots between creation and root; above this number, the oldest slot is evicted and reported. */
+  /** Maximum number of created slots that are not yet rooted; above this, the oldest is evicted and reported. */
   slotsMax: 512,
   /** Maximum accounts and transactions in all slots; above this number, the oldest slot is evicted and reported. */
   entriesMax: 1_000_000,

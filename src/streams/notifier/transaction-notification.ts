@@ -82,7 +82,7 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** A transaction, whose JSON is cached per shape. */
+/** A transaction with its JSON cached per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
   readonly index: number;

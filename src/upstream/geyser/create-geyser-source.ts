@@ -20,9 +20,9 @@ const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * Emits confirmed blocks, and accounts from PubSub. Limitations: emits slots only once they are confirmed, and no
- * entries or dead slots. Emits only accounts that the request names by address or owner, and only the last write per
- * slot, without its transaction and with a generated write version.
+ * Emits confirmed blocks, and accounts from PubSub. Limitations: slots are emitted only once they are confirmed; entries
+ * and dead slots are never emitted. Accounts are emitted only if the request names them by address or owner, and only
+ * with the last write per slot, without its transaction and with a generated write version.
  */
 class PubsubFallback implements GeyserSource {
   readonly #options: ConfirmedBlockFollowerOptions;

@@ -27,7 +27,7 @@ function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimi
   return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
 }
 
-/** Hysteresis: a lag that is over the limit stays so until it falls to half the limit. */
+/** Hysteresis: once the lag exceeds the limit, it counts as over the limit until it falls to half the limit. */
 function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
   return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
 }
