@@ -90,6 +90,7 @@ describeOnSqlite('key rules', ({ open }) => {
       methods: ['getBalance', 'getBlock*', 'wallet/*', 'accountSubscribe'],
     };
     expect(key).toMatchObject({ ...rules, rate: { perSecond: 10, burst: 20 }, addressPerSecond: 5 });
+    expect((await lastAudit(store)).detail).toMatchObject({ logsBodies: true, neverBack: true });
     expect((await recordsOf(store)).get(key.id)).toMatchObject({
       rules,
       addressPerSecond: 5,
