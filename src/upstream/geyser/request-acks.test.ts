@@ -42,9 +42,13 @@ it('waits for the request on the next stream when a stream ends', async () => {
   expect(events).toEqual(['accepted']);
 });
 
-it('fails when a request is rejected, or no stream opens in time', async () => {
+it('fails when a request is rejected, the connection is closed, or no stream opens in time', async () => {
   const rejected = pendingAcks();
   expect([rejected.acks.reject(), rejected.acks.reject()]).toEqual([true, false]);
+  const closed = pendingAcks();
+  closed.acks.giveUp();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(closed.events).toEqual(['AckTimeout']);
   const late = pendingAcks();
   late.acks.startRequest();
   await vi.advanceTimersByTimeAsync(1_000);
