@@ -114,8 +114,8 @@ describe('a signature', () => {
     script.processed(9);
     script.confirmed(4);
     expect(received.texts).toEqual([]);
-    script.confirmed(6);
-    expect(received.texts).toEqual(['{"context":{"slot":6},"value":{"err":"AccountInUse"}}']);
+    script.confirmed(5);
+    expect(received.texts).toEqual(['{"context":{"slot":5},"value":{"err":"AccountInUse"}}']);
     expect(received.isOver).toBe(true);
   });
 });
