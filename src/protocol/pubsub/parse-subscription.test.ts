@@ -112,3 +112,11 @@ it.each<[SubscriptionKind, string, string]>([
 ])('a subscription is rejected with -32602: %s of %.120s', (kind, params, message) => {
   expect(errorOf(kind, params)).toEqual([-32602, message, undefined]);
 });
+
+it.each<SubscriptionKind>(['account', 'program', 'logs', 'signature', 'block'])(
+  'a third parameter is rejected: %s',
+  (kind) => {
+    const message = 'Invalid parameters: Expected from 1 to 2 parameters.';
+    expect(errorOf(kind, '["all",{},1]')).toEqual([-32602, message, '"Got: 3"']);
+  },
+);
