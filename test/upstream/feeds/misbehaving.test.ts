@@ -156,6 +156,13 @@ describe('a PubSub feed', () => {
     expect(mocks[0]?.received).toEqual([]);
   });
 
+  it('prefers a healthy node', async () => {
+    const stateOf = (name: string): NodeState => (name === 'node-1' ? 'failing' : 'healthy');
+    const { feed, mocks } = await set([healthy, healthy], { stateOf });
+    await feed.open(vote, new Recorder());
+    expect(mocks.map((mock) => mock.count('voteSubscribe'))).toEqual([0, 1]);
+  });
+
   it('fails over from a node that turns out to be on the wrong chain', async () => {
     let state: NodeState = 'healthy';
     const stateOf = (name: string): NodeState => (name === 'node-1' ? state : 'healthy');
