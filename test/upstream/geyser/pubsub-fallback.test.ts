@@ -92,6 +92,8 @@ describe('a network without Geyser', () => {
     await stage.until(() => stage.emitted.includes('101 confirmed'));
     stage.source.close();
     expect(stage.ended.toSorted()).toEqual([address, 'root', 'slot'].toSorted());
+    stage.source.subscribe({ blocksMeta: ['m'] }, null);
+    expect([...stage.open.keys()]).toEqual([]);
   });
 
   it('resubscribes to accounts after a failure, and unsubscribes when no filter set remains', async () => {
