@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { slot as slotOf } from '../../../src/solana/units.ts';
 import type { StreamReader } from '../../../src/upstream/geyser/stream-reader.ts';
 import { metaIs, slotIs } from './chain-model.ts';
-import { bank, emittedCount, live, PolledHead, startMerge, whole } from './merge-stage.ts';
+import { bank, dead, emittedCount, live, PolledHead, startMerge, whole } from './merge-stage.ts';
 
 /** The default stall timeout. */
 const stallMs = 5_000;
@@ -114,4 +114,14 @@ describe('a chain reset', () => {
     expect(lost).toEqual([]);
     expect(emitted.filter((line) => line === '999 processed')).toHaveLength(1);
   });
+});
+
+it('accepts the slots of an outage, even if the newest slot is restarted after it', () => {
+  const { merge, emitted } = startMerge({ stallMs });
+  const [one] = [merge.addReader(live), merge.addReader(live)];
+  pass([one], 990, 999, 400);
+  one.handleUpdate(bank(1_000));
+  vi.advanceTimersByTime(300_000);
+  for (const update of [dead(1_000), ...wholeOf(1_000, ''), bank(1_750)]) one.handleUpdate(update);
+  expect(emitted.slice(-2)).toEqual(['1000 processed', '1750 createdBank']);
 });
