@@ -3,7 +3,7 @@ import { READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
 import type { ResponseHandler } from '../../../src/protocol/call.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
-import type { BodyListener, NodeRequest } from '../../../src/upstream/exchange.ts';
+import type { BodyListener, NodeRequest, PendingRequest } from '../../../src/upstream/exchange.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
@@ -32,6 +32,7 @@ class Reading implements ResponseReader {
   bytes = 0;
   end: 'complete' | Failure | null = null;
   readonly answer: StreamedResponse;
+  request: PendingRequest | null = null;
   readonly #pauseFrom: number;
 
   constructor(answer: StreamedResponse, pauseFrom = Number.POSITIVE_INFINITY) {
@@ -62,11 +63,12 @@ class Reading implements ResponseReader {
 
 function send(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
-    sendAttempt(node, call(method), PATIENCE_MS, {
+    const request = sendAttempt(node, call(method), PATIENCE_MS, {
       acceptsStream: true,
       onOutcome: resolve,
       onStream(answer) {
         const reading = new Reading(answer, pauseFrom);
+        reading.request = request;
         answer.pipeTo(reading);
         resolve(reading);
       },
@@ -101,6 +103,7 @@ describe('streamed response', () => {
       expect(got.text.trimEnd() === result).toBe(true);
       expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX_BYTES + 1_000);
       if (got.answer.bytes !== null) expect(got.bytes).toBe(got.answer.bytes);
+      got.request?.abort();
     }
     expect(raw.sockets).toHaveLength(1);
     expect(node.inFlight).toBe(0);
