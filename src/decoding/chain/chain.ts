@@ -125,9 +125,7 @@ export class MemoizedChain extends Chain {
     const unread = requested.filter((address) => !this.#accounts.has(address));
     const reading = super.accounts(unread);
     for (const address of unread) this.#accounts.set(address, reading);
-    const parts = await Promise.all(
-      new Set([reading, ...requested.flatMap((one) => this.#accounts.get(one) ?? [])]),
-    );
+    const parts = await Promise.all(new Set(requested.map((address) => this.#accounts.get(address)!)));
     const found = new Map(parts.flatMap((part) => [...part]));
     return new Map(
       requested.flatMap((address) => {
