@@ -31,8 +31,8 @@ const [PAYLOAD_RESULT, SUBSCRIPTION] = [0, 1] as const;
 const envelope = new MemberFinder(['id', 'result', 'error', 'params']);
 const payload = new MemberFinder(['result', 'subscription']);
 
-function isAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
-  return end - at === text.length && bytes.compare(text, 0, text.length, at, end) === 0;
+function isAt(bytes: Buffer, at: number, text: Buffer): boolean {
+  return bytes.compare(text, 0, text.length, at, Math.min(at + text.length, bytes.length)) === 0;
 }
 
 export function subscriptionId(raw: Buffer): NodeSubscriptionId {
@@ -54,12 +54,11 @@ function notificationIn(bytes: Buffer): NodeMessage | null {
 
 /** Reads a notification in Agave's member order in a single pass. */
 function readNotification(bytes: Buffer): NodeMessage | null {
-  if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
+  if (!isAt(bytes, 0, HEAD)) return null;
   const at = skipString(bytes, HEAD.length - 1);
   if (at === MALFORMED) return null;
-  const paramsAt = at + BEFORE_PARAMS.length;
-  if (!isAt(bytes, at, Math.min(paramsAt, bytes.length), BEFORE_PARAMS)) return null;
-  const end = payload.scan(bytes, paramsAt, DEPTH_MAX);
+  if (!isAt(bytes, at, BEFORE_PARAMS)) return null;
+  const end = payload.scan(bytes, at + BEFORE_PARAMS.length, DEPTH_MAX);
   if (end === MALFORMED || bytes[end] !== OBJECT_CLOSE) return null;
   return skipSpace(bytes, end + 1) === bytes.length ? notificationIn(bytes) : null;
 }
