@@ -58,19 +58,18 @@ class DataOfTransaction {
 }
 
 function parseLocally(program: Address, accounts: readonly Address[], readData: LazyData): ParsedView | null {
-  let isWhole = true;
+  let bytes: Uint8Array | null = null;
   const compiled = {
     programIdIndex: 0,
     accounts: Uint8Array.from(accounts.keys()),
     // A getter, so that data is decoded only for supported programs.
     get data() {
-      const data = readData();
-      isWhole = data !== null;
-      return data ?? NO_DATA;
+      bytes = readData();
+      return bytes ?? NO_DATA;
     },
   };
   const parsed = parseInstruction(program, compiled, accounts);
-  return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
+  return parsed === null || bytes === null ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
 /** Stops at the first invalid address, because skipping it would shift the positions of later addresses. */
