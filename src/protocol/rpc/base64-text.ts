@@ -24,21 +24,22 @@ function tailFault(bytes: Uint8Array, start: number): string | null {
     if (!sextets.has(byte)) return invalidByte(i, byte);
     symbols++;
   }
-  if (bytes.length > 0 && symbols < 2) return `InvalidLength(${start + symbols})`;
+  if (symbols < 2) return `InvalidLength(${start + symbols})`;
   if ((bytes.length - start) % 4 !== 0) return 'InvalidPadding';
-  const last = bytes[start + symbols - 1] ?? 0;
+  const last = bytes[start + symbols - 1] as number;
   const unusedBits = symbols === 2 ? 0b1111 : symbols === 3 ? 0b11 : 0;
-  return ((sextets.get(last) ?? 0) & unusedBits) === 0
+  return ((sextets.get(last) as number) & unusedBits) === 0
     ? null
     : `InvalidLastSymbol(${start + symbols - 1}, ${last})`;
 }
 
 function faultOf(bytes: Uint8Array): string | null {
+  if (bytes.length === 0) return null;
   const rest = bytes.length % 4;
-  const last = bytes[bytes.length - 1] ?? 0;
+  const last = bytes[bytes.length - 1] as number;
   // An invalid trailing character, such as a newline, takes precedence over other errors.
   if (rest === 1 && last !== PAD && !sextets.has(last)) return invalidByte(bytes.length - 1, last);
-  const tail = Math.max(0, bytes.length - (rest === 0 ? 4 : rest));
+  const tail = bytes.length - (rest === 0 ? 4 : rest);
   for (let i = 0; i < tail; i++) {
     const byte = bytes[i] ?? 0;
     if (!sextets.has(byte)) return invalidByte(i, byte);
