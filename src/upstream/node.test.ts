@@ -60,6 +60,12 @@ describe('node health', () => {
     expect(node.circuit.consecutiveFailures).toBe(1);
   });
 
+  it('includes timeouts in the latency, but not lost connections', () => {
+    node.recordOutcome(late, 400);
+    node.recordOutcome(broken, 5);
+    expect(node.latencyMs).toBe(400);
+  });
+
   it('is not restored by polls when calls fail', () => {
     node.recordOutcome(broken, 5);
     node.recordPoll(ok, 5);
