@@ -116,7 +116,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     it('link from an error to the request, with its steps and parameters', async () => {
       await open('Errors', `/errors?range=15m&key=${created.key.id}`);
       await page
-        .getByRole('row', { name: /^-32602/ })
+        .getByRole('row', { name: /^– -32602/ })
         .getByRole('link', { name: /Example/ })
         .click();
       const drawer = page.getByRole('dialog', { name: 'getAccountInfo' });
