@@ -32,8 +32,8 @@ function RequestResetLink() {
     <AuthLayout title="Reset password">
       {me.data?.service.mail === false ? (
         <p>
-          Password reset by email is not set up. Ask your operator for a reset link. Operators create one with{' '}
-          <code>solway operator password</code>.
+          Password reset by email is not set up. Contact your operator for a reset link. Operators create one
+          with <code>solway operator password</code>.
         </p>
       ) : isSent ? (
         <p role="status">
