@@ -43,15 +43,15 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   return (
     <Dialog title="Add node" onClose={onDone}>
       <form className="stack" onSubmit={submit}>
-        <DraftFields draft={draft} onChange={change} problem={problem} />
-        {test.data === undefined ? null : <NodeReport report={test.data} />}
-        <FormError problem={problem} />
         {isDevelopment ? (
           <p className="banner">
             In development mode, nodes cannot be added here. Add the node to the configuration file, or with{' '}
             <code>solway upstream add</code>, and restart the service.
           </p>
         ) : null}
+        <DraftFields draft={draft} onChange={change} problem={problem} />
+        {test.data === undefined ? null : <NodeReport report={test.data} />}
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button
