@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { detailOf } from '../../web/src/pages/audit/audit-entry.ts';
+import { actionNameOf, detailOf, storedActionOf } from '../../web/src/pages/audit/audit-entry.ts';
 
 it.each([
   [
@@ -11,4 +11,10 @@ it.each([
   [{ wsConnectionsMax: 2, semiWallets: 1 }, 'WebSocket connections max: 2 · semi wallets: 1'],
 ])('audit details %j are shown as %s', (detail, text) => {
   expect(detailOf({ detail })).toBe(text);
+});
+
+it('finds the stored action by the displayed name', () => {
+  expect(storedActionOf(actionNameOf('token.end'))).toBe('token.end');
+  expect(actionNameOf('token.end')).toBe('token.revoke');
+  expect(storedActionOf('key.create')).toBe('key.create');
 });
