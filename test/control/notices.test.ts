@@ -201,7 +201,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const { notifier, use } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
     statuses = [500, 503];
     await use(80);
-    expect((await list())[0]).toMatchObject({ lastSentAt: null, lastProblem: 'the host answered 500' });
+    expect((await list())[0]).toMatchObject({ lastSentAt: null, lastProblem: 'Webhook host answered 500.' });
     await notifier.deliver();
     expect(calls).toHaveLength(1);
     for (const pause of [10_000, 40_000]) {
@@ -248,7 +248,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const { target } = await add('webhook', `http://hooks.example.com:${port}/`);
     expect(await test(target.id)).toEqual({
       delivered: false,
-      problem: 'the host of the URL has no public address',
+      problem: 'Webhook host has no public address.',
     });
     expect(calls).toEqual([]);
   });
@@ -298,7 +298,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     smtp.answer = '550 go away, secret-of-the-server';
     expect(await test(target.id)).toEqual({
       delivered: false,
-      problem: 'the mail server rejects the sender or receiver',
+      problem: 'The mail server rejects the sender or receiver.',
     });
   });
 

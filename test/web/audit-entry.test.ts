@@ -1,14 +1,20 @@
 import { expect, it } from 'vitest';
-import { detailOf } from '../../web/src/pages/audit/audit-entry.ts';
+import { actionNameOf, detailOf, storedActionOf } from '../../web/src/pages/audit/audit-entry.ts';
 
 it.each([
   [
-    { name: 'app', networks: '', expiresAt: null, neverBack: true },
-    'name: app · expires: none · monotonic reads: yes',
+    { name: 'app', networks: '', expiresAt: null, isPublic: false, neverBack: true },
+    'name: app · monotonic reads: yes',
   ],
   [{ 'before.cidrs': '', 'after.cidrs': '192.0.2.0/24' }, 'allowed IP addresses: none → 192.0.2.0/24'],
   [{ 'before.expiresAt': null, 'after.expiresAt': 0 }, 'expires: none → 1970-01-01 00:00:00 UTC'],
   [{ wsConnectionsMax: 2, semiWallets: 1 }, 'WebSocket connections max: 2 · semi wallets: 1'],
 ])('audit details %j are shown as %s', (detail, text) => {
   expect(detailOf({ detail })).toBe(text);
+});
+
+it('finds the stored action by the displayed name', () => {
+  expect(storedActionOf(actionNameOf('token.end'))).toBe('token.end');
+  expect(actionNameOf('token.end')).toBe('token.revoke');
+  expect(storedActionOf('key.create')).toBe('key.create');
 });

@@ -1,6 +1,23 @@
-import { send } from './api.ts';
+import { ApiProblem, send } from './api.ts';
 
-const auth = (path: string, body: unknown = {}): Promise<unknown> => send(`/api/auth${path}`, 'POST', body);
+/** Replacements for messages of the sign-in library, by code, and the field to which they belong. */
+const messages: Readonly<Record<string, readonly [field: string | null, text: string]>> = {
+  INVALID_PASSWORD: ['currentPassword', 'Current password is incorrect.'],
+  INVALID_CODE: ['code', 'Incorrect code. Enter the latest code from your app.'],
+  INVALID_BACKUP_CODE: ['code', 'This backup code is incorrect or was already used.'],
+  INVALID_TOKEN: [null, 'This reset link is invalid or has expired. Request a new one.'],
+};
+
+async function auth(path: string, body: unknown = {}): Promise<unknown> {
+  try {
+    return await send(`/api/auth${path}`, 'POST', body);
+  } catch (thrown) {
+    const replacement = thrown instanceof ApiProblem ? messages[thrown.code] : undefined;
+    if (!(thrown instanceof ApiProblem) || replacement === undefined) throw thrown;
+    const [field, text] = replacement;
+    throw new ApiProblem(thrown.status, thrown.code, text, field === null ? {} : { [field]: text });
+  }
+}
 
 /** @returns whether two-factor authentication is still required. @throws ApiProblem */
 export async function signIn(email: string, password: string): Promise<{ needsSecondFactor: boolean }> {

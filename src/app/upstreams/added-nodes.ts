@@ -1,5 +1,9 @@
 import type { Logger } from '../../base/log.ts';
-import { type Configuration, websocketUrlOf } from '../../config/configuration.ts';
+import {
+  type Configuration,
+  type UpstreamConfiguration,
+  websocketUrlOf,
+} from '../../config/configuration.ts';
 import { problemsFrom } from '../../config/errors.ts';
 import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
@@ -15,8 +19,8 @@ import {
 } from '../../control/nodes/node-feed.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
-import type { Finding } from '../doctor/check.ts';
-import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
+import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
+import { probeGeyser } from '../../upstream/probe/probe-streams.ts';
 import { logStateChange } from '../log-state-change.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
@@ -51,17 +55,32 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
   };
 }
 
-const toReportFinding = ({ verdict, text, subject }: Finding): NodeReportJson['findings'] =>
-  verdict === 'good'
-    ? []
-    : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
+type Findings = NodeReportJson['findings'];
+
+async function pubsubFindings(node: UpstreamConfiguration): Promise<Findings> {
+  if (node.ws === null) return [];
+  const { fault } = await probePubsub(node, PROBE_TIMEOUT_MS);
+  if (fault === null) return [];
+  const finding = `PubSub delivered no notifications (${fault}).`;
+  // Nobody entered a derived URL.
+  const severity = node.ws === websocketUrlOf(node.url) ? 'warning' : 'error';
+  return [{ severity, finding, remedy: 'Enter the correct PubSub URL, or off.' }];
+}
+
+async function geyserFindings({ grpc, ...node }: UpstreamConfiguration): Promise<Findings> {
+  if (typeof grpc !== 'string') return [];
+  const { fault } = await probeGeyser({ ...node, grpc }, PROBE_TIMEOUT_MS);
+  if (fault === null) return [];
+  const finding = `Geyser delivered no updates (${fault}).`;
+  return [{ severity: 'error', finding, remedy: 'Check the Geyser URL and the headers.' }];
+}
 
 async function probe(added: AddedNode): Promise<NodeReportJson> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
     probeNode(node, node.network, PROBE_TIMEOUT_MS),
-    checkPubsub(node, PROBE_TIMEOUT_MS),
-    checkGeyser(node, PROBE_TIMEOUT_MS),
+    pubsubFindings(node),
+    geyserFindings(node),
   ]);
   const feeds = report.reachable ? [...pubsub, ...geyser] : [];
   const text = (slot: bigint | null): string | null => (slot === null ? null : String(slot));
@@ -70,7 +89,7 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
     ...{ reachable, latencyMs, version, genesisHash, healthy },
     slot: text(report.slot),
     firstAvailableBlock: text(report.firstAvailableBlock),
-    findings: [...report.findings, ...feeds.flatMap(toReportFinding)],
+    findings: [...report.findings, ...feeds],
   };
 }
 

@@ -28,19 +28,19 @@ export class MailError extends Error {
 
 /** Fixed messages by error code: text from the server may contain anything. Source: nodemailer's error codes. */
 const problems: Readonly<Record<string, string>> = {
-  EAUTH: 'the mail server rejects the user or password. Correct mail.smtp_url',
-  ECONNECTION: 'the mail server cannot be reached',
-  EDNS: 'the host name of the mail server is unknown. Correct mail.smtp_url',
-  EENVELOPE: 'the mail server rejects the sender or receiver',
-  EMESSAGE: 'the mail server rejects the mail',
-  ESOCKET: 'the mail server cannot be reached',
-  ETIMEDOUT: 'the mail server did not respond in time',
-  ETLS: 'no secure connection to the mail server',
+  EAUTH: 'The mail server rejects the user or password. Correct mail.smtp_url.',
+  ECONNECTION: 'The mail server cannot be reached.',
+  EDNS: 'The host name of the mail server is unknown. Correct mail.smtp_url.',
+  EENVELOPE: 'The mail server rejects the sender or receiver.',
+  EMESSAGE: 'The mail server rejects the mail.',
+  ESOCKET: 'The mail server cannot be reached.',
+  ETIMEDOUT: 'The mail server did not respond in time.',
+  ETLS: 'No secure connection to the mail server.',
 };
 
 function problemOf(error: unknown): string {
   const code = (error as { code?: unknown }).code;
-  return problems[typeof code === 'string' ? code : ''] ?? 'the mail could not be sent';
+  return problems[typeof code === 'string' ? code : ''] ?? 'The mail could not be sent.';
 }
 
 const transportOf = ({ smtpUrl, timeoutMs }: MailOptions) =>
@@ -67,7 +67,7 @@ export class SmtpMailer implements Mailer {
   async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
     const { from, inFlightMax } = this.#options;
     const reservedSlots = isUrgent ? 0 : Math.floor(inFlightMax / 4);
-    if (this.#inFlight >= inFlightMax - reservedSlots) throw new MailError('too many mails are being sent');
+    if (this.#inFlight >= inFlightMax - reservedSlots) throw new MailError('Too many mails are being sent.');
     this.#inFlight += 1;
     try {
       // An address object, because a comma in a string would add a second recipient.

@@ -31,13 +31,13 @@ type DeliveryAttempt = Readonly<{ id: string; nowMs: number; signal: AbortSignal
 const HTTP_GONE = 410;
 
 function toDeliveryResult(posted: PostResult): DeliveryResult {
-  if (posted.kind === 'forbidden') return permanentFailure('the host of the URL has no public address');
-  if (posted.kind === 'failed') return retryableFailure('the host of the URL did not respond in time');
+  if (posted.kind === 'forbidden') return permanentFailure('Webhook host has no public address.');
+  if (posted.kind === 'failed') return retryableFailure('Webhook host did not respond.');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
   if (status === HTTP_GONE)
-    return permanentFailure('the host answered 410 Gone; no more notifications will be sent');
-  return retryableFailure(`the host answered ${status}`);
+    return permanentFailure('Webhook host answered 410 Gone. No more notifications will be sent.');
+  return retryableFailure(`Webhook host answered ${status}.`);
 }
 
 async function callWebhook(
@@ -46,12 +46,12 @@ async function callWebhook(
   notice: Notice,
   { id, nowMs, signal }: DeliveryAttempt,
 ): Promise<DeliveryResult> {
-  if (webhooks === null) return retryableFailure('webhooks are sent only by a running gateway');
+  if (webhooks === null) return retryableFailure('Webhooks are sent only by a running gateway.');
   const webhook = seal.open(target, target.customer_id, target.id);
   if (webhook === null)
-    return permanentFailure('the webhook cannot be decrypted with the current pepper. Add it again');
+    return permanentFailure('The webhook cannot be decrypted with the current pepper. Add it again.');
   const rejection = webhooks.rejectionReason(webhook.url);
-  if (rejection !== null) return permanentFailure(`the URL ${rejection}`);
+  if (rejection !== null) return permanentFailure(`The URL ${rejection}.`);
   const body = JSON.stringify(notice);
   const headers = signedHeaders(webhook.secret, id, body, nowMs);
   return toDeliveryResult(await webhooks.post(webhook.url, headers, body, signal));
@@ -63,12 +63,12 @@ async function sendMail(
   notice: Notice,
 ): Promise<DeliveryResult> {
   if (mailer === null)
-    return retryableFailure('no mail server is configured. Ask the operator to set mail.smtp_url');
+    return retryableFailure('No mail server is configured. Ask the operator to set mail.smtp_url.');
   try {
     await mailer.send({ to: target.shown, ...renderNotice(notice) });
     return delivered;
   } catch (error) {
-    return retryableFailure(error instanceof MailError ? error.message : 'the mail could not be sent');
+    return retryableFailure(error instanceof MailError ? error.message : 'The mail could not be sent.');
   }
 }
 

@@ -5,7 +5,7 @@ import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
 import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
-import { type ApiError, invalidFields, notFound } from '../api-error.ts';
+import { invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
@@ -29,9 +29,6 @@ function rangeOf({ from, to }: Pick<LogsInput['query'], 'from' | 'to'>, now: num
   if (range.from < range.to) return range;
   throw invalidFields('from must be before to', { from: 'must be before to' });
 }
-
-const noSuch = (what: string): ApiError =>
-  notFound(`There is no such ${what}. It may have ended or be past its retention.`);
 
 async function listLog(services: ApiServices, { path, query }: LogsInput) {
   const { store, now } = services;
@@ -66,7 +63,7 @@ async function listConnections(
 function closeConnection(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     const row = await findRow(trx, 'connection', { id, customer_id: customerId });
-    if (row === undefined) throw noSuch('connection');
+    if (row === undefined) throw notFound('Connection not found. It may have ended.');
     await trx
       .insertInto('connection_close')
       .values({ connection_id: id, gateway: row.gateway, asked_at: services.now() })
@@ -108,7 +105,7 @@ export const logHandlers = (services: ApiServices) =>
     async 'GET /customers/{customer}/logs/{entry}'({ path }) {
       const { customer, entry } = path;
       const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
-      if (row === undefined) throw noSuch('request');
+      if (row === undefined) throw notFound('Request not found. It may be older than the retention period.');
       return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
     },
     'GET /customers/{customer}/connections': (input) => listConnections(services, input),

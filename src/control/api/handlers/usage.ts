@@ -210,7 +210,7 @@ const ENTRIES_MAX = 50_000;
 const textOf = (failure: string | null): string =>
   failure !== null && Object.hasOwn(failures, failure)
     ? failures[failure as FailureCode].text
-    : 'A JSON-RPC error of the node; see the example for its message';
+    : 'Returned by the node. Open the example for details.';
 
 async function loggedCodes({ db }: Store, { axis, filter }: UsageQuery): Promise<Errors['codes']> {
   let entries = db

@@ -6,7 +6,7 @@ import { useRangedCall } from '../../queries.ts';
 import { useRange } from '../../range.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
-import type { AuditEntry } from './audit-entry.ts';
+import { type AuditEntry, storedActionOf } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
 import { AuditTools, NoChanges } from './audit-tools.tsx';
 
@@ -17,7 +17,7 @@ const idOf = ({ id }: AuditEntry): string => String(id);
 export function AllAudit() {
   const range = useRange();
   const [{ action }, change] = useFilters(fields);
-  const query = { action, limit: PAGE_ROWS };
+  const query = { action: storedActionOf(action), limit: PAGE_ROWS };
   const audit = useRangedCall('GET /audit', { query });
   const list = usePagedList<AuditEntry>(`all ${range.id} ${action}`, audit.data, idOf, (cursor) =>
     call('GET /audit', { query: { ...query, ...range.bounds(), cursor } }),
@@ -33,7 +33,11 @@ export function AllAudit() {
       <Pending query={audit}>
         {() => (
           <>
-            <AuditTable entries={list.items} hasCustomers empty={<NoChanges />} />
+            <AuditTable
+              entries={list.items}
+              hasCustomers
+              empty={<NoChanges isFiltered={action !== undefined} />}
+            />
             {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}

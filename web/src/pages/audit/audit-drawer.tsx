@@ -1,12 +1,24 @@
 import { Dialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type AuditEntry, actorOf } from './audit-entry.ts';
+import { type AuditEntry, actionNameOf, actorOf } from './audit-entry.ts';
 
-export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+const nameWithId = (name: string, id: string): string => (name === id ? id : `${name} (${id})`);
+
+export function AuditDrawer({
+  entry,
+  keyName,
+  customerName,
+  onClose,
+}: {
+  entry: AuditEntry;
+  keyName: string;
+  customerName: string;
+  onClose: () => void;
+}) {
   const { name, kind } = actorOf(entry.actor);
   return (
-    <Dialog title={entry.action} size="drawer" onClose={onClose}>
+    <Dialog title={actionNameOf(entry.action)} size="drawer" onClose={onClose}>
       <div className="stack">
         <dl className="facts">
           <dt>Time (UTC)</dt>
@@ -21,11 +33,11 @@ export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: ()
           {entry.customerId == null ? null : (
             <>
               <dt>Customer</dt>
-              <dd className="mono">{entry.customerId}</dd>
+              <dd>{nameWithId(customerName, entry.customerId)}</dd>
             </>
           )}
           <dt>API key</dt>
-          <dd className="mono">{entry.keyId ?? '—'}</dd>
+          <dd>{entry.keyId === null ? '–' : nameWithId(keyName, entry.keyId)}</dd>
           <dt>IP address</dt>
           <dd className="mono">{entry.address ?? '—'}</dd>
           <dt>User agent</dt>

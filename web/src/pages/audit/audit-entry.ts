@@ -13,10 +13,29 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 export function actorOf(actor: string): Readonly<{ name: string; kind: string | null }> {
+  if (actor === 'first start') return { name: 'System', kind: 'setup' };
   const at = actor.indexOf(':');
   const kind = kinds[actor.slice(0, at)];
   return at < 0 || kind === undefined ? { name: actor, kind: null } : { name: actor.slice(at + 1), kind };
 }
+
+/** Stored actions whose name is not what the dashboard calls them. */
+const actionNames: Readonly<Record<string, string>> = {
+  'key.cut-overlap': 'key.expire',
+  'notice.add': 'notification.create',
+  'notice.remove': 'notification.delete',
+  'token.end': 'token.revoke',
+  'user.two-factor-begin': 'user.two-factor-setup',
+  'user.two-factor-change': 'user.two-factor-enable',
+  'user.two-factor-end': 'user.two-factor-disable',
+  'user.way-in': 'user.account-link',
+  'user.way-in-delete': 'user.account-unlink',
+};
+
+export const actionNameOf = (action: string): string => actionNames[action] ?? action;
+
+export const storedActionOf = (name: string | undefined): string | undefined =>
+  Object.keys(actionNames).find((action) => actionNames[action] === name) ?? name;
 
 /** Fields whose name in the API is not what the dashboard calls them. */
 const labels: Readonly<Record<string, string>> = {
@@ -29,6 +48,7 @@ const labels: Readonly<Record<string, string>> = {
   addressPerSecond: 'requests per second per IP address',
   expiresAt: 'expires',
   isPublic: 'public key',
+  made: 'also revoked',
   logsBodies: 'parameters and results in the request log',
   neverBack: 'monotonic reads',
   rpcPerSecond: 'requests per second',
@@ -52,14 +72,17 @@ function formatValue(name: string, value: Detail | undefined): string {
   return name === 'expiresAt' && typeof value === 'number' ? `${formatTime(value)} UTC` : String(value);
 }
 
-/** What changed, for people: the fields of what is new without empty lists, and old and new values of what changed. */
+const isDefault = (name: string, value: Detail): boolean =>
+  value === null || value === false || value === '' || value === '{}' || (name === 'made' && value === 0);
+
+/** What changed, for people: the fields of what is new without defaults, and old and new values of what changed. */
 export function detailOf({ detail }: Pick<AuditEntry, 'detail'>): string {
   const parts = Object.entries(detail).flatMap(([name, value]) => {
     if (name.startsWith('before.')) return [];
     const field = name.replace(/^after\./, '');
     const before = name === field ? '' : `${formatValue(field, detail[`before.${field}`])} → `;
     const text = formatValue(field, value);
-    return before === '' && (value === '' || value === '{}') ? [] : [`${labelOf(field)}: ${before}${text}`];
+    return before === '' && isDefault(field, value) ? [] : [`${labelOf(field)}: ${before}${text}`];
   });
   return parts.join(' · ');
 }

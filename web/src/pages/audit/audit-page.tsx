@@ -9,8 +9,8 @@ import '../../styles/traffic.css';
 import '../../styles/logs.css';
 
 export function AuditPage() {
-  const { user, can, customer } = useSession();
-  const mine = { id: 'customer', label: customer.name, panel: () => <CustomerAudit /> };
+  const { user, can } = useSession();
+  const mine = { id: 'customer', label: 'This customer', panel: () => <CustomerAudit /> };
   return (
     <Page title="Audit log" question="Changes to keys, members, limits, and nodes." ranged>
       {user.isOperator ? (

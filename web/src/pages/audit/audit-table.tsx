@@ -1,19 +1,27 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
+import { useKeyNames } from '../../key-names.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AuditDrawer } from './audit-drawer.tsx';
-import { type AuditEntry, actorOf, detailOf } from './audit-entry.ts';
+import { type AuditEntry, actionNameOf, actorOf, detailOf } from './audit-entry.ts';
+import { useCustomerNames } from './customer-names.ts';
 
-const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): Column<AuditEntry>[] => [
+type NameOf = (id: string | null) => string;
+
+const columnsOf = (
+  onOpen: (entry: AuditEntry) => void,
+  keyNameOf: NameOf,
+  customerNameOf: NameOf | null,
+): Column<AuditEntry>[] => [
   {
     id: 'at',
     title: 'Time (UTC)',
     cell: (entry) => (
       <Button kind="quiet" size="s" className="link-button" onClick={() => onOpen(entry)}>
         <Time at={entry.at} />
-        <span className="visually-hidden"> Open {entry.action}</span>
+        <span className="visually-hidden"> Open {actionNameOf(entry.action)}</span>
       </Button>
     ),
     sortBy: ({ at }) => at,
@@ -22,8 +30,8 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
   {
     id: 'action',
     title: 'Action',
-    cell: ({ action }) => <code>{action}</code>,
-    sortBy: ({ action }) => action,
+    cell: ({ action }) => <code>{actionNameOf(action)}</code>,
+    sortBy: ({ action }) => actionNameOf(action),
     csv: ({ action }) => action,
   },
   {
@@ -33,7 +41,7 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
     sortBy: ({ actor }) => actor,
     csv: ({ actor }) => actor,
   },
-  ...(hasCustomers ? [customerColumn] : []),
+  ...(customerNameOf === null ? [] : [customerColumn(customerNameOf)]),
   {
     id: 'key',
     title: 'API key',
@@ -41,11 +49,11 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
       keyId === null ? (
         '–'
       ) : (
-        <Link to="/keys/$key" params={{ key: keyId }} className="mono">
-          {keyId}
+        <Link to="/keys/$key" params={{ key: keyId }} title={keyId}>
+          {keyNameOf(keyId)}
         </Link>
       ),
-    sortBy: ({ keyId }) => keyId,
+    sortBy: ({ keyId }) => keyNameOf(keyId),
     csv: ({ keyId }) => keyId,
   },
   {
@@ -65,13 +73,13 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
   },
 ];
 
-const customerColumn: Column<AuditEntry> = {
+const customerColumn = (nameOf: NameOf): Column<AuditEntry> => ({
   id: 'customer',
   title: 'Customer',
-  cell: ({ customerId }) => <span className="mono">{customerId ?? '–'}</span>,
-  sortBy: ({ customerId }) => customerId ?? null,
-  csv: ({ customerId }) => customerId ?? null,
-};
+  cell: ({ customerId = null }) => <span title={customerId ?? ''}>{nameOf(customerId)}</span>,
+  sortBy: ({ customerId = null }) => nameOf(customerId),
+  csv: ({ customerId = null }) => customerId,
+});
 
 export function Actor({ actor }: { actor: string }) {
   const { name, kind } = actorOf(actor);
@@ -93,7 +101,12 @@ export function AuditTable({
   empty: ReactNode;
 }) {
   const [open, setOpen] = useState<AuditEntry | null>(null);
-  const columns = useMemo(() => columnsOf(setOpen, hasCustomers), [hasCustomers]);
+  const keyNameOf = useKeyNames();
+  const customerNameOf = useCustomerNames(hasCustomers);
+  const columns = useMemo(
+    () => columnsOf(setOpen, keyNameOf, hasCustomers ? customerNameOf : null),
+    [keyNameOf, customerNameOf, hasCustomers],
+  );
   return (
     <>
       <Table
@@ -104,7 +117,14 @@ export function AuditTable({
         csvName="audit"
         empty={empty}
       />
-      {open === null ? null : <AuditDrawer entry={open} onClose={() => setOpen(null)} />}
+      {open === null ? null : (
+        <AuditDrawer
+          entry={open}
+          keyName={keyNameOf(open.keyId)}
+          customerName={customerNameOf(open.customerId ?? null)}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </>
   );
 }

@@ -54,12 +54,12 @@ export function AuditTools({
 }
 
 /** Changes are rare, so short ranges are often empty. */
-export function NoChanges() {
+export function NoChanges({ isFiltered }: { isFiltered: boolean }) {
   const range = useRange();
   const change = useChangeSearch();
   return (
     <EmptyState
-      title="No changes in this time range"
+      title={isFiltered ? 'No changes match the filter' : 'No changes in this time range'}
       action={
         range.name === '30d' ? null : (
           <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>

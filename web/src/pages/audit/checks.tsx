@@ -61,7 +61,7 @@ export function Checks() {
           csvName="checks"
           empty={
             <EmptyState title="No checks have run yet">
-              Checks run hourly, starting one hour after the service starts.
+              Checks run shortly after the service first starts, then hourly.
             </EmptyState>
           }
         />

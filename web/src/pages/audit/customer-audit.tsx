@@ -8,7 +8,7 @@ import { KeySwitch } from '../../shell/key-switch.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
-import type { AuditEntry } from './audit-entry.ts';
+import { type AuditEntry, storedActionOf } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
 import { AuditTools, NoChanges } from './audit-tools.tsx';
 
@@ -22,7 +22,7 @@ export function CustomerAudit() {
   const range = useRange();
   const [{ action }, change] = useFilters(fields);
   const path = { customer: customer.id };
-  const query = { key, action, limit: PAGE_ROWS };
+  const query = { key, action: storedActionOf(action), limit: PAGE_ROWS };
   const audit = useRangedCall('GET /customers/{customer}/audit', { path, query });
   const list = usePagedList<AuditEntry>(`${range.id} ${key} ${action}`, audit.data, idOf, (cursor) =>
     call('GET /customers/{customer}/audit', { path, query: { ...query, ...range.bounds(), cursor } }),
@@ -35,7 +35,7 @@ export function CustomerAudit() {
         onAction={(text) => change({ action: text })}
         exportAddress={addressOf('GET /customers/{customer}/audit.jsonl', {
           path,
-          query: { key, action, ...bounds },
+          query: { key, action: query.action, ...bounds },
         })}
       >
         <KeySwitch />
@@ -43,7 +43,10 @@ export function CustomerAudit() {
       <Pending query={audit}>
         {() => (
           <>
-            <AuditTable entries={list.items} empty={<NoChanges />} />
+            <AuditTable
+              entries={list.items}
+              empty={<NoChanges isFiltered={action !== undefined || key !== undefined} />}
+            />
             {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}

@@ -6,11 +6,16 @@ import { type Column, Table } from '../../ui/table.tsx';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
+/** The REST API's fixed message for invalid fields says too little. */
+const messageOf = ({ code, text }: Row): string =>
+  code === 'INVALID_FIELDS' ? 'Invalid request fields' : text;
+
 const columns: Column<Row>[] = [
   {
     id: 'code',
     title: 'Code',
-    cell: ({ code }) => <code>{code}</code>,
+    // Errors of nodes have only a JSON-RPC code.
+    cell: ({ code, rpcCode }) => (code === String(rpcCode) ? '–' : <code>{code}</code>),
     sortBy: ({ code }) => code,
     csv: ({ code }) => code,
   },
@@ -25,9 +30,9 @@ const columns: Column<Row>[] = [
   {
     id: 'text',
     title: 'Message',
-    cell: ({ text }) => <span className="wrap">{text}</span>,
-    sortBy: ({ text }) => text,
-    csv: ({ text }) => text,
+    cell: (row) => <span className="wrap">{messageOf(row)}</span>,
+    sortBy: messageOf,
+    csv: messageOf,
   },
   {
     id: 'count',

@@ -14,7 +14,7 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
     return (
       <div className="quota">
         <p>
-          <strong>{planName}</strong>: {formatCount(used)} credits this month. No quota.
+          <strong>{planName}</strong>: {formatCount(used)} credits this month. Unlimited.
         </p>
       </div>
     );

@@ -1,14 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import { formatCount, formatMs } from '../../format.ts';
+import { formatCount, formatMs, formatSlots } from '../../format.ts';
 import { useCall } from '../../queries.ts';
-import { Chip, type Tone } from '../../ui/chip.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { NodeStateChip } from '../upstreams/node-state-chip.tsx';
 
 const REFETCH_MS = 5_000;
-
-const tones: Readonly<Record<string, Tone>> = { healthy: 'good', lagging: 'warn', cordoned: 'neutral' };
 
 export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
@@ -21,11 +19,13 @@ export function UpstreamStrip() {
           <li key={`${node.gateway} ${node.network} ${node.name}`}>
             <span className="row-apart">
               <strong>{node.name}</strong>
-              <Chip tone={tones[node.state] ?? 'bad'}>{node.state}</Chip>
+              <NodeStateChip state={node.state} />
             </span>
             <span className="muted">
               {node.slot === null ? 'slot unknown' : `slot ${formatCount(Number(node.slot))}`}
-              {node.lagSlots === null || node.lagSlots === '0' ? '' : `, ${node.lagSlots} behind`}
+              {node.lagSlots === null || node.lagSlots === '0'
+                ? ''
+                : `, ${formatSlots(Number(node.lagSlots))} behind`}
               {node.latencyMs === null ? '' : `, ${formatMs(node.latencyMs)}`}
             </span>
             {node.reason === null ? null : <span>{node.reason}</span>}

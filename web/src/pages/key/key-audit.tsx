@@ -4,7 +4,7 @@ import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { detailOf } from '../audit/audit-entry.ts';
+import { actionNameOf, detailOf } from '../audit/audit-entry.ts';
 import { Actor } from '../audit/audit-table.tsx';
 
 const LINES_MAX = 100;
@@ -40,7 +40,7 @@ export function KeyAudit({ keyId }: { keyId: string }) {
           csv: ({ action }) => action,
           cell: (entry) => (
             <>
-              <strong>{entry.action}</strong>
+              <strong>{actionNameOf(entry.action)}</strong>
               <span className="table-second">{detailOf(entry)}</span>
             </>
           ),

@@ -1,7 +1,7 @@
+import { useState } from 'react';
 import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
-import { messageOf } from '../../api.ts';
 import { formatBytes, formatCount } from '../../format.ts';
-import { useCall, useChange } from '../../queries.ts';
+import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -9,60 +9,53 @@ import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { CloseDialog } from '../streams/close-dialog.tsx';
 
 const REFETCH_MS = 3_000;
 
 export function KeyConnections({ keyId }: { keyId: string }) {
   const { customer, can } = useSession();
-  const toast = useToast();
   const open = useCall(
     'GET /customers/{customer}/connections',
     { path: { customer: customer.id }, query: { key: keyId } },
     { refetchMs: REFETCH_MS },
   );
-  const kill = useChange('DELETE /customers/{customer}/connections/{connection}');
-
-  const close = ({ id }: ConnectionJson): void =>
-    kill.mutate(
-      { path: { customer: customer.id, connection: id } },
-      {
-        onSuccess: () => toast('Connection closed. The client may reconnect.'),
-        onError: (problem) => toast(messageOf(problem), 'bad'),
-      },
-    );
+  const [closing, setClosing] = useState<ConnectionJson | null>(null);
 
   if (open.data === undefined) return open.error === null ? <Skeleton /> : <FormError problem={open.error} />;
   return (
-    <Table
-      caption="Open connections of this API key"
-      columns={[
-        ...columns,
-        ...(can('developer')
-          ? [
-              {
-                id: 'close',
-                title: 'Actions',
-                hideTitle: true,
-                align: 'end' as const,
-                cell: (row: ConnectionJson) => (
-                  <Button size="s" kind="danger" onClick={() => close(row)}>
-                    Close<span className="visually-hidden"> connection from {row.address}</span>
-                  </Button>
-                ),
-              },
-            ]
-          : []),
-      ]}
-      rows={open.data.items}
-      rowKey={({ id }) => id}
-      csvName={`solway-${keyId}-connections`}
-      empty={
-        <EmptyState title="No open connections.">
-          Open WebSocket connections and gRPC streams of this API key appear here.
-        </EmptyState>
-      }
-    />
+    <>
+      <Table
+        caption="Open connections of this API key"
+        columns={[
+          ...columns,
+          ...(can('developer')
+            ? [
+                {
+                  id: 'close',
+                  title: 'Actions',
+                  hideTitle: true,
+                  align: 'end' as const,
+                  cell: (row: ConnectionJson) => (
+                    <Button size="s" kind="danger" onClick={() => setClosing(row)}>
+                      Close<span className="visually-hidden"> connection from {row.address}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+        rows={open.data.items}
+        rowKey={({ id }) => id}
+        csvName={`solway-${keyId}-connections`}
+        empty={
+          <EmptyState title="No open connections.">
+            Open WebSocket connections and gRPC streams of this API key appear here.
+          </EmptyState>
+        }
+      />
+      {closing === null ? null : <CloseDialog connection={closing} onDone={() => setClosing(null)} />}
+    </>
   );
 }
 

@@ -96,10 +96,11 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
     <div className="columns columns-2">
       <Facts
         facts={[
+          ['Key', <code key="start">{key.start}…</code>],
           [
-            'Key',
-            <span key="start" className="row row-close">
-              <code>{key.start}…</code>
+            'Key ID',
+            <span key="id" className="row row-close">
+              <code>{key.id}</code>
               <CopyButton compact size="s" text={key.id} label="Copy API key ID" />
             </span>,
           ],

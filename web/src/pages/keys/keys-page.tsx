@@ -247,7 +247,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       sortBy: ({ rate }) => rate?.perSecond ?? null,
       csv: ({ rate }) => rate?.perSecond ?? null,
       cell: ({ rate, planId }) =>
-        rate === null ? <span className="muted">{planId}</span> : `${formatCount(rate.perSecond)}/s`,
+        rate === null ? <span className="muted">Plan: {planId}</span> : `${formatCount(rate.perSecond)}/s`,
     },
     {
       id: 'credits',
@@ -325,7 +325,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
         <Ago at={createdAt} />
         {expiresAt === null ? null : (
           <span className="table-second">
-            until <Time at={expiresAt} />
+            {expiresAt > Date.now() ? 'expires' : 'expired'} <Time at={expiresAt} />
           </span>
         )}
       </>

@@ -174,12 +174,13 @@ function Run({
           <Button kind="quiet" onClick={() => onText(initialText(method))}>
             Reset
           </Button>
+          {secret === '' ? <span className="muted">Enter an API key to run.</span> : null}
         </div>
       </form>
       <Panel title="Response">
         {response === null ? (
           <p className="muted">
-            Send a request to see the response. An address that always exists: <code>{ANY_ADDRESS}</code>
+            Send a request to see the response. Example address: <code>{ANY_ADDRESS}</code>
           </p>
         ) : (
           <ResponseView

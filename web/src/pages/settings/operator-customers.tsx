@@ -34,7 +34,7 @@ export function OperatorCustomers() {
           className="input filter-search"
           type="search"
           aria-label="Search customers by name"
-          placeholder="Name"
+          placeholder="Search customers"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />

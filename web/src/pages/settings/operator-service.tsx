@@ -127,6 +127,7 @@ function Checks() {
 }
 
 function InviteOperator() {
+  const { service } = useSession();
   const [email, setEmail] = useState('');
   const invite = useChange('POST /operators/invitations');
   const submit = (event: FormEvent): void => {
@@ -147,7 +148,7 @@ function InviteOperator() {
         <FormError problem={invite.error} />
         <div>
           <Button type="submit" busy={invite.isPending}>
-            Send invitation
+            {service.mail ? 'Send invitation' : 'Create invitation link'}
           </Button>
         </div>
       </form>

@@ -14,7 +14,7 @@ const fields = ['tab'] as const;
 
 export function SettingsPage() {
   const [{ tab }, change] = useFilters(fields);
-  const { customer, user, can } = useSession();
+  const { user, can } = useSession();
   return (
     <Page title="Settings" question="Your profile, notifications, API tokens, and customer settings.">
       <Tabs
@@ -23,7 +23,7 @@ export function SettingsPage() {
         onChoose={(id) => change({ tab: id })}
         tabs={[
           { id: 'you', label: 'Profile', panel: () => <UserSettings /> },
-          { id: 'customer', label: customer.name, panel: () => <CustomerSettings /> },
+          { id: 'customer', label: 'This customer', panel: () => <CustomerSettings /> },
           { id: 'notices', label: 'Notifications', panel: () => <NoticeSettings /> },
           ...(can('admin') ? [{ id: 'tokens', label: 'API tokens', panel: () => <CustomerTokens /> }] : []),
           ...(user.isOperator

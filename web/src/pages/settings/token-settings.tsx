@@ -86,7 +86,7 @@ function Tokens({
       {tokens === undefined ? (
         problem === null && <Skeleton />
       ) : (
-        <TokenTable tokens={tokens} onEnd={setEnding} />
+        <TokenTable tokens={tokens} withRole={withRole} onEnd={setEnding} />
       )}
       <CreateToken
         withRole={withRole}
@@ -106,7 +106,15 @@ function Tokens({
   );
 }
 
-const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token: Token) => void }) => (
+const TokenTable = ({
+  tokens,
+  withRole,
+  onEnd,
+}: {
+  tokens: readonly Token[];
+  withRole: boolean;
+  onEnd: (token: Token) => void;
+}) => (
   <Table
     caption="Tokens"
     rows={tokens}
@@ -116,7 +124,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         title="No tokens yet."
         snippet={`curl ${window.location.origin}/api/v1/me -H 'Authorization: Bearer <TOKEN>'`}
       >
-        A token has the permissions of its role.
+        {withRole ? 'A token has the permissions of its role.' : 'Operator tokens have full access.'}
       </EmptyState>
     }
     columns={[
@@ -131,7 +139,16 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
           </>
         ),
       },
-      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => roleNames[role] },
+      ...(withRole
+        ? [
+            {
+              id: 'role',
+              title: 'Role',
+              sortBy: ({ role }: Token) => role,
+              cell: ({ role }: Token) => roleNames[role],
+            },
+          ]
+        : []),
       {
         id: 'used',
         title: 'Last used',

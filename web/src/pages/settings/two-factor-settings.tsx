@@ -53,8 +53,8 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Set up two-factor authentication" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <TextInput
-          label="Password"
-          name="password"
+          label="Current password"
+          name="currentPassword"
           type="password"
           autoComplete="current-password"
           value={password}
@@ -151,8 +151,8 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
       <form onSubmit={submit} className="stack">
         <p>You will sign in with your password only.</p>
         <TextInput
-          label="Password"
-          name="password"
+          label="Current password"
+          name="currentPassword"
           type="password"
           autoComplete="current-password"
           value={password}

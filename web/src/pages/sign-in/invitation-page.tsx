@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { call } from '../../api.ts';
+import { ApiProblem, call } from '../../api.ts';
 import { useAttempt } from '../../attempt.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,11 +13,11 @@ import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
 
-export const SetupPage = () => <Invitation title="Set up Solway" />;
+export const SetupPage = () => <Invitation title="Set up Solway" isSetup />;
 
-export const InvitePage = () => <Invitation title="You are invited" />;
+export const InvitePage = () => <Invitation title="You’ve been invited" />;
 
-function Invitation({ title }: { title: string }) {
+function Invitation({ title, isSetup = false }: { title: string; isSetup?: boolean }) {
   const token = useUrlToken();
   const invitationQuery = useQuery({
     queryKey: ['invitation', token],
@@ -30,6 +30,8 @@ function Invitation({ title }: { title: string }) {
 
   const body = (): ReactNode => {
     if (token === '') return <p>This URL does not contain an invitation. Open the full link you received.</p>;
+    if (isSetup && isOver(invitationQuery.error) && me.data !== undefined)
+      return <UsedSetupLink needsSetup={me.data.service.needsSetup} />;
     if (invitationQuery.error !== null) return <FormError problem={invitationQuery.error} />;
     if (invitationQuery.data === undefined || me.data === undefined) return <Skeleton />;
     const { customerName, email, role, isOperator, expiresAt } = invitationQuery.data;
@@ -37,8 +39,8 @@ function Invitation({ title }: { title: string }) {
       <>
         <p>
           {isOperator
-            ? 'Creates the operator account, with full access to customers, nodes, plans, and API keys.'
-            : `You join ${customerName} as ${roleNames[role]}.`}{' '}
+            ? `${me.data.user === null ? 'Create the operator account. It has' : 'Become an operator with'} full access to customers, nodes, plans, and API keys.`
+            : `Join ${customerName} as ${roleNames[role]}.`}{' '}
           <span className="muted">
             This link works once and expires on <Time at={expiresAt} /> UTC.
           </span>
@@ -60,6 +62,23 @@ function Invitation({ title }: { title: string }) {
   };
   return <AuthLayout title={title}>{body()}</AuthLayout>;
 }
+
+const isOver = (problem: unknown): boolean =>
+  problem instanceof ApiProblem && problem.code === 'INVITATION_OVER';
+
+const UsedSetupLink = ({ needsSetup }: { needsSetup: boolean }) => (
+  <>
+    <FormError problem={new Error('This setup link has expired or was already used.')} />
+    <p>
+      {needsSetup ? null : (
+        <>
+          If you have an account, <Link to="/sign-in">sign in</Link>.{' '}
+        </>
+      )}
+      To create a new link, run <code>solway operator invite</code> on the machine of the service.
+    </p>
+  </>
+);
 
 function useAcceptOnce(token: string): () => Promise<void> {
   const client = useQueryClient();

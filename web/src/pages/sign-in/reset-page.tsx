@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
 import { requestReset, resetPassword } from '../../auth.ts';
+import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -16,6 +17,7 @@ export function ResetPage() {
 }
 
 function RequestResetLink() {
+  const me = useCall('GET /me', {});
   const [email, setEmail] = useState('');
   const [isSent, setIsSent] = useState(false);
   const { problem, isBusy, run } = useAttempt();
@@ -28,7 +30,12 @@ function RequestResetLink() {
   };
   return (
     <AuthLayout title="Reset password">
-      {isSent ? (
+      {me.data?.service.mail === false ? (
+        <p>
+          Password reset by email is not set up. Contact your operator for a reset link. Operators create one
+          with <code>solway operator password</code>.
+        </p>
+      ) : isSent ? (
         <p role="status">
           If an account exists for this email address, we sent a reset link. It expires in one hour.
         </p>

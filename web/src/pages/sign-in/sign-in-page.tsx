@@ -45,11 +45,9 @@ export function SignInPage() {
       {service?.oidc.map(({ id, name }) => (
         <OidcButton key={id} id={id} name={name} next={next ?? '/'} />
       ))}
-      {service?.mail === true ? (
-        <p>
-          <Link to="/reset-password">Forgot your password?</Link>
-        </p>
-      ) : null}
+      <p>
+        <Link to="/reset-password">Forgot your password?</Link>
+      </p>
       {service?.signUp === 'open' ? (
         <p>
           Don’t have an account? <Link to="/sign-up">Sign up</Link>

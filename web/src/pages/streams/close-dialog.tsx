@@ -15,19 +15,19 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
       { path: { customer: customer.id, connection: connection.id } },
       {
         onSuccess: () => {
-          toast('Closing connection.');
+          toast('Connection closed. The client may reconnect.');
           onDone();
         },
       },
     );
-  const what = connection.kind === 'websocket' ? 'WebSocket' : 'stream';
+  const what = connection.kind === 'websocket' ? 'WebSocket connection' : 'gRPC stream';
   return (
-    <Dialog title={`Close this ${what}?`} size="s" onClose={onDone}>
+    <Dialog title={`Close ${what}?`} size="s" onClose={onDone}>
       <div className="stack">
         <p>
-          The {what} of {connection.keyName ?? connection.keyId} from{' '}
-          <span className="mono">{connection.address}</span> will be closed. The API key stays valid, so most
-          clients reconnect. To block a client, disable or revoke its key.
+          The connection from <span className="mono">{connection.address}</span> (
+          {connection.keyName ?? connection.keyId}) will be closed. The API key stays valid, so most clients
+          reconnect. To block a client, disable or revoke its key.
         </p>
         <FormError problem={change.error} />
         <DialogActions>

@@ -15,11 +15,11 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const times = items.flatMap(({ attempts }) => attempts.map(({ ms }) => ms));
   return (
     <div className="tiles">
-      <Tile label="Sent" value={formatCount(items.length)} note="shown below" />
+      <Tile label="Loaded" value={formatCount(items.length)} note="shown below" />
       <Tile
         label="Landed"
         value={decided === 0 ? '–' : formatShare(landed / decided)}
-        note={`${formatCount(landed)} of ${formatCount(decided)} accepted and finalized or expired`}
+        note={`${formatCount(landed)} of ${formatCount(decided)} accepted`}
       />
       <Tile
         label="Failed on chain"

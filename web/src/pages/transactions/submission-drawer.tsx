@@ -10,11 +10,14 @@ import { landedAt, resultLabels, type Submission, transactionStatusOf } from './
 type Attempt = Submission['attempts'][number];
 type RepeatAttempt = Submission['again'][number];
 
+/** Attempts of any method report a success as `ok`. */
+const outcomeOf = ({ outcome }: Attempt): string => (outcome === 'ok' ? 'accepted' : outcome);
+
 const columns = <Row extends Attempt>(): Column<Row>[] => [
   { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
   { id: 'at', title: 'Time (UTC)', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
   { id: 'ms', title: 'Latency', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
-  { id: 'outcome', title: 'Outcome', cell: ({ outcome }) => outcome, sortBy: ({ outcome }) => outcome },
+  { id: 'outcome', title: 'Outcome', cell: (row) => outcomeOf(row), sortBy: (row) => outcomeOf(row) },
 ];
 
 const attemptColumns = columns<Attempt>();
@@ -54,7 +57,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           <dd>{outcome}</dd>
           {fate === null ? null : (
             <>
-              <dt>Tracking</dt>
+              <dt>Tracking ended</dt>
               <dd>{resultLabels[fate.name]}</dd>
               <dt>Rebroadcasts</dt>
               <dd>{formatCount(rebroadcasts)}</dd>

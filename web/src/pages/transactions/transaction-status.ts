@@ -7,11 +7,11 @@ export type Submission = RouteOutput<'GET /customers/{customer}/transactions'>['
 const PENDING_MS = 90_000;
 
 export const resultLabels: Readonly<Record<NonNullable<Submission['fate']>['name'], string>> = {
-  confirmed: 'Until confirmed',
-  failed: 'Until confirmed with an error',
-  expired: 'Until the blockhash expired',
-  unconfirmed: 'Until the tracking time limit; not seen to land',
-  shed: 'Stopped early: too many tracked transactions',
+  confirmed: 'Confirmed',
+  failed: 'Confirmed with an error',
+  expired: 'Blockhash expired',
+  unconfirmed: 'Time limit reached; not seen to land',
+  shed: 'Too many tracked transactions',
 };
 
 export const landedAt = ({

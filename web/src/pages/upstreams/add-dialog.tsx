@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { isIncompatible } from './is-incompatible.ts';
+import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
 import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-draft.ts';
 import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
@@ -16,6 +16,9 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   const [draft, setDraft] = useState<NodeDraft>(() => emptyDraft(service.network));
   const test = useChange('POST /upstreams/test');
   const add = useChange('POST /upstreams');
+
+  const problem = incompatibilityOf(add.error ?? test.error);
+  const isDevelopment = service.mode === 'development';
 
   const change = (more: Partial<NodeDraft>): void => {
     setDraft({ ...draft, ...more });
@@ -40,9 +43,15 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   return (
     <Dialog title="Add node" onClose={onDone}>
       <form className="stack" onSubmit={submit}>
-        <DraftFields draft={draft} onChange={change} problem={add.error ?? test.error} />
+        {isDevelopment ? (
+          <p className="banner">
+            In development mode, nodes cannot be added here. Add the node to the configuration file, or with{' '}
+            <code>solway upstream add</code>, and restart the service.
+          </p>
+        ) : null}
+        <DraftFields draft={draft} onChange={change} problem={problem} />
         {test.data === undefined ? null : <NodeReport report={test.data} />}
-        <FormError problem={add.error ?? test.error} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button
@@ -57,7 +66,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
               Add anyway
             </Button>
           ) : (
-            <Button kind="primary" type="submit" busy={add.isPending}>
+            <Button kind="primary" type="submit" busy={add.isPending} disabled={isDevelopment}>
               Add node
             </Button>
           )}

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { isIncompatible } from './is-incompatible.ts';
+import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
 import { type AddedNodeJson, draftOf, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
 import { addressFields, HeadersField, limitFields, type TextField, TextFields } from './node-fields.tsx';
 
@@ -43,7 +43,8 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
     event.preventDefault();
     changeIt(false);
   };
-  const fields = { draft, onChange: edit, problem: change.error };
+  const problem = incompatibilityOf(change.error);
+  const fields = { draft, onChange: edit, problem };
 
   return (
     <Dialog title={`Edit ${name} (${network})`} onClose={onDone}>
@@ -54,7 +55,7 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
           hint="One name: value per line. Replaces all headers. Leave empty to keep the current ones."
         />
         <TextFields fields={limitFields} {...fields} />
-        <FormError problem={change.error} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           {isIncompatible(change.error) ? (

@@ -72,7 +72,7 @@ export function connectionInputOf(draft: NodeDraft): ConnectionInput {
 export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
   const written = Object.entries(optionNames).map(([option, field]) => {
     const value = options?.[option];
-    return [field, typeof value === 'number' ? String(value) : ''] as const;
+    return [field, value == null ? '' : String(value)] as const;
   });
   return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
 }

@@ -52,7 +52,7 @@ export const limitFields: readonly TextField[] = [
     name: 'pipelining',
     of: optionNames.pipelining,
     label: 'Pipelining',
-    hint: 'Concurrent reads per connection, up to 16. Default: 1.',
+    hint: 'Concurrent reads per connection: 1 to 16, or auto. Default: auto.',
     optional: true,
   },
 ];

@@ -2,24 +2,10 @@ import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
 import { formatCount, formatMs, formatShare, formatSlots, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
-import { Chip, type Tone } from '../../ui/chip.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { NodeStateChip, nodeStateOf } from './node-state-chip.tsx';
 import type { NodeRemoval } from './remove-dialog.tsx';
-
-/** Mirrors src/upstream/node.ts. */
-const tones: Readonly<Record<string, Tone>> = {
-  healthy: 'good',
-  behind: 'warn',
-  ahead: 'warn',
-  slow: 'warn',
-  resting: 'warn',
-  failing: 'bad',
-  'wrong-chain': 'bad',
-  cordoned: 'accent',
-  draining: 'accent',
-  drained: 'accent',
-};
 
 const sources: Readonly<Record<NodeJson['source'], string>> = {
   file: 'configuration',
@@ -68,14 +54,14 @@ const columns: Column<NodeJson>[] = [
     cell: ({ state, reason, cordoned, drained }) => (
       <span className="stacked-words">
         <span className="row">
-          <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
+          <NodeStateChip state={state} />
           {/* The last node of a network stays in use, so its state is shown too. */}
-          {cordoned && !drained && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
+          {cordoned && !drained && state !== 'cordoned' ? <NodeStateChip state="cordoned" /> : null}
         </span>
         {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
       </span>
     ),
-    sortBy: ({ state }) => state,
+    sortBy: ({ state }) => nodeStateOf(state).label,
     csv: ({ state, reason }) => (reason === null ? state : `${state}: ${reason}`),
   },
   {
@@ -125,12 +111,14 @@ const gatewayColumn: Column<NodeJson> = {
 export function NodeTable({
   nodes,
   hasGateways,
+  onAdd,
   onChange,
   onEdit,
   onRemove,
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
+  onAdd: () => void;
   onChange: (node: NodeJson) => void;
   onEdit: (node: NodeJson) => void;
   onRemove: (node: NodeJson, removal: NodeRemoval) => void;
@@ -151,9 +139,13 @@ export function NodeTable({
         <EmptyState
           title="No upstream nodes"
           snippet={'[[upstream]]\nnetwork = "devnet"\nname = "first"\nurl = "http://127.0.0.1:8899"'}
+          action={
+            <Button kind="primary" onClick={onAdd}>
+              Add node
+            </Button>
+          }
         >
-          Requests are served by the embedded ledger. Add nodes to the configuration file and restart the
-          service.
+          Requests fail until a node is added, here or in the configuration file.
         </EmptyState>
       }
     />

@@ -60,6 +60,7 @@ export function UpstreamsPage() {
               <NodeTable
                 nodes={nodes}
                 hasGateways={gateways.length > 1}
+                onAdd={() => setIsAdding(true)}
                 onChange={setChosen}
                 onEdit={onEdit}
                 onRemove={onRemove}

@@ -26,8 +26,8 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
       </Tile>
       <Tile
         label="Remaining"
-        value={limit === null ? 'No quota' : <Credits value={Math.max(0, limit - used)} />}
-        note={limit === null ? 'for this plan' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
+        value={limit === null ? 'Unlimited' : <Credits value={Math.max(0, limit - used)} />}
+        note={limit === null ? 'no monthly quota' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
       />
       <Tile label="Projected" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
       <Tile

@@ -36,7 +36,9 @@ export function UsagePage() {
             <MonthCharts quota={data} />
             <p className="muted">
               Notifications are sent at 80%, 95%, and 100% of a quota.{' '}
-              <Link to="/settings">Manage notifications</Link>
+              <Link to="/settings" search={(before) => ({ ...before, tab: 'notices' })}>
+                Manage notifications
+              </Link>
             </p>
           </>
         )}
