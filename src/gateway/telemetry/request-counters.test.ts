@@ -72,6 +72,7 @@ describe('request counters', () => {
     const counters = new RequestCounters();
     for (const seconds of [...latencyBoundsSeconds, 11]) counters.count(null, request, seconds);
     expect([...counters.products.rpc.latency]).toEqual(new Array(latencyBoundsSeconds.length + 1).fill(1));
+    expect(counters.products.rpc.latencySeconds).toBeCloseTo(24.131);
     counters.count(null, { ...request, status: 'upstream' }, 0);
     expect(counters.products.rpc.requests).toMatchObject({ ok: 8, upstream: 1 });
     expect(counters.products.grpc.bytesIn).toBe(0);
