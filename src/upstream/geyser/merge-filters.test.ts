@@ -5,6 +5,7 @@ import type {
   SubscribeRequest,
 } from '../../protocol/geyser/subscribe-request.ts';
 import { addressFromBytes } from '../../solana/address.ts';
+import { signatureFromBytes } from '../../solana/signature.ts';
 import { FilterMerger } from './merge-filters.ts';
 
 const at = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
@@ -55,6 +56,11 @@ describe('a request with a cuckoo filter', () => {
     const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo, includeAccounts: true };
     expect(mergedFilters({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
   });
+});
+
+it('requests only the transaction with a requested signature', () => {
+  const filter = { signature: signatureFromBytes(new Uint8Array(64).fill(1)) };
+  expect(mergedFilters({ transactions: new Map([['t', filter]]) }).transactions).toEqual(filter);
 });
 
 it('replaces excess data filters with their addresses', () => {
