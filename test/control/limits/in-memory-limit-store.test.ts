@@ -113,6 +113,14 @@ describe('the in-memory limit store', () => {
     expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['0']);
   });
 
+  it('remembers the last report of four times as many workers as run', () => {
+    const { run } = bookAt();
+    const levelAfter = (who: string) => run(step('rates', ['r'], who, 1, 0.5, 1, 10, 10, 0.001, 100));
+    const reporters = ['a', 'b', 'c', 'd'];
+    expect(reporters.map(levelAfter)).toEqual([['10.000'], ['20.000'], ['30.000'], ['40.000']]);
+    expect(reporters.map(levelAfter)).toEqual(Array(4).fill(['40.000']));
+  });
+
   it('caps the number of entries, and evicts the least recently updated', () => {
     const { run } = bookAt(4);
     for (let name = 0; name < 6; name++) run(step('quotas', [`q${name}`], 'a', Number.MAX_SAFE_INTEGER, 1));
