@@ -473,16 +473,17 @@ describeOnBothStores('the request writer', (stores) => {
   // The remaining tests do not depend on the SQL dialect.
   if (stores.kind === 'postgres') return;
 
-  it('keeps one row per transaction, which it updates while the store is unreachable', async () => {
+  it('keeps one row per transaction and the newest requests while the store is unreachable', async () => {
     const store = await stores.open();
     let isAway = true;
     const far = storeThat(store, async (insert) => {
       if (isAway) throw new Error('away');
       return insert();
     });
-    const { sent, writer } = createRequestWriter(far, { onState: () => {} });
+    const { log, sent, writer } = createRequestWriter(far, { onState: () => {}, pendingMax: 2 });
     const one: Submission = submission();
     sent.push(one);
+    log.push(...[1, 2, 3].map((micros) => entry({ micros })));
     await writer.flush();
     one.result = { status: 'expired', slot: null, err: null, rebroadcasts: 7, rebroadcastAttempts: [] };
     sent.push(one);
@@ -490,6 +491,8 @@ describeOnBothStores('the request writer', (stores) => {
     await writer.flush();
     const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
     expect([retained, writer.losses.rejected]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
+    expect((await rows(store)).map(({ micros }) => micros)).toEqual([2, 3]);
+    expect(writer.losses.dropped).toBe(1);
   });
 });
 
