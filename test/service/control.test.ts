@@ -47,6 +47,7 @@ it('the first start prints a setup link that creates the operator account, whose
   token = made.json.secret;
   const api = remoteApi({ url: service.ready.url, token });
   expect((await api.call('GET /customers', {})).items.map(({ id }) => id)).toEqual(['house']);
+  expect((await api.call('GET /customers', { query: { search: 'nobody' } })).items).toEqual([]);
   const lines: string[] = [];
   for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
   expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
