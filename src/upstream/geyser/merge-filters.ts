@@ -81,6 +81,9 @@ function transactionsFilters(request: SubscribeRequest): TransactionsFilter[] {
 const hasDataFilter = (filter: AccountsFilter): boolean =>
   !isEmpty(filter.filters) || filter.nonemptyTxnSignature !== undefined;
 
+const withoutDataFilter = ({ filters, nonemptyTxnSignature, ...rest }: AccountsFilter): AccountsFilter =>
+  rest;
+
 function mergeAccountFilters(
   filters: readonly AccountsFilter[],
   { filtersMax, addressesMax }: Limits,
@@ -94,10 +97,7 @@ function mergeAccountFilters(
     else return [{}];
   }
   if (dataFilters.size + 2 > filtersMax) {
-    const plain = [...dataFilters.values()].map(({ account, owner }) => ({
-      ...(account === undefined ? {} : { account }),
-      ...(owner === undefined ? {} : { owner }),
-    }));
+    const plain = [...dataFilters.values()].map(withoutDataFilter);
     return mergeAccountFilters([...filters.filter((each) => !hasDataFilter(each)), ...plain], {
       filtersMax,
       addressesMax,
@@ -147,13 +147,6 @@ function mergeTransactionFilters(
   if (merged.length <= limits.filtersMax && addresses <= limits.addressesMax) return merged;
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
-
-/** Keeps only addresses or, if there are none, owners, since servers are more likely to reject other conditions. */
-const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
-  filters.map(({ account, owner }) => ({
-    ...(isEmpty(account) ? {} : { account: account! }),
-    ...(isEmpty(owner) || !isEmpty(account) ? {} : { owner: owner! }),
-  }));
 
 export type FiltersSize = Readonly<{ filters: number; addresses: number }>;
 
@@ -228,7 +221,8 @@ export class FilterMerger {
     const requests = this.#all();
     const requested = requests.flatMap(accountsFilters);
     const accounts = mergeAccountFilters(
-      scope === 'broad' ? broadenFilters(requested) : requested,
+      // Servers are more likely to reject conditions other than addresses and owners.
+      scope === 'broad' ? requested.map(withoutDataFilter) : requested,
       this.#options,
     );
     const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), this.#options);
