@@ -39,7 +39,7 @@ async function markCodeUsed(store: Store, userId: string, digest: string, now: n
     .values({ user_id: userId, code_digest: digest, tried_at: now })
     .onConflict((conflict) => conflict.columns(['user_id', 'code_digest']).doNothing())
     .executeTakeFirst();
-  return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return taken.numInsertedOrUpdatedRows === 1n;
 }
 
 export const passwordHashQueueFull = (): ApiError =>

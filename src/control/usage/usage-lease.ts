@@ -26,7 +26,7 @@ export async function acquireLease(
         ),
     )
     .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return result.numInsertedOrUpdatedRows === 1n;
 }
 
 export async function releaseLease(store: Store, name: string, holder: string): Promise<void> {
