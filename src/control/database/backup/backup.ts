@@ -121,7 +121,7 @@ export class BackupError extends OperatorError {
   override name = 'BackupError';
 }
 
-export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
+export const schemaNumber = (): number => migrations.at(-1)!.number;
 
 /** Yields a consistent snapshot of the store. In SQLite, writers wait until it ends; in PostgreSQL, they continue. */
 export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
