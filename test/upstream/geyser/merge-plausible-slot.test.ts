@@ -87,6 +87,18 @@ describe('a chain reset', () => {
     });
   }
 
+  it('is detected without a head, unless another server is beyond the finished slots', () => {
+    const { merge, emitted, lost } = startMerge({ stallMs, slotsMax: 8 });
+    const [before, after] = [merge.addReader(live), merge.addReader(live)];
+    pass([before], 1, 300, 400);
+    pass([after], 1, 20, 400);
+    expect(lost).toEqual([]);
+    merge.removeReader(before);
+    pass([after], 21, 40, 400);
+    expect(lost).toEqual(['all']);
+    expect(emitted.at(-1)).toBe('40 processed');
+  });
+
   it('is not accepted from one server while another server or the head contradicts it', () => {
     const now = new PolledHead(1);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
