@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { GeyserServer, type UpdateMessage } from '../feeds/geyser-server.ts';
 import {
@@ -118,6 +118,21 @@ describe('one Geyser server', () => {
       await server.until(() => answers().length === id);
     }
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('has its stream ended only if it sends no new slots', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { rig, server } = await startSource(1, { stallMs: 1_000 });
+    const hasEnded = () => rig.log.join().includes('no new slot for longer than stall_ms');
+    for (let slot = 100; slot < 104; slot++) {
+      server.slot(slot);
+      await rig.untilEmitted(`${slot} processed`);
+      vi.advanceTimersByTime(600);
+      expect(hasEnded()).toBe(false);
+    }
+    vi.advanceTimersByTime(600);
+    expect(hasEnded()).toBe(true);
   });
 
   it('causes no updates of a fork once a later slot is finalized', async () => {
