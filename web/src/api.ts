@@ -47,6 +47,9 @@ export class ApiProblem extends Error {
   }
 }
 
+export const fieldProblem = (field: string, text: string): ApiProblem =>
+  new ApiProblem(422, 'INVALID', text, { [field]: text });
+
 export function addressOf<Name extends ContractName>(name: Name, ...[input]: InputArgs<Name>): string {
   const { path = {}, query = {} } = (input ?? {}) as Parts;
   const template = name.slice(name.indexOf('/'));

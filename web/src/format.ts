@@ -1,3 +1,5 @@
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 

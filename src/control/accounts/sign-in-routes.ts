@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { name as nameSchema } from '../api/contract/values.ts';
 
-export const NAME_RULE = '1 to 64 printable characters';
+export const NAME_RULE = 'must have 1 to 64 printable characters';
 
 /**
  * Which calls count as attempts. `account`: failed calls, for the account in the body. `session`: failed calls, for the

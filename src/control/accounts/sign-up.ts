@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { forbidden, invalidFields } from '../api/api-error.ts';
-import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
+import { EMAIL_RULE, email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
 import { findRow, insertRow } from '../database/rows.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
 import { findInvitationByToken, noSuchInvitation } from './invitations.ts';
@@ -19,11 +19,11 @@ function readFields(
   const email = emailSchema.safeParse(body.email);
   const name = nameSchema.safeParse(body.name);
   const { password, invitation = null } = body;
-  if (!email.success) fields.email = 'must be an email address such as anna@example.com';
+  if (!email.success) fields.email = EMAIL_RULE;
   if (!name.success) fields.name = NAME_RULE;
   const isPassword =
     typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
-  if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
+  if (!isPassword) fields.password = `must have ${passwordMin} to ${passwordMax} characters`;
   if (invitation !== null && typeof invitation !== 'string')
     fields.invitation = 'must be the token of an invitation';
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)

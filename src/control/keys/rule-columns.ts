@@ -5,10 +5,11 @@ import { methods as knownMethods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
+import { invalidField } from '../api/api-error.ts';
 import type { ParsedRouteInput } from '../api/contract/contract.ts';
 import { fieldsOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
-import { keyLimits, rejectField } from './key-register.ts';
+import { keyLimits } from './key-register.ts';
 
 const ALL_BITS = 128;
 /** Prefix length of IPv4-mapped IPv6 addresses. */
@@ -75,7 +76,9 @@ const browserMethods: readonly string[] = [
 const joined = (items: readonly string[] | null, read = (text: string): string => text): string =>
   [...new Set(items?.map((text) => read(text)))].join(',');
 
-const reject = (field: string, text: string): never => rejectField(field, `${field}: ${text}`);
+function reject(field: string, text: string): never {
+  throw invalidField(field, text);
+}
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
@@ -144,10 +147,7 @@ function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: Ru
     reject('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
   }
   if (input === null && isPublic) {
-    reject(
-      'origins',
-      'a public key needs the web addresses it may be used from, such as https://app.example.com',
-    );
+    reject('origins', 'public keys need at least one allowed origin, such as https://app.example.com');
   }
   return joined(input, readOrigin);
 }

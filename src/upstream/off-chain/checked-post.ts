@@ -61,12 +61,12 @@ export class CheckedPost {
   /** Reason why the URL is not allowed, worded to follow "the URL"; null if it is allowed. */
   rejectionReason(text: string): string | null {
     if (text.length > this.#limits.urlMaxLength)
-      return `is longer than ${this.#limits.urlMaxLength} characters`;
+      return `must have at most ${this.#limits.urlMaxLength} characters`;
     const url = webUrl(text, this.#rules.ports);
     const ports = this.#rules.ports.join(', ');
-    if (url === null) return `is not http(s) without user and password on one of the ports ${ports}`;
+    if (url === null) return `must be http(s) without user and password on one of the ports ${ports}`;
     const isAllowed = literalAddresses(url.hostname).every((address) => this.#addresses.allows(address));
-    return isAllowed ? null : 'has a host that is not public';
+    return isAllowed ? null : 'must have a public host';
   }
 
   /** Sends the request once. Never rejects. */

@@ -138,7 +138,7 @@ describeOnSqlite('key rules', ({ open }) => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
-      'a public key needs the web addresses it may be used from',
+      'public keys need at least one allowed origin',
     );
     const origins = ['https://app.example.com'];
     expect((await refusal(createKey(register, { ...options, product: 'fs', origins })))[1]).toBe('isPublic');

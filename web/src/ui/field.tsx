@@ -1,5 +1,6 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { ApiProblem } from '../api.ts';
+import { capitalized } from '../format.ts';
 
 type Attributes = Readonly<{ id: string; 'aria-describedby'?: string; 'aria-invalid'?: true; name: string }>;
 
@@ -14,11 +15,13 @@ type FieldProps = Readonly<{
 }>;
 
 /** Matches list items by index too: `cidrs.0`. */
+const isOfField = (path: string, name: string): boolean => path === name || path.startsWith(`${name}.`);
+
+/** Returns a sentence; the API's texts, such as `must have …`, follow the name of a field. */
 export function problemOfField(problem: unknown, name: string): string | undefined {
   if (!(problem instanceof ApiProblem)) return undefined;
-  const [, text] =
-    Object.entries(problem.fields).find(([field]) => field === name || field.startsWith(`${name}.`)) ?? [];
-  return text;
+  const [, text] = Object.entries(problem.fields).find(([path]) => isOfField(path, name)) ?? [];
+  return text === undefined ? undefined : capitalized(/[.!?]$/.test(text) ? text : `${text}.`);
 }
 
 export function Field({ label, name, hint, problem, optional = false, children }: FieldProps) {
@@ -87,12 +90,24 @@ export function Checkbox({
   );
 }
 
+/** Whether the form around `element` shows an error next to each invalid field. */
+function showsAllFields(element: HTMLElement | null, problem: unknown): boolean {
+  const paths = problem instanceof ApiProblem ? Object.keys(problem.fields) : [];
+  const marked = [...(element?.closest('form')?.querySelectorAll('[aria-invalid]') ?? [])];
+  const names = marked.map((field) => field.getAttribute('name') ?? '');
+  return paths.length > 0 && paths.every((path) => names.some((name) => isOfField(path, name)));
+}
+
 export function FormError({ problem }: { problem: unknown }) {
+  const box = useRef<HTMLParagraphElement>(null);
+  const [isShownInFields, setIsShownInFields] = useState(false);
+  // Without dependencies: a form with several steps changes its fields.
+  useLayoutEffect(() => setIsShownInFields(showsAllFields(box.current, problem)));
   if (problem === null || problem === undefined) return null;
   const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
   return (
-    <p className="fault" role="alert">
-      {text}
+    <p ref={box} className="fault" role="alert">
+      {isShownInFields ? 'Fix the highlighted fields.' : text}
     </p>
   );
 }

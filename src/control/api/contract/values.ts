@@ -20,6 +20,7 @@ export const name = z
   .trim()
   .regex(/^\P{C}{1,64}$/u, 'must have 1 to 64 printable characters');
 
+export const EMAIL_RULE = 'must be an email address such as name@example.com';
 export const email = z.email().max(254).toLowerCase();
 
 /** `next` is the cursor of the next page; null on the last page. */

@@ -102,7 +102,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
   const isFixed = fixed().some((node) => node.name === name);
   if (!isFixed && (await findRow(db, 'upstream_node', { name })) === undefined) return;
   throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
-    fields: { name: 'is in use. Choose another name' },
+    fields: { name: 'This name is already in use.' },
   });
 }
 

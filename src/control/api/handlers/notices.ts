@@ -10,7 +10,7 @@ import { deliverNotice } from '../../notifications/notifier.ts';
 import { addTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
 import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError, invalidField, limitReached, notFound } from '../api-error.ts';
-import { email } from '../contract/values.ts';
+import { EMAIL_RULE, email } from '../contract/values.ts';
 import { type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -34,7 +34,7 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (kind === 'email') {
     if (mailer === null) throw invalidField('kind', NO_MAIL);
     const address = email.safeParse(to);
-    if (!address.success) throw invalidField('to', 'must be an email address such as name@example.com');
+    if (!address.success) throw invalidField('to', EMAIL_RULE);
     return address.data;
   }
   if (!httpUrl.safeParse(to).success) throw invalidField('to', 'must be a URL such as https://host/path');

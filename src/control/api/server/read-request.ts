@@ -7,6 +7,7 @@ import {
   routeOf,
 } from '../contract/contract.ts';
 import { strictOf } from '../contract/route.ts';
+import { EMAIL_RULE } from '../contract/values.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 /** PostgreSQL text cannot contain NUL. */
@@ -85,9 +86,29 @@ function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
   return Object.fromEntries(named.slice(0, FIELDS_MAX));
 }
 
+const units: Readonly<Record<string, string>> = { string: 'characters', array: 'items' };
+
+function boundText(limit: string, value: number | bigint, origin: string): string {
+  const [verb, unit] = origin in units ? ['have', ` ${units[origin]}`] : ['be', ''];
+  return `must ${verb} ${limit} ${value.toLocaleString('en')}${unit}`;
+}
+
+const typeTexts: Readonly<Record<string, string>> = { int: 'a whole number', number: 'a number' };
+
+/** Follows the name of the field. Used if the schema has no text of its own. */
+function textOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'too_big') return boundText('at most', issue.maximum, issue.origin);
+  if (issue.code === 'too_small') return boundText('at least', issue.minimum, issue.origin);
+  if (issue.code === 'invalid_format' && issue.format === 'email') return EMAIL_RULE;
+  if (issue.code !== 'invalid_type') return undefined;
+  return issue.input === undefined
+    ? 'is missing'
+    : `must be ${typeTexts[issue.expected] ?? `of type ${issue.expected}`}`;
+}
+
 function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): unknown {
   if (schema === undefined) return null;
-  const parsed = strictOf(schema).safeParse(value);
+  const parsed = strictOf(schema).safeParse(value, { error: textOf });
   if (parsed.success) return parsed.data;
   const fields = fieldsOf(parsed.error, part);
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);

@@ -45,6 +45,7 @@ export function KeySettings({ target }: { target: KeyJson }) {
         form={form}
         onChange={(part) => setForm({ ...form, ...part })}
         product={target.product}
+        isPublic={target.isPublic}
         problem={change.error}
       />
       <FormError problem={change.error} />

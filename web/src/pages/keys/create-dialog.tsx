@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { ApiProblem, fieldProblem } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -8,12 +9,25 @@ import { Facts } from '../../ui/facts.tsx';
 import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { type Product, productNames, productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
-import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
+import { noRules, type RulesForm, rulesBody } from './rules-form.ts';
 
 const steps = ['Product', 'Rules', 'Review'] as const;
 
 type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planId: string }>;
 export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
+
+const missingIn = (step: number, { name, isPublic }: Draft, { origins }: RulesForm): ApiProblem | null => {
+  if (step === 0 && name.trim() === '') return fieldProblem('name', 'Enter a name.');
+  if (step === 1 && isPublic && origins.trim() === '')
+    return fieldProblem('origins', 'Public keys need at least one allowed origin.');
+  return null;
+};
+
+function stepOf(problem: unknown, draft: Draft): number {
+  const paths = problem instanceof ApiProblem ? Object.keys(problem.fields) : [];
+  if (paths.length === 0) return steps.indexOf('Review');
+  return steps.indexOf(paths.some((path) => Object.hasOwn(draft, path)) ? 'Product' : 'Rules');
+}
 
 export function CreateDialog({
   onClose,
@@ -27,6 +41,8 @@ export function CreateDialog({
   const [draft, setDraft] = useState<Draft>({ product: 'rpc', name: '', isPublic: false, planId: '' });
   const [rules, setRules] = useState<RulesForm>(noRules);
   const create = useChange('POST /customers/{customer}/keys');
+  const [missing, setMissing] = useState<ApiProblem | null>(null);
+  const problem = missing ?? create.error;
 
   const submit = (): void => {
     const { planId, ...named } = draft;
@@ -35,13 +51,21 @@ export function CreateDialog({
         path: { customer: customer.id },
         body: { ...named, ...rulesBody(rules), ...(planId === '' ? {} : { planId }) },
       },
-      { onSuccess: onCreated, onError: (problem) => setStep(isAboutRules(problem) ? 1 : 2) },
+      { onSuccess: onCreated, onError: (thrown) => setStep(stepOf(thrown, draft)) },
     );
   };
   const next = (event: FormEvent): void => {
     event.preventDefault();
+    const found = missingIn(step, draft, rules);
+    setMissing(found);
+    if (found !== null) return;
+    create.reset();
     if (step < steps.length - 1) setStep(step + 1);
     else submit();
+  };
+  const back = (): void => {
+    setMissing(null);
+    setStep(step - 1);
   };
 
   return (
@@ -49,24 +73,21 @@ export function CreateDialog({
       <form onSubmit={next} className="stack">
         <Steps at={step} />
         {step === 0 ? (
-          <Purpose draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
+          <Purpose draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} problem={problem} />
         ) : null}
         {step === 1 ? (
           <RulesFields
             form={rules}
             onChange={(change) => setRules({ ...rules, ...change })}
             product={draft.product}
-            problem={create.error}
+            isPublic={draft.isPublic}
+            problem={problem}
           />
         ) : null}
         {step === 2 ? <Review draft={draft} rules={rules} /> : null}
-        <FormError problem={create.error} />
+        <FormError problem={problem} />
         <DialogActions>
-          {step === 0 ? (
-            <Button onClick={onClose}>Cancel</Button>
-          ) : (
-            <Button onClick={() => setStep(step - 1)}>Back</Button>
-          )}
+          {step === 0 ? <Button onClick={onClose}>Cancel</Button> : <Button onClick={back}>Back</Button>}
           <Button kind="primary" type="submit" busy={create.isPending}>
             {step === 2 ? 'Create key' : 'Next'}
           </Button>
@@ -86,7 +107,15 @@ const Steps = ({ at }: { at: number }) => (
   </ol>
 );
 
-function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial<Draft>) => void }) {
+function Purpose({
+  draft,
+  onChange,
+  problem,
+}: {
+  draft: Draft;
+  onChange: (change: Partial<Draft>) => void;
+  problem: unknown;
+}) {
   const { service, user } = useSession();
   const products = (Object.keys(productNames) as Product[]).filter(
     (one) => one !== 'fs' || service.hasShredStage,
@@ -110,7 +139,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
           </label>
         ))}
       </fieldset>
-      <Field label="Name" name="name" hint="For example: backend, browser, indexer.">
+      <Field label="Name" name="name" problem={problem} hint="For example: backend, browser, indexer.">
         {(field) => (
           <input
             {...field}
@@ -135,6 +164,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
         <Field
           label="Plan"
           name="planId"
+          problem={problem}
           hint="The rehearsal plan has very low limits, to test how your application handles them."
         >
           {(field) => (
@@ -144,7 +174,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
               value={draft.planId}
               onChange={(event) => onChange({ planId: event.target.value })}
             >
-              <option value="">Customer's plan</option>
+              <option value="">Customer’s plan</option>
               {service.plans
                 .filter(({ id }) => user.isOperator || id === 'rehearsal')
                 .map(({ id, name }) => (
@@ -169,7 +199,7 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
           ['Product', `${productNames[draft.product]}: ${productUses[draft.product]}`],
           ['Name', draft.name],
           ['Type', draft.isPublic ? 'Public (for browsers)' : 'Secret'],
-          ['Plan', draft.planId === '' ? "Customer's plan" : draft.planId],
+          ['Plan', draft.planId === '' ? 'Customer’s plan' : draft.planId],
           ...ruleFacts({
             ...body,
             networks: body.networks as KeyJson['networks'],

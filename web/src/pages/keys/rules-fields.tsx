@@ -8,11 +8,12 @@ type Props = Readonly<{
   form: RulesForm;
   onChange: (change: Partial<RulesForm>) => void;
   product: Product;
+  isPublic: boolean;
   problem: unknown;
 }>;
 
 export function RulesFields(props: Props) {
-  const { form, onChange, product, problem } = props;
+  const { form, onChange, product, isPublic, problem } = props;
   return (
     <div className="rules">
       <NetworkCheckboxes {...props} />
@@ -27,7 +28,8 @@ export function RulesFields(props: Props) {
           {...props}
           name="origins"
           label="Allowed origins"
-          hint="One per line, such as https://app.example.com or https://*.example.com. Requests from other origins, or without an Origin header, are rejected. Leave empty to allow any."
+          optional={!isPublic}
+          hint={`One per line, such as https://app.example.com or https://*.example.com. Requests from other origins, or without an Origin header, are rejected.${isPublic ? '' : ' Leave empty to allow any.'}`}
         />
       ) : null}
       <LinesField
@@ -107,8 +109,9 @@ const LinesField = ({
   name,
   label,
   hint,
-}: Props & { name: 'cidrs' | 'origins' | 'methods'; label: string; hint: string }) => (
-  <Field label={label} name={name} optional problem={problem} hint={hint}>
+  optional = true,
+}: Props & { name: 'cidrs' | 'origins' | 'methods'; label: string; hint: string; optional?: boolean }) => (
+  <Field label={label} name={name} optional={optional} problem={problem} hint={hint}>
     {(field) => (
       <textarea
         {...field}
@@ -130,7 +133,7 @@ const NumberField = ({
   field: fieldName,
   label,
   hint,
-}: Omit<Props, 'product'> & {
+}: Omit<Props, 'product' | 'isPublic'> & {
   name: 'perSecond' | 'burst' | 'addressPerSecond';
   field: string;
   label: string;
@@ -158,7 +161,7 @@ const Rates = (props: Props) => (
       name="perSecond"
       field="rate.perSecond"
       label="Requests per second"
-      hint="Leave empty for the plan's limit."
+      hint="Leave empty for the plan’s limit."
     />
     <NumberField
       {...props}

@@ -1,6 +1,5 @@
 import type { RouteInput } from '../../../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
-import { ApiProblem } from '../../api.ts';
 import { isoTime } from '../../format.ts';
 import type { RuleName } from './key-labels.ts';
 
@@ -70,9 +69,3 @@ export function rulesBody(form: RulesForm): RulesBody {
     neverBack: form.neverBack,
   };
 }
-
-const ruleFields = ['networks', 'cidrs', 'origins', 'methods', 'rate', 'addressPerSecond', 'expiresAt'];
-
-export const isAboutRules = (problem: unknown): boolean =>
-  problem instanceof ApiProblem &&
-  Object.keys(problem.fields).some((field) => ruleFields.some((rule) => field.startsWith(rule)));

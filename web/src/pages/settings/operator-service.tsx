@@ -1,6 +1,6 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { formatCount } from '../../format.ts';
+import { formatBytes, formatCount } from '../../format.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -34,7 +34,7 @@ function Urls() {
         facts={[
           ['HTTP', <code key="http">{service.urls.http}</code>],
           ['WebSocket', <code key="ws">{service.urls.ws}</code>],
-          ['gRPC', service.urls.grpc === null ? 'disabled' : <code key="grpc">{service.urls.grpc}</code>],
+          ['gRPC', service.urls.grpc === null ? 'Disabled' : <code key="grpc">{service.urls.grpc}</code>],
           ['Network', service.network],
           ['Sign-up', service.signUp === 'open' ? 'Open' : 'Invitation only'],
           ['Email', service.mail ? 'Configured' : 'Not configured; share links manually'],
@@ -47,9 +47,34 @@ function Urls() {
 const countOf = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
-function limitText(value: Plan['limits'][string]): ReactNode {
-  if (typeof value === 'number') return value === 0 ? '0 (none)' : formatCount(value);
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+const limitNames: Readonly<Record<string, string>> = {
+  rpcPerSecond: 'Requests per second',
+  rpcBurst: 'Burst',
+  monthlyCredits: 'Credits per month',
+  quotaIsHard: 'Hard limit',
+  streamCredits: 'Credits per 100 kB streamed',
+  prices: 'Pricing',
+  wsConnectionsMax: 'WebSocket connections',
+  wsSubscriptionsMax: 'Subscriptions per WebSocket',
+  wsMessageMaxBytes: 'Max WebSocket message size',
+  grpcStreamsMax: 'gRPC streams',
+  grpcFiltersMax: 'gRPC filters per request',
+  grpcBlocksMax: 'gRPC block filters per request',
+  grpcPubkeysMax: 'gRPC addresses per request',
+  grpcCuckooMaxBytes: 'Cuckoo filter size',
+};
+
+/** Limits for which 0 does not mean "none". */
+const zeroLimits: Readonly<Record<string, string>> = {
+  rpcPerSecond: 'Unlimited',
+  monthlyCredits: 'Unlimited',
+  streamCredits: 'Free',
+};
+
+function limitText(name: string, value: Plan['limits'][string]): string {
+  if (value === 0 && zeroLimits[name] !== undefined) return zeroLimits[name];
+  if (typeof value === 'number') return name.endsWith('Bytes') ? formatBytes(value) : formatCount(value);
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   const prices = Object.entries(value);
   return prices.length === 0 ? 'Default' : prices.map(([name, credits]) => `${name} ${credits}`).join(', ');
 }
@@ -64,13 +89,16 @@ function Plans() {
         {plans.data?.plans.map((plan) => (
           <details key={plan.id} className="plan">
             <summary>
-              <strong>{plan.name}</strong> <span className="mono muted">{plan.id}</span>
+              <strong>{plan.name}</strong>{' '}
+              {plan.id === plan.name ? null : <span className="mono muted">{plan.id}</span>}
               <span className="muted">
-                {countOf(plan.customers, 'customer')}, {countOf(plan.keys, 'key')}
+                {countOf(plan.customers, 'customer')}, {countOf(plan.keys, 'API key')}
               </span>
             </summary>
             <Facts
-              facts={Object.entries(plan.limits).map(([name, value]) => [name, limitText(value)] as const)}
+              facts={Object.entries(plan.limits).map(
+                ([name, value]) => [limitNames[name] ?? name, limitText(name, value)] as const,
+              )}
             />
           </details>
         ))}
