@@ -49,7 +49,8 @@ export function conditionOf(node: NodeHealth, now: number): NodeCondition {
   return { state: 'cordoned', reason: cordon === '' ? 'taken out of service by the operator' : cordon };
 }
 
-const ALL_NODES_CORDONED = 'cordoned, but still used because every node of this network is cordoned';
+const stillUsedReason = (cordon: string): string =>
+  `${cordon === '' ? 'cordoned' : cordon.replace(/\.$/, '')} (still in use: no other node is available)`;
 
 function reportedConditionOf(
   node: UpstreamNode,
@@ -64,7 +65,7 @@ function reportedConditionOf(
   }
   const isCordoned = cordon !== null && !wrongChain;
   if (isCordoned && networkNodes.every((other) => other.cordon !== null || other.wrongChain))
-    return { ...ownConditionOf(node, now), reason: ALL_NODES_CORDONED };
+    return { ...ownConditionOf(node, now), reason: stillUsedReason(cordon) };
   return conditionOf(node, now);
 }
 

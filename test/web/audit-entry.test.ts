@@ -3,8 +3,8 @@ import { actionNameOf, detailOf, storedActionOf } from '../../web/src/pages/audi
 
 it.each([
   [
-    { name: 'app', networks: '', expiresAt: null, isPublic: false, neverBack: true },
-    'name: app · monotonic reads: yes',
+    { product: 'fs', name: 'app', networks: '', expiresAt: null, isPublic: false, neverBack: true },
+    'product: Shreds · name: app · monotonic reads: yes',
   ],
   [{ 'before.cidrs': '', 'after.cidrs': '192.0.2.0/24' }, 'allowed IP addresses: none → 192.0.2.0/24'],
   [{ 'before.expiresAt': null, 'after.expiresAt': 0 }, 'expires: none → 1970-01-01 00:00:00 UTC'],

@@ -247,7 +247,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     expect(next).not.toBe(secret);
     expect(await answersTo(secret)).toContain('200');
     expect(await answersTo(next)).toContain('200');
-    await row('rotating').getByRole('button', { name: 'Expire now' }).click();
+    await row('Rotating').getByRole('button', { name: 'Expire now' }).click();
     await eventually(async () => !(await answersTo(secret)).startsWith('200'), 'the old key is refused');
     secret = next;
     keyId = next.slice('svc_rpc_live_'.length).slice(0, 8);

@@ -160,7 +160,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Search' }).click();
       await refetched(
         page,
-        page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/ }),
+        page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/i }),
       );
       await page.getByTitle(signature).click();
       await page
@@ -174,13 +174,17 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
 
     it('cordon and uncordon a node with a reason, which the audit log records', async () => {
       await open('Upstreams', '/upstreams');
-      await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
+      const command = async (name: string): Promise<void> => {
+        await page.getByRole('button', { name: /^Actions for embedded-ledger/ }).click();
+        await page.getByRole('menuitem', { name, exact: true }).click();
+      };
+      await command('Cordon');
       await page.getByLabel('Reason').fill('a new disk');
       await page.getByRole('button', { name: 'Cordon', exact: true }).click();
       await refetched(page, page.getByRole('row', { name: /embedded-ledger.*Cordoned/ }));
-      await page.getByRole('button', { name: /^Uncordon embedded-ledger/ }).click();
+      await command('Uncordon');
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
-      await refetched(page, page.getByRole('button', { name: /^Cordon embedded-ledger/ }));
+      await refetched(page, page.getByRole('row', { name: /embedded-ledger.*Cordoned/ }), false);
       await open('Audit log', '/audit?range=1h');
       await page.getByRole('tab', { name: 'All customers' }).click();
       await page.getByRole('row', { name: /node\.cordon.*reason: a new disk/ }).waitFor();

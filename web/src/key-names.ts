@@ -12,5 +12,5 @@ export function useKeyNames(): (id: string | null) => string {
     query: { limit: KEYS_NAMED_MAX, withRevoked: 'true' },
   });
   const names = useMemo(() => new Map(data?.items.map(({ id, name }) => [id, name])), [data]);
-  return useCallback((id) => (id === null ? '—' : (names.get(id) ?? id)), [names]);
+  return useCallback((id) => (id === null ? '–' : (names.get(id) ?? id)), [names]);
 }

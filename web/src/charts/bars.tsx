@@ -29,6 +29,7 @@ function specOf(axis: TimeAxis, series: readonly Series[], tick: (value: number)
     data: [starts.map((at) => at + axis.stepMs / 2), ...stack(series, stepsOf(axis)).toReversed()],
     xRange: [axis.from, axis.from + starts.length * axis.stepMs],
     yRange: fromZero(4),
+    isWhole: true,
     tick,
     series: (paint, plots) =>
       series.toReversed().map(({ label, color }) => ({

@@ -114,7 +114,8 @@ export function HeatMap(props: HeatMapProps) {
           <>
             <p className="plot-tip-title">{formatStep(axis.from + step * axis.stepMs, axis.stepMs)} UTC</p>
             <p>
-              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> requests
+              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong>{' '}
+              {count === 1 ? 'request' : 'requests'}
             </p>
           </>
         );

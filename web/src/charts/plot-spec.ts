@@ -9,6 +9,8 @@ export type PlotSpec = Readonly<{
   xRange: readonly [from: number, to: number];
   yRange: (min: number | null, max: number | null) => readonly [min: number, max: number];
   isLog?: boolean;
+  /** Whether all values are whole numbers, so that ticks are too. */
+  isWhole?: boolean;
   tick: (value: number) => string;
   ySplits?: () => readonly number[];
   series: (paint: Paint, plots: typeof uPlot) => uPlot.Series[];

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { type Paint, usePaint } from './paint.ts';
 import type { PlotSpec } from './plot-spec.ts';
-import { timeIncrements, timeTicks } from './ticks.ts';
+import { timeIncrements, timeTicks, wholeIncrements } from './ticks.ts';
 
 export type PlotPoint = Readonly<{ at: number; value: number; left: number; width: number }>;
 
@@ -82,6 +82,7 @@ function axesOf(paint: Paint, latest: Latest): uPlot.Axis[] {
       size: AXIS_Y_PX,
       gap: 6,
       space: 34,
+      ...(latest.current.spec.isWhole === true ? { incrs: wholeIncrements } : {}),
       values: (_, splits) => splits.map((value) => latest.current.spec.tick(value)),
       ...(latest.current.spec.ySplits === undefined
         ? {}

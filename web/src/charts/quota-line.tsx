@@ -52,6 +52,7 @@ function specOf(axis: TimeAxis, series: readonly Series[], limit: number | null)
     data: [startsOf(axis).map((at) => at + axis.stepMs / 2), ...series.map(({ values }) => [...values])],
     xRange: [axis.from, axis.to],
     yRange: fromZero(limit ?? 10),
+    isWhole: true,
     tick: formatShort,
     series: (paint) =>
       series.map(({ id, label, color }) => ({

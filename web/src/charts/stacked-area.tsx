@@ -36,6 +36,7 @@ function specOf(axis: TimeAxis, visible: readonly Series[], tick: (value: number
     data: [times, ...sums.toReversed()],
     xRange: [axis.from, axis.from + steps * axis.stepMs],
     yRange: fromZero(4),
+    isWhole: true,
     tick,
     series: (paint, plots) =>
       visible.toReversed().map(({ label, color }) => ({

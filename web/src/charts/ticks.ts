@@ -10,6 +10,10 @@ export const timeIncrements: number[] = [
   ...[1, 2, 5, 7, 14, 30, 60, 90, 180, 365].map((number) => number * DAY_MS),
 ];
 
+export const wholeIncrements: number[] = Array.from({ length: 15 }, (_, power) => 10 ** power).flatMap(
+  (unit) => [unit, 2 * unit, 5 * unit],
+);
+
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 export function timeTicks(splits: readonly number[], increment: number): string[] {

@@ -27,7 +27,7 @@ export function Rail() {
             <span>Solway</span>
           </Link>
           <span className="rail-close">
-            <IconButton icon="close" label="Close the menu" onClick={close} />
+            <IconButton icon="close" label="Close menu" onClick={close} />
           </span>
         </div>
         <CustomerSwitch />

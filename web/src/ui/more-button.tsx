@@ -11,8 +11,8 @@ export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: str
       </Button>
     ) : null}
     <span className="muted">
-      {list.items.length} {list.items.length === 1 ? what : `${what}s`} shown
-      {list.hasMore ? '' : ' (all loaded)'}
+      {list.items.length} {list.items.length === 1 ? what : `${what}s`}
+      {list.hasMore ? ' shown' : ''}
     </span>
   </div>
 );

@@ -39,11 +39,11 @@ export function AuditDrawer({
           <dt>API key</dt>
           <dd>{entry.keyId === null ? '–' : nameWithId(keyName, entry.keyId)}</dd>
           <dt>IP address</dt>
-          <dd className="mono">{entry.address ?? '—'}</dd>
+          <dd className="mono">{entry.address ?? '–'}</dd>
           <dt>User agent</dt>
-          <dd>{entry.userAgent ?? '—'}</dd>
+          <dd>{entry.userAgent ?? '–'}</dd>
           <dt>Request ID</dt>
-          <dd className="mono">{entry.requestId ?? '—'}</dd>
+          <dd className="mono">{entry.requestId ?? '–'}</dd>
           <dt>Event ID</dt>
           <dd className="mono">{entry.id}</dd>
         </dl>

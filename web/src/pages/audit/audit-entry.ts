@@ -1,5 +1,6 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatTime } from '../../format.ts';
+import { type Product, productNames } from '../../product-names.ts';
 
 type AuditItem = RouteOutput<'GET /audit'>['items'][number];
 
@@ -68,6 +69,7 @@ type Detail = AuditEntry['detail'][string];
 
 function formatValue(name: string, value: Detail | undefined): string {
   if (value == null || value === '' || value === '{}') return 'none';
+  if (name === 'product') return productNames[value as Product] ?? String(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return name === 'expiresAt' && typeof value === 'number' ? `${formatTime(value)} UTC` : String(value);
 }

@@ -49,7 +49,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
         rowKey={({ id }) => id}
         csvName={`solway-${keyId}-connections`}
         empty={
-          <EmptyState title="No open connections.">
+          <EmptyState title="No open connections">
             Open WebSocket connections and gRPC streams of this API key appear here.
           </EmptyState>
         }

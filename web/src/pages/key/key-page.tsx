@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ApiProblem } from '../../api.ts';
+import { productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
@@ -15,7 +16,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyButtons, KeyChips, Overlap } from '../keys/key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from '../keys/key-dialogs.tsx';
-import { productNames, productUses, ruleFacts } from '../keys/key-labels.ts';
+import { productUses, ruleFacts } from '../keys/key-labels.ts';
 import { KeyAudit } from './key-audit.tsx';
 import { KeyConnections } from './key-connections.tsx';
 import { KeySettings } from './key-settings.tsx';
@@ -129,7 +130,7 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
               ),
             ],
             ['Created', <Time key="made" at={key.createdAt} />],
-            ['Expires', key.expiresAt === null ? 'never' : <Time key="expires" at={key.expiresAt} />],
+            ['Expires', key.expiresAt === null ? 'Never' : <Time key="expires" at={key.expiresAt} />],
             ...(key.leakedAt === null
               ? []
               : [

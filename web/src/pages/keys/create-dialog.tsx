@@ -1,13 +1,14 @@
 import { type FormEvent, useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem, fieldProblem } from '../../api.ts';
+import { type Product, productNames } from '../../product-names.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Checkbox, Field, FormError } from '../../ui/field.tsx';
-import { type Product, productNames, productUses, ruleFacts } from './key-labels.ts';
+import { productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { noRules, type RulesForm, rulesBody } from './rules-form.ts';
 

@@ -30,12 +30,12 @@ export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
 }
 
 const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] => [
-  { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
+  { label: 'Rotate', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
   item.state === 'disabled'
     ? { label: 'Enable', onSelect: () => commands.enable(item) }
     : { label: 'Disable', disabled: isInactive(item.state), onSelect: () => commands.disable(item) },
   {
-    label: 'Revoke…',
+    label: 'Revoke',
     danger: true,
     disabled: item.state === 'revoked',
     onSelect: () => commands.revoke([item]),

@@ -1,15 +1,9 @@
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { formatTime } from '../../format.ts';
+import type { Product } from '../../product-names.ts';
 import type { Tone } from '../../ui/chip.tsx';
 
-export type Product = KeyJson['product'];
 export type KeyStatus = KeyJson['state'];
-
-export const productNames: Readonly<Record<Product, string>> = {
-  rpc: 'RPC',
-  grpc: 'gRPC',
-  fs: 'Shreds',
-};
 
 export const productUses: Readonly<Record<Product, string>> = {
   rpc: 'JSON-RPC, WebSocket subscriptions and REST',

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatShare } from '../../format.ts';
+import { type Product, productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
@@ -15,7 +16,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
-import { isInactive, type KeyStatus, type Product, productNames } from './key-labels.ts';
+import type { KeyStatus } from './key-labels.ts';
 import './keys.css';
 
 type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
@@ -98,7 +99,7 @@ export function KeysPage() {
         </div>
         {targets.length === 0 ? null : (
           <Button kind="danger" onClick={() => commands.revoke(targets)}>
-            Revoke {targets.length} selected…
+            Revoke {targets.length} selected
           </Button>
         )}
       </div>
@@ -184,11 +185,11 @@ function FilterSelect<Value extends string>({
 function NoKeys({ hasAny, hasMore, onCreate }: { hasAny: boolean; hasMore: boolean; onCreate: () => void }) {
   const { service, can } = useSession();
   if (hasMore)
-    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} API keys matches the filters.`} />;
-  if (hasAny) return <EmptyState title="No API keys match the filters." />;
+    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} API keys matches the filters`} />;
+  if (hasAny) return <EmptyState title="No API keys match the filters" />;
   return (
     <EmptyState
-      title="No API keys yet."
+      title="No API keys yet"
       snippet={firstCall(service.urls)}
       action={
         can('developer') ? (
@@ -304,9 +305,9 @@ const activityColumns: readonly Column<KeyRow>[] = [
     wideOnly: true,
     sortBy: ({ lastUsedAt }) => lastUsedAt,
     csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
-    cell: ({ lastUsedAt, lastUsedFrom, state }) =>
+    cell: ({ lastUsedAt, lastUsedFrom }) =>
       lastUsedAt === null ? (
-        <span className="muted">{isInactive(state) ? 'never' : 'Never'}</span>
+        <span className="muted">Never</span>
       ) : (
         <span className="key-used">
           <Ago at={lastUsedAt} />

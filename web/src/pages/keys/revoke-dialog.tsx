@@ -31,7 +31,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
 
   return (
     <Dialog
-      title={targets.length === 1 ? `Revoke “${confirmation}”` : `Revoke ${targets.length} keys`}
+      title={targets.length === 1 ? `Revoke “${confirmation}”?` : `Revoke ${targets.length} keys?`}
       size="s"
       onClose={onClose}
     >

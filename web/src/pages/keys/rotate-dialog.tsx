@@ -41,7 +41,7 @@ export function RotateDialog({
     );
 
   return (
-    <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
+    <Dialog title={`Rotate “${target.name}”?`} onClose={onClose}>
       <div className="stack">
         <p>Creates a new key, shown once. Choose how long the current key stays valid.</p>
         <Choice label="Grace period" options={overlaps} value={overlap} onChange={setOverlap} />

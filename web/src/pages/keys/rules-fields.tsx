@@ -1,5 +1,5 @@
+import type { Product } from '../../product-names.ts';
 import { Checkbox, Field } from '../../ui/field.tsx';
-import type { Product } from './key-labels.ts';
 import type { RulesForm } from './rules-form.ts';
 
 const networks = ['mainnet-beta', 'devnet', 'testnet'];

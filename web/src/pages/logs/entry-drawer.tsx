@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatBytes, formatMs } from '../../format.ts';
 import { outcomes } from '../../outcomes.ts';
+import { productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { curlRpc } from '../../snippets.ts';
@@ -11,7 +12,6 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
-import { productTitles } from './log-filters.ts';
 import { Waterfall } from './waterfall.tsx';
 
 type Entry = RouteOutput<'GET /customers/{customer}/logs/{entry}'>;
@@ -65,7 +65,7 @@ const Facts = ({ entry }: { entry: Entry }) => (
     <dt>API key</dt>
     <dd>
       {entry.keyId === null ? (
-        '—'
+        '–'
       ) : (
         <Link to="/keys/$key" params={{ key: entry.keyId }}>
           {entry.keyName ?? entry.keyId}
@@ -74,19 +74,19 @@ const Facts = ({ entry }: { entry: Entry }) => (
     </dd>
     <dt>Product</dt>
     <dd>
-      {productTitles[entry.product]}
+      {productNames[entry.product]}
       {entry.network === null ? '' : `, ${entry.network}`}
     </dd>
     <dt>HTTP status</dt>
-    <dd>{entry.http === 0 ? '—' : entry.http}</dd>
+    <dd>{entry.http === 0 ? '–' : entry.http}</dd>
     <dt>JSON-RPC code</dt>
-    <dd>{entry.rpcCode === 0 ? '—' : entry.rpcCode}</dd>
+    <dd>{entry.rpcCode === 0 ? '–' : entry.rpcCode}</dd>
     <dt>Size</dt>
     <dd>
       {formatBytes(entry.bytesIn)} in, {formatBytes(entry.bytesOut)} out
     </dd>
     <dt>Node</dt>
-    <dd>{entry.node ?? '—'}</dd>
+    <dd>{entry.node ?? '–'}</dd>
     <dt>IP address</dt>
     <dd className="mono">
       {entry.address}

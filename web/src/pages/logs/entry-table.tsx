@@ -92,7 +92,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
     wideOnly: true,
     cell: ({ keyId, keyName }) => (
       <span className="short" title={`${keyName ?? ''} ${keyId ?? ''}`}>
-        {keyName ?? keyId ?? '—'}
+        {keyName ?? keyId ?? '–'}
       </span>
     ),
     sortBy: ({ keyName, keyId }) => keyName ?? keyId,

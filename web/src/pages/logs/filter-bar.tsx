@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useId } from 'react';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
-import { type LogField, type LogFields, productTitles } from './log-filters.ts';
+import { productNames } from '../../product-names.ts';
+import { type LogField, type LogFields, numberPatterns } from './log-filters.ts';
 
 type Change = (change: Partial<Record<LogField, string | undefined>>) => void;
 type Part = Readonly<{ fields: LogFields; change: Change }>;
@@ -17,11 +18,11 @@ export const FilterBar = (part: Part) => (
       {...part}
       name="product"
       label="Product"
-      options={Object.entries(productTitles).map(([value, label]) => ({ value, label }))}
+      options={Object.entries(productNames).map(([value, label]) => ({ value, label }))}
     />
     <TextFilter {...part} name="method" label="Method" placeholder="getBalance" />
-    <TextFilter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
-    <TextFilter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" pattern="[0-9]{1,7}" />
+    <TextFilter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" />
+    <TextFilter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" />
     <TextFilter {...part} name="address" label="IP address" placeholder="203.0.113.7" />
   </search>
 );
@@ -60,8 +61,7 @@ function TextFilter({
   name,
   label,
   placeholder,
-  pattern,
-}: Part & { name: LogField; label: string; placeholder: string; pattern?: string }) {
+}: Part & { name: LogField; label: string; placeholder: string }) {
   const id = useId();
   const take = (event: FormEvent<HTMLInputElement>): void => {
     const { value, validity } = event.currentTarget;
@@ -80,7 +80,7 @@ function TextFilter({
         spellCheck={false}
         defaultValue={fields[name] ?? ''}
         placeholder={placeholder}
-        pattern={pattern}
+        pattern={name in numberPatterns ? numberPatterns[name as 'minMs'] : undefined}
         onBlur={take}
         onKeyDown={(event: KeyboardEvent<HTMLInputElement>) => {
           if (event.key === 'Enter') take(event);

@@ -1,6 +1,7 @@
 import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
 import type { UsageStatus } from '../../../../src/gateway/metering/usage-status.ts';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
+import { productNames } from '../../product-names.ts';
 
 export const logFields = [
   'method',
@@ -15,11 +16,18 @@ export const logFields = [
 export type LogField = (typeof logFields)[number];
 export type LogFields = Readonly<Partial<Record<LogField, string>>>;
 
-export const productTitles: Readonly<Record<LogEntryJson['product'], string>> = {
-  rpc: 'RPC',
-  grpc: 'gRPC',
-  fs: 'Shreds',
-};
+/** Patterns of the filters that are numbers; an HTML `pattern` must match the whole value. */
+export const numberPatterns = { rpcCode: '-?[0-9]{1,6}', minMs: '[0-9]{1,7}' } as const;
+
+/** Leaves out what the API would reject, such as an invalid number in an edited URL. */
+export function validFilters(fields: LogFields): LogFields {
+  const isValid = ([name, value]: [string, string]): boolean => {
+    if (name === 'status') return Object.hasOwn(outcomes, value);
+    if (name === 'product') return Object.hasOwn(productNames, value);
+    return !(name in numberPatterns) || new RegExp(`^(?:${numberPatterns[name as 'minMs']})$`).test(value);
+  };
+  return Object.fromEntries(Object.entries(fields).filter(isValid));
+}
 
 export function queryOf(
   { method, status, product, rpcCode, minMs, address }: LogFields,
@@ -29,7 +37,7 @@ export function queryOf(
     key,
     method,
     status: outcomeNames.find((one): one is UsageStatus => one === status),
-    product: (Object.keys(productTitles) as LogEntryJson['product'][]).find((one) => one === product),
+    product: (Object.keys(productNames) as LogEntryJson['product'][]).find((one) => one === product),
     rpcCode,
     minMs,
     address,
@@ -42,7 +50,7 @@ const labels = {
   product: 'product',
   rpcCode: 'code',
   minMs: 'latency ≥',
-  address: 'from',
+  address: 'IP address',
 } as const satisfies Partial<Record<LogField, string>>;
 
 export function chipsOf(fields: LogFields) {
@@ -56,5 +64,6 @@ export function chipsOf(fields: LogFields) {
 function displayValue(id: keyof typeof labels, value: string): string {
   if (id === 'minMs') return `${value} ms`;
   if (id === 'status') return outcomes[value as UsageStatus]?.label ?? value;
+  if (id === 'product') return productNames[value as LogEntryJson['product']];
   return value;
 }

@@ -17,7 +17,7 @@ import { FilterBar } from './filter-bar.tsx';
 import { Histogram } from './histogram.tsx';
 import { LiveSwitch } from './live-switch.tsx';
 import { useLiveTail } from './live-tail.ts';
-import { chipsOf, type LogFields, logFields, queryOf } from './log-filters.ts';
+import { chipsOf, type LogFields, logFields, queryOf, validFilters } from './log-filters.ts';
 import { Sampling } from './sampling.tsx';
 import '../../styles/traffic.css';
 import '../../styles/logs.css';
@@ -30,7 +30,8 @@ export function LogsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const range = useRange();
-  const [fields, change] = useFilters(logFields);
+  const [searched, change] = useFilters(logFields);
+  const fields = useMemo(() => validFilters(searched), [searched]);
   const query = useLogQuery(fields, key);
   const path = { customer: customer.id };
   const logs = useRangedCall('GET /customers/{customer}/logs', {

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatBytes, formatCount, formatMs, formatShare } from '../../format.ts';
+import { productNames } from '../../product-names.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
@@ -14,7 +15,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
     title: 'Method',
     cell: ({ method }) => (
       <Button kind="quiet" size="s" className="link-button" onClick={() => onMethod(method)}>
-        {method}
+        {method === 'other' ? 'Other' : method}
       </Button>
     ),
     sortBy: ({ method }) => method,
@@ -24,8 +25,8 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
     id: 'product',
     title: 'Product',
     wideOnly: true,
-    cell: ({ product }) => product,
-    sortBy: ({ product }) => product,
+    cell: ({ product }) => productNames[product],
+    sortBy: ({ product }) => productNames[product],
     csv: ({ product }) => product,
   },
   {

@@ -54,7 +54,7 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
       caption="Recipients"
       rows={targets}
       rowKey={({ id }) => id}
-      empty={<EmptyState title="No recipients yet.">Add one below.</EmptyState>}
+      empty={<EmptyState title="No recipients yet">{canChange ? 'Add one below.' : undefined}</EmptyState>}
       columns={[
         {
           id: 'to',

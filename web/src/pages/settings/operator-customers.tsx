@@ -108,7 +108,7 @@ const columns = (onSuspend: (row: Row) => void) => [
     cell: (row: Row) =>
       row.id === DEFAULT_CUSTOMER_ID ? null : row.state === 'active' ? (
         <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
-          Suspend…<span className="visually-hidden"> {row.name}</span>
+          Suspend<span className="visually-hidden"> {row.name}</span>
         </Button>
       ) : (
         <Resume row={row} />
@@ -161,11 +161,17 @@ function Resume({ row }: { row: Row }) {
   );
 }
 
+function keysText(keys: number): string {
+  if (keys === 0) return 'Its';
+  const subject = keys === 1 ? 'Its API key is' : `Its ${formatCount(keys)} API keys are`;
+  return `${subject} rejected within a second, and its`;
+}
+
 function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => void }) {
   const change = useChange('PATCH /customers/{customer}');
   return (
     <ConfirmDialog
-      title={`Suspend ${customer.name}`}
+      title={`Suspend ${customer.name}?`}
       action="Suspend"
       problem={change.error}
       isBusy={change.isPending}
@@ -177,8 +183,7 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
         )
       }
     >
-      {customer.keys === 1 ? 'Its API key is' : `Its ${formatCount(customer.keys)} API keys are`} rejected
-      within a second, and its members have read-only access until you resume it.
+      {keysText(customer.keys)} members have read-only access until you resume it.
     </ConfirmDialog>
   );
 }

@@ -19,7 +19,7 @@ export function RevokeToken({
   const [isBusy, setIsBusy] = useState(false);
   return (
     <ConfirmDialog
-      title={`Revoke token “${token.name}”`}
+      title={`Revoke token “${token.name}”?`}
       action="Revoke"
       problem={problem}
       isBusy={isBusy}

@@ -10,6 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
+import { actorOf } from '../audit/audit-entry.ts';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roleNames, roles } from '../team/role-descriptions.ts';
 import { RevokeToken, type Token } from './revoke-token.tsx';
@@ -121,7 +122,7 @@ const TokenTable = ({
     rowKey={({ id }) => id}
     empty={
       <EmptyState
-        title="No tokens yet."
+        title="No tokens yet"
         snippet={`curl ${window.location.origin}/api/v1/me -H 'Authorization: Bearer <TOKEN>'`}
       >
         {withRole ? 'A token has the permissions of its role.' : 'Operator tokens have full access.'}
@@ -164,7 +165,7 @@ const TokenTable = ({
         cell: ({ createdAt, createdBy }) => (
           <>
             <Ago at={createdAt} />
-            <span className="table-second">{createdBy}</span>
+            <span className="table-second">{actorOf(createdBy).name}</span>
           </>
         ),
       },
@@ -183,7 +184,7 @@ const TokenTable = ({
         align: 'end',
         cell: (token) => (
           <Button size="s" kind="quiet" onClick={() => onEnd(token)}>
-            Revoke…<span className="visually-hidden"> token {token.name}</span>
+            Revoke<span className="visually-hidden"> token {token.name}</span>
           </Button>
         ),
       },

@@ -28,9 +28,9 @@ export function TwoFactorSettings() {
       <p>Requires a six-digit code from an authenticator app when you sign in.</p>
       <div>
         {user.twoFactor ? (
-          <Button onClick={() => setOpen('disable')}>Disable…</Button>
+          <Button onClick={() => setOpen('disable')}>Disable</Button>
         ) : (
-          <Button onClick={() => setOpen('enable')}>Set up…</Button>
+          <Button onClick={() => setOpen('enable')}>Set up</Button>
         )}
       </div>
       {open === 'enable' ? <EnableDialog onClose={close} /> : null}
@@ -147,7 +147,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog title="Disable two-factor authentication" size="s" onClose={onClose}>
+    <Dialog title="Disable two-factor authentication?" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <p>You will sign in with your password only.</p>
         <TextInput

@@ -15,6 +15,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { Actor } from '../audit/audit-table.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { roleNames, roles } from './role-descriptions.ts';
 
@@ -76,7 +77,7 @@ function Members({ members }: { members: readonly Member[] }) {
         rows={members}
         rowKey={({ userId }) => userId}
         csvName="solway-members"
-        empty={<EmptyState title="No members yet.">Invite the first member.</EmptyState>}
+        empty={<EmptyState title="No members yet">Invite the first member.</EmptyState>}
         columns={[
           {
             id: 'name',
@@ -180,7 +181,7 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
   const isSelf = member.userId === user.id;
   return (
     <ConfirmDialog
-      title={isSelf ? `Leave ${customer.name}` : `Remove ${member.name}`}
+      title={isSelf ? `Leave ${customer.name}?` : `Remove ${member.name}?`}
       action={isSelf ? 'Leave' : 'Remove'}
       problem={remove.error}
       isBusy={remove.isPending}
@@ -189,8 +190,8 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
         remove.mutate({ path: { customer: customer.id, user: member.userId } }, { onSuccess: onClose })
       }
     >
-      {isSelf ? 'You' : member.name} will lose access to {customer.name}. API keys keep working. Rotate keys
-      that this person knows.
+      {isSelf ? 'You' : member.name} will lose access to {customer.name}. API keys keep working.
+      {isSelf ? null : ' Rotate any keys they know.'}
     </ConfirmDialog>
   );
 }
@@ -212,7 +213,12 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
         columns={[
           { id: 'email', title: 'Email', sortBy: inviteeOf, cell: inviteeOf },
           { id: 'role', title: 'Role', sortBy: roleOf, cell: roleOf },
-          { id: 'by', title: 'Invited by', wideOnly: true, cell: ({ createdBy }) => createdBy },
+          {
+            id: 'by',
+            title: 'Invited by',
+            wideOnly: true,
+            cell: ({ createdBy }) => <Actor actor={createdBy} />,
+          },
           {
             id: 'until',
             title: 'Expires (UTC)',

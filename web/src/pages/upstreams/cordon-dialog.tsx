@@ -47,7 +47,7 @@ export function CordonDialog({
         {cordoned ? (
           <p>
             All gateways send requests to {name} ({network}) again within two seconds.
-            {node.reason === null ? '' : ` Cordon reason: ${node.reason}.`}
+            {node.reason === null ? '' : ` Cordon reason: ${node.reason.replace(/\.$/, '')}.`}
           </p>
         ) : (
           <>

@@ -3,18 +3,20 @@ import type { NodeJson } from '../../../../src/control/api/contract/operator.ts'
 import { formatCount, formatMs, formatShare, formatSlots, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { NodeStateChip, nodeStateOf } from './node-state-chip.tsx';
 import type { NodeRemoval } from './remove-dialog.tsx';
 
 const sources: Readonly<Record<NodeJson['source'], string>> = {
-  file: 'configuration',
-  added: 'dashboard',
-  ledger: 'embedded ledger',
+  file: 'Configuration',
+  added: 'Dashboard',
+  ledger: 'Embedded ledger',
 };
 
 const feedsOf = ({ hasWs, hasGrpc }: NodeJson): string =>
-  [hasWs ? 'PubSub' : null, hasGrpc ? 'Geyser' : null].filter((feed) => feed !== null).join(', ') || 'none';
+  [hasWs ? 'PubSub' : null, hasGrpc ? 'Geyser' : null].filter((feed) => feed !== null).join(', ') || 'None';
 
 const number = (
   id: string,
@@ -161,40 +163,22 @@ const actionsColumn = (
   title: 'Actions',
   hideTitle: true,
   align: 'end',
-  cell: (node) => {
-    const isOut = node.cordoned || node.drained;
-    return (
-      <span className="row">
-        <Button size="s" onClick={() => onChange(node)}>
-          {isOut ? 'Uncordon' : 'Cordon'}
-          <NameOf node={node} />
-        </Button>
-        {node.drained ? null : (
-          <Button size="s" onClick={() => onRemove(node, 'drain')}>
-            Drain
-            <NameOf node={node} />
-          </Button>
-        )}
-        {node.source === 'added' ? (
-          <>
-            <Button size="s" onClick={() => onEdit(node)}>
-              Edit <NameOf node={node} />
-            </Button>
-            <Button size="s" onClick={() => onRemove(node, 'remove')}>
-              Remove
-              <NameOf node={node} />
-            </Button>
-          </>
-        ) : null}
-      </span>
-    );
-  },
+  cell: (node) => (
+    <Menu
+      label={`Actions for ${node.name} (${node.network})`}
+      button={<Icon name="more" />}
+      buttonProps={{ kind: 'quiet', className: 'icon-button' }}
+      align="end"
+      items={[
+        { label: node.cordoned || node.drained ? 'Uncordon' : 'Cordon', onSelect: () => onChange(node) },
+        { label: 'Drain', disabled: node.drained, onSelect: () => onRemove(node, 'drain') },
+        ...(node.source === 'added'
+          ? [
+              { label: 'Edit', onSelect: () => onEdit(node) },
+              { label: 'Remove', danger: true, onSelect: () => onRemove(node, 'remove') },
+            ]
+          : []),
+      ]}
+    />
+  ),
 });
-
-/** For screen readers. */
-const NameOf = ({ node }: { node: NodeJson }) => (
-  <span className="visually-hidden">
-    {' '}
-    {node.name} ({node.network})
-  </span>
-);

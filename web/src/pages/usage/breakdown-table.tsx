@@ -4,7 +4,13 @@ import type { Series } from '../../charts/series.ts';
 import { Swatch } from '../../charts/swatch.tsx';
 import { formatBytes, formatCount, formatShare } from '../../format.ts';
 import { type Column, Table } from '../../ui/table.tsx';
-import type { Dimension, Usage, UsageSeries } from './dimensions.ts';
+import {
+  type Dimension,
+  dimensionNouns,
+  dimensionTitles,
+  type Usage,
+  type UsageSeries,
+} from './dimensions.ts';
 
 type Row = UsageSeries & Readonly<{ displayName: string; color: `--${string}` }>;
 
@@ -12,12 +18,10 @@ export function BreakdownTable({
   usage,
   series,
   by,
-  title,
 }: {
   usage: Usage;
   series: readonly Series[];
   by: Dimension;
-  title: string;
 }) {
   const rows = useMemo<Row[]>(
     () =>
@@ -28,13 +32,10 @@ export function BreakdownTable({
       })),
     [usage, series],
   );
-  const columns = useMemo(
-    () => columnsOf(by, title, usage.totals.credits),
-    [by, title, usage.totals.credits],
-  );
+  const columns = useMemo(() => columnsOf(by, usage.totals.credits), [by, usage.totals.credits]);
   return (
     <Table
-      caption={`Totals by ${title.toLowerCase()}`}
+      caption={`Totals by ${dimensionNouns[by]}`}
       columns={columns}
       rows={rows}
       rowKey={({ name }) => name}
@@ -44,10 +45,10 @@ export function BreakdownTable({
   );
 }
 
-const columnsOf = (by: Dimension, title: string, credits: number): Column<Row>[] => [
+const columnsOf = (by: Dimension, credits: number): Column<Row>[] => [
   {
     id: 'name',
-    title,
+    title: dimensionTitles[by],
     cell: (row) => (
       <span className="swatched">
         <Swatch color={row.color} />

@@ -6,6 +6,7 @@ import { useZoom } from '../../charts/zoom.ts';
 import { useFilters } from '../../filters.ts';
 import { formatBytes, formatCount, formatShort } from '../../format.ts';
 import { outcomes } from '../../outcomes.ts';
+import { type Product, productNames } from '../../product-names.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useFrameSearch, useRange } from '../../range.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -16,7 +17,7 @@ import { Pending } from '../../ui/pending.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { BreakdownTable } from './breakdown-table.tsx';
-import { type Dimension, dimensions, dimensionTitles, type Usage } from './dimensions.ts';
+import { type Dimension, dimensionNouns, dimensions, dimensionTitles, type Usage } from './dimensions.ts';
 
 const measures = ['requests', 'credits', 'bytes'] as const;
 type Measure = (typeof measures)[number];
@@ -47,9 +48,10 @@ function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
 function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   return usage.series.map((one, index) => {
     const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
+    const product = by === 'product' ? productNames[one.name as Product] : undefined;
     return {
       id: one.name,
-      label: outcome?.label ?? one.label,
+      label: outcome?.label ?? product ?? (one.name === 'other' ? 'Other' : one.label),
       color: outcome?.color ?? (one.name === 'other' ? '--ink-3' : seriesColor(index)),
       values: one[measure],
     };
@@ -106,7 +108,7 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: M
       <StackedArea
         // Resets hidden series when the grouping changes.
         key={by}
-        title={`${measureTitles[measure]} by ${dimensionTitles[by].toLowerCase()}`}
+        title={`${measureTitles[measure]} by ${dimensionNouns[by]}`}
         axis={usage.axis}
         series={series}
         format={format}
@@ -115,7 +117,7 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: M
         csvName={`usage-by-${by}`}
         onZoom={zoom}
       />
-      <BreakdownTable usage={usage} series={series} by={by} title={dimensionTitles[by]} />
+      <BreakdownTable usage={usage} series={series} by={by} />
     </>
   );
 }
@@ -154,7 +156,7 @@ function Export({ by }: { by: Dimension }) {
         <p className="muted">Or call the control API with an API token from Settings:</p>
         <Snippet
           label="command"
-          text={`curl '${window.location.origin}${json}' \\\n  -H 'Authorization: Bearer <ADMIN_TOKEN>'`}
+          text={`curl '${window.location.origin}${json}' \\\n  -H 'Authorization: Bearer <TOKEN>'`}
         />
       </div>
     </details>

@@ -10,5 +10,13 @@ export const dimensionTitles: Readonly<Record<Dimension, string>> = {
   status: 'Outcome',
 };
 
+/** Used within a sentence. */
+export const dimensionNouns: Readonly<Record<Dimension, string>> = {
+  product: 'product',
+  key: 'API key',
+  method: 'method',
+  status: 'outcome',
+};
+
 export type Usage = RouteOutput<'GET /customers/{customer}/usage'>;
 export type UsageSeries = Usage['series'][number];
