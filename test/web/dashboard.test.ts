@@ -226,9 +226,12 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Public key (for browsers)').check();
     await dialog.getByRole('button', { name: 'Next' }).click();
+    await dialog.getByRole('button', { name: 'Next' }).click();
+    await dialog.getByText('Public keys need at least one allowed origin.').waitFor();
     await dialog.getByLabel('Allowed origins').fill('app.example.com');
     await finish();
-    await dialog.getByText('an origin such as https://app.example.com').first().waitFor();
+    await dialog.getByText('Must be an origin such as https://app.example.com').waitFor();
+    await dialog.getByText('Fix the highlighted field.').waitFor();
     await dialog.getByLabel('Allowed origins').fill('https://app.example.com');
     await dialog.getByLabel('Requests per second per IP address').fill('5');
     await finish();

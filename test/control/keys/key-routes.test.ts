@@ -82,8 +82,15 @@ describeOnSqlite('the key routes', ({ open }) => {
     const gold = await make({ planId: 'gold' }, admin);
     expect([gold.status, Object.keys(gold.json.error.fields)]).toEqual([403, ['planId']]);
     expect((await make({ planId: 'rehearsal' })).json.error.code).toBe('INVALID_FIELDS');
-    for (const fields of [{ name: ' ' }, { networks: [] }, { cidrs: Array(101).fill('192.0.2.1') }])
-      expect((await make(fields)).json.error.fields).toHaveProperty(Object.keys(fields));
+    for (const [fields, text] of [
+      [{ name: ' ' }, 'must have 1 to 64 printable characters'],
+      [{ networks: [] }, 'must not be empty'],
+      [{ cidrs: Array(101).fill('192.0.2.1') }, 'must have at most 100 items'],
+      [{ addressPerSecond: 1_000_001 }, 'must be at most 1,000,000'],
+      [{ addressPerSecond: 1.5 }, 'must be a whole number'],
+      [{ isPublic: 'yes' }, 'must be of type boolean'],
+    ] as const)
+      expect((await make(fields)).json.error.fields).toEqual({ [Object.keys(fields)[0] ?? '']: text });
     expect((await make({}, viewer)).status).toBe(403);
     const { key } = (await make()).json;
     const late = await operator.post(at(`/${key.id}/rotate`), { overlapMs: 91 * 24 * HOUR });

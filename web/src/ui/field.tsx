@@ -90,24 +90,25 @@ export function Checkbox({
   );
 }
 
-/** Whether the form around `element` shows an error next to each invalid field. */
-function showsAllFields(element: HTMLElement | null, problem: unknown): boolean {
+/** Number of invalid fields; 0 unless the form around `element` shows an error next to each of them. */
+function highlightedFields(element: HTMLElement | null, problem: unknown): number {
   const paths = problem instanceof ApiProblem ? Object.keys(problem.fields) : [];
   const marked = [...(element?.closest('form')?.querySelectorAll('[aria-invalid]') ?? [])];
   const names = marked.map((field) => field.getAttribute('name') ?? '');
-  return paths.length > 0 && paths.every((path) => names.some((name) => isOfField(path, name)));
+  const areAllShown = paths.every((path) => names.some((name) => isOfField(path, name)));
+  return paths.length > 0 && areAllShown ? names.length : 0;
 }
 
 export function FormError({ problem }: { problem: unknown }) {
   const box = useRef<HTMLParagraphElement>(null);
-  const [isShownInFields, setIsShownInFields] = useState(false);
+  const [highlighted, setHighlighted] = useState(0);
   // Without dependencies: a form with several steps changes its fields.
-  useLayoutEffect(() => setIsShownInFields(showsAllFields(box.current, problem)));
+  useLayoutEffect(() => setHighlighted(highlightedFields(box.current, problem)));
   if (problem === null || problem === undefined) return null;
   const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
   return (
     <p ref={box} className="fault" role="alert">
-      {isShownInFields ? 'Fix the highlighted fields.' : text}
+      {highlighted === 0 ? text : `Fix the highlighted ${highlighted === 1 ? 'field' : 'fields'}.`}
     </p>
   );
 }

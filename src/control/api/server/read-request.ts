@@ -98,6 +98,7 @@ const typeTexts: Readonly<Record<string, string>> = { int: 'a whole number', num
 /** Follows the name of the field. Used if the schema has no text of its own. */
 function textOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_big') return boundText('at most', issue.maximum, issue.origin);
+  if (issue.code === 'too_small' && issue.minimum === 1 && issue.origin in units) return 'must not be empty';
   if (issue.code === 'too_small') return boundText('at least', issue.minimum, issue.origin);
   if (issue.code === 'invalid_format' && issue.format === 'email') return EMAIL_RULE;
   if (issue.code !== 'invalid_type') return undefined;

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs, formatShare, formatSlots, formatSpan } from '../../format.ts';
+import { formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -75,7 +75,7 @@ const columns: Column<NodeJson>[] = [
   },
   { id: 'feeds', title: 'Streaming source', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
-  number('lag', 'Slots behind', ({ lagSlots }) => toNumber(lagSlots), formatSlots),
+  number('lag', 'Slots behind', ({ lagSlots }) => toNumber(lagSlots), formatCount),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
   {
     ...number('failed', 'Error rate', ({ failedShare }) => failedShare ?? null, formatShare),
