@@ -27,7 +27,8 @@ const requestCountOf = (node: MockNode): number => node.count(METHOD);
 const waitForPoll = (node: MockNode): Promise<boolean> =>
   eventually(async () => {
     const before = requestCountOf(node);
-    await call();
+    // Concurrent calls, because the latency of a new node first includes the time to connect.
+    await Promise.all(Array.from({ length: 20 }, call));
     return requestCountOf(node) > before;
   }, 'a call that comes to the node');
 
