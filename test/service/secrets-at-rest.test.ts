@@ -179,6 +179,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
           configuration: [
             `[[upstream]]\nurl = "${mock.url}"`,
             `[log]\nlevel = "trace"\nfile = "${log}"`,
+            // Every file is searched.
+            '[cache]\ndisk_max_bytes = 1_000_000',
             url === undefined ? '' : `[store]\ndatabase_url = "${url}"`,
           ].join('\n'),
         });
