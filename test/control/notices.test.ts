@@ -201,7 +201,10 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const { notifier, use } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
     statuses = [500, 503];
     await use(80);
-    expect((await list())[0]).toMatchObject({ lastSentAt: null, lastProblem: 'Webhook host answered 500.' });
+    expect((await list())[0]).toMatchObject({
+      lastSentAt: null,
+      lastProblem: 'The webhook host returned 500.',
+    });
     await notifier.deliver();
     expect(calls).toHaveLength(1);
     for (const pause of [10_000, 40_000]) {
@@ -248,7 +251,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     const { target } = await add('webhook', `http://hooks.example.com:${port}/`);
     expect(await test(target.id)).toEqual({
       delivered: false,
-      problem: 'Webhook host has no public address.',
+      problem: 'The webhook host has no public address.',
     });
     expect(calls).toEqual([]);
   });
@@ -256,10 +259,10 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   it('are not queued without a channel', async () => {
     const wrong = [
       ['webhook', 'ftp://example.com/', 'must be a URL'],
-      ['webhook', 'https://user:password@example.com/', 'without user and password'],
-      ['webhook', 'https://example.com:22/', 'ports'],
-      ['webhook', `http://10.0.0.1:${port}/`, 'to: must have a public host'],
-      ['webhook', `http://0x7f000002:${port}/`, 'to: must have a public host'],
+      ['webhook', 'https://user:password@example.com/', 'without a user name or password'],
+      ['webhook', 'https://example.com:22/', 'on port '],
+      ['webhook', `http://10.0.0.1:${port}/`, 'to: must have a publicly reachable host'],
+      ['webhook', `http://0x7f000002:${port}/`, 'to: must have a publicly reachable host'],
       ['webhook', `http://127.0.0.1:${port}/#part`, 'to: must not have a fragment'],
       ['email', 'anna', 'must be an email address'],
       ['email', 'anna@example.com\r\nBcc: bert@example.com', 'must be an email address'],

@@ -243,7 +243,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
 
   it('rotates a key with an overlap that can be ended early', async () => {
     await command('backend', 'Rotate');
-    await page.getByRole('radio', { name: '1 h', exact: true }).check();
+    await page.getByRole('radio', { name: '1 hour', exact: true }).check();
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     const next = await displayedKey(page);
     await store();

@@ -2,6 +2,7 @@ import { ApiProblem, send } from './api.ts';
 
 /** Replacements for messages of the sign-in library, by code, and the field to which they belong. */
 const messages: Readonly<Record<string, readonly [field: string | null, text: string]>> = {
+  INVALID_EMAIL_OR_PASSWORD: [null, 'Invalid email or password.'],
   INVALID_PASSWORD: ['currentPassword', 'Current password is incorrect.'],
   INVALID_CODE: ['code', 'Incorrect code. Enter the latest code from your app.'],
   INVALID_BACKUP_CODE: ['code', 'This backup code is incorrect or was already used.'],

@@ -38,7 +38,7 @@ export function formatBytes(bytes: number): string {
 export function formatMs(ms: number | null): string {
   if (ms === null) return '–';
   if (ms > 0 && ms < 1) return `${Math.max(1, Math.round(ms * 1000))} µs`;
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 999.5) return `${(ms / 1000).toFixed(1)} s`;
   return `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
 }
 

@@ -31,13 +31,14 @@ type DeliveryAttempt = Readonly<{ id: string; nowMs: number; signal: AbortSignal
 const HTTP_GONE = 410;
 
 function toDeliveryResult(posted: PostResult): DeliveryResult {
-  if (posted.kind === 'forbidden') return permanentFailure('Webhook host has no public address.');
-  if (posted.kind === 'failed') return retryableFailure('Webhook host did not respond.');
+  if (posted.kind === 'forbidden') return permanentFailure('The webhook host has no public address.');
+  if (posted.kind === 'failed')
+    return retryableFailure('The webhook host did not respond. Check the URL and firewall.');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
   if (status === HTTP_GONE)
-    return permanentFailure('Webhook host answered 410 Gone. No more notifications will be sent.');
-  return retryableFailure(`Webhook host answered ${status}.`);
+    return permanentFailure('The webhook host returned 410 Gone. No more notifications will be sent.');
+  return retryableFailure(`The webhook host returned ${status}.`);
 }
 
 async function callWebhook(

@@ -63,10 +63,10 @@ export class CheckedPost {
     if (text.length > this.#limits.urlMaxLength)
       return `must have at most ${this.#limits.urlMaxLength} characters`;
     const url = webUrl(text, this.#rules.ports);
-    const ports = this.#rules.ports.join(', ');
-    if (url === null) return `must be http(s) without user and password on one of the ports ${ports}`;
+    const ports = this.#rules.ports.join(' or ');
+    if (url === null) return `must use http or https on port ${ports}, without a user name or password`;
     const isAllowed = literalAddresses(url.hostname).every((address) => this.#addresses.allows(address));
-    return isAllowed ? null : 'must have a public host';
+    return isAllowed ? null : 'must have a publicly reachable host, not a private or loopback address';
   }
 
   /** Sends the request once. Never rejects. */

@@ -42,11 +42,11 @@ function DeltaText({ delta: { now, before, good, formatDifference } }: { delta: 
   if (now === null || before === null) return null;
   const difference = now - before;
   if (formatDifference === undefined && before === 0)
-    return now === 0 ? null : <span className="delta">no previous data</span>;
+    return now === 0 ? null : <span className="delta">No previous data</span>;
   const direction = difference > 0 ? 'up' : 'down';
   const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
   const size = formatDifference?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
-  if (difference === 0 || /^0\.?0*(?![\d.])/.test(size)) return <span className="delta">unchanged</span>;
+  if (difference === 0 || /^0\.?0*(?![\d.])/.test(size)) return <span className="delta">Unchanged</span>;
   return (
     <span className={`delta ${tone}`}>
       <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>

@@ -34,7 +34,7 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
           ...(key.length === 8 ? { key } : {}),
         })}
       >
-        {method}
+        {method === OTHER ? 'Other' : method}
       </Link>
     ),
     sortBy: ({ method }) => method,

@@ -129,15 +129,29 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
                 </span>
               ),
             ],
-            ['Created', <Time key="made" at={key.createdAt} />],
-            ['Expires', key.expiresAt === null ? 'Never' : <Time key="expires" at={key.expiresAt} />],
+            [
+              'Created',
+              <span key="made">
+                <Time at={key.createdAt} /> UTC
+              </span>,
+            ],
+            [
+              'Expires',
+              key.expiresAt === null ? (
+                'Never'
+              ) : (
+                <span key="expires">
+                  <Time at={key.expiresAt} /> UTC
+                </span>
+              ),
+            ],
             ...(key.leakedAt === null
               ? []
               : [
                   [
                     'Leaked',
                     <span key="leaked">
-                      <Chip tone="bad">reported</Chip> <Time at={key.leakedAt} />. Rotate this key.
+                      <Chip tone="bad">reported</Chip> <Time at={key.leakedAt} /> UTC. Rotate this key.
                     </span>,
                   ] as const,
                 ]),

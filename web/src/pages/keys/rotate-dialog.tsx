@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
-import { formatSpan, formatTime } from '../../format.ts';
+import { formatTime } from '../../format.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,10 +13,10 @@ import type { NewKey } from './create-dialog.tsx';
 const HOUR_MS = 3_600_000;
 const overlaps = [
   { value: '0', label: 'None' },
-  { value: String(HOUR_MS), label: '1 h' },
-  { value: String(24 * HOUR_MS), label: '24 h' },
-  { value: String(7 * 24 * HOUR_MS), label: '7 d' },
-  { value: String(30 * 24 * HOUR_MS), label: '30 d' },
+  { value: String(HOUR_MS), label: '1 hour' },
+  { value: String(24 * HOUR_MS), label: '24 hours' },
+  { value: String(7 * 24 * HOUR_MS), label: '7 days' },
+  { value: String(30 * 24 * HOUR_MS), label: '30 days' },
 ] as const;
 
 export function RotateDialog({
@@ -55,7 +55,8 @@ export function RotateDialog({
           ) : (
             <>
               <li>
-                <strong>{target.start}…</strong> stays valid for {formatSpan(overlapMs)}, until{' '}
+                <strong>{target.start}…</strong> stays valid for{' '}
+                {overlaps.find(({ value }) => value === overlap)?.label}, until
                 {formatTime(now + overlapMs)} UTC. Deploy the new key before then.
               </li>
               <li>Its open connections are closed when it expires. You can expire it earlier at any time.</li>

@@ -40,7 +40,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   ...latencies.map(
     (name): Column<Row> => ({
       id: name,
-      title: name,
+      title: name === 'max' ? 'Max' : name,
       align: 'end',
       wideOnly: name === 'p99' || name === 'max',
       cell: ({ latency }) => formatMs(latency[name]),

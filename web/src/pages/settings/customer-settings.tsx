@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { capitalized } from '../../format.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -35,7 +36,7 @@ export function CustomerSettings() {
             </span>,
           ],
           ['Plan', plan?.name ?? customer.planId],
-          ['Status', customer.state],
+          ['Status', capitalized(customer.state)],
           ['Your role', roleNames[customer.role]],
         ]}
       />

@@ -23,7 +23,9 @@ export function NoticeSettings() {
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <div className="stack">
-      <p className="muted">Sent once per month when a quota reaches 80%, 95%, and 100%.</p>
+      <p className="muted">
+        Sent when usage reaches 80%, 95%, and 100% of a quota, once per threshold each month.
+      </p>
       <FormError problem={notices.error} />
       {notices.data === undefined ? (
         notices.error === null && <Skeleton />
@@ -116,26 +118,30 @@ function TargetButtons({ target }: { target: Target }) {
             {
               onSuccess: ({ delivered, problem }) =>
                 delivered
-                  ? toast('Delivered.')
-                  : toast(`Delivery failed: ${problem ?? 'unknown reason'}`, 'bad'),
+                  ? toast('Test notification delivered.')
+                  : toast(`Delivery failed. ${problem ?? 'The reason is unknown.'}`, 'bad'),
               onError,
             },
           )
         }
       >
-        Test<span className="visually-hidden"> {target.to}</span>
+        Send test<span className="visually-hidden"> {target.to}</span>
       </Button>{' '}
       <Button
         size="s"
         kind="quiet"
         busy={remove.isPending}
-        onClick={() => remove.mutate({ path }, { onSuccess: () => toast('Removed.'), onError })}
+        onClick={() =>
+          remove.mutate({ path }, { onSuccess: () => toast(`${nouns[target.kind]} removed.`), onError })
+        }
       >
         Remove<span className="visually-hidden"> {target.to}</span>
       </Button>
     </>
   );
 }
+
+const nouns = { webhook: 'Webhook', email: 'Email address' } as const;
 
 const kinds = [
   { value: 'webhook', label: 'Webhook' },
@@ -156,7 +162,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
       {
         onSuccess: ({ secret }) => {
           setTo('');
-          if (secret === null) toast('Added.');
+          if (secret === null) toast(`${nouns[kind]} added.`);
           else onSecret(secret);
         },
       },
@@ -181,7 +187,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
       <FormError problem={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>
-          Add
+          Add {nouns[kind].toLowerCase()}
         </Button>
       </div>
     </form>

@@ -27,9 +27,9 @@ export function RevokeToken({
         <Checkbox
           checked={withMade}
           onChange={setWithMade}
-          hint="Includes other tokens, directly or indirectly, and pending invitations."
+          hint="Including those created by its tokens. API keys are not affected."
         >
-          Also revoke everything created with this token
+          Also revoke tokens and invitations created with it
         </Checkbox>
       }
       onClose={onClose}

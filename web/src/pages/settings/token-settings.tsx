@@ -22,7 +22,7 @@ export function CustomerTokens() {
   const end = useChange('DELETE /customers/{customer}/tokens/{token}');
   return (
     <Tokens
-      note={`Access tokens for the control API of ${customer.name}.`}
+      note={`Access tokens for the control API, limited to ${customer.name}.`}
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}
@@ -95,7 +95,13 @@ function Tokens({
         problem={problem}
         onCreate={async (token) => setSecret(await onCreate(token))}
       />
-      {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
+      {secret === null ? null : (
+        <TokenSecret
+          title={withRole ? 'API token' : 'Operator token'}
+          secret={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
       {ending === null ? null : (
         <RevokeToken
           token={ending}
@@ -275,8 +281,8 @@ function CreateToken({
   );
 }
 
-const TokenSecret = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
-  <Dialog title="API token" onClose={onClose}>
+const TokenSecret = ({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) => (
+  <Dialog title={title} onClose={onClose}>
     <div className="stack">
       <p>Copy this token now. It will not be shown again.</p>
       <Snippet text={secret} label="token" />

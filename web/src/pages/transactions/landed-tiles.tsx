@@ -15,7 +15,7 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const times = items.flatMap(({ attempts }) => attempts.map(({ ms }) => ms));
   return (
     <div className="tiles">
-      <Tile label="Loaded" value={formatCount(items.length)} note="shown below" />
+      <Tile label="Loaded" value={formatCount(items.length)} note="Shown below" />
       <Tile
         label="Landed"
         value={decided === 0 ? '–' : formatShare(landed / decided)}
@@ -24,19 +24,19 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
       <Tile
         label="Failed on chain"
         value={formatCount(count('failed'))}
-        note="landed with an error; fee charged"
+        note="Landed with an error; fee charged"
       />
       <Tile
         label="Not landed"
         value={formatCount(count('lost'))}
-        note="accepted by a node but never landed"
+        note="Accepted by a node but never landed"
       />
       <Tile
         label="Rejected"
         value={formatCount(count('rejected'))}
-        note="by the nodes, for example after a failed preflight"
+        note="By the nodes, for example after a failed preflight"
       />
-      <Tile label="Submission latency (p50)" value={formatMs(middleOf(times))} note="per attempt" />
+      <Tile label="Submission latency (p50)" value={formatMs(middleOf(times))} note="Per attempt" />
     </div>
   );
 }

@@ -122,7 +122,7 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
       <Tile
         label="Healthy nodes"
         value={`${healthy.length} of ${nodes.length}`}
-        note={cordoned === 0 ? 'none cordoned' : `${cordoned} cordoned`}
+        note={cordoned === 0 ? 'None cordoned' : `${cordoned} cordoned`}
       />
       <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
       <Tile label="Maximum lag" value={lags.length === 0 ? '–' : formatSlots(Math.max(0, ...lags))} />
@@ -133,7 +133,7 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
       <Tile
         label="In flight"
         value={formatCount(nodes.reduce((sum, { inFlight }) => sum + inFlight, 0))}
-        note="requests awaiting a response"
+        note="Requests awaiting a response"
       />
     </div>
   );

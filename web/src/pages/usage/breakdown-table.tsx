@@ -8,6 +8,7 @@ import {
   type Dimension,
   dimensionNouns,
   dimensionTitles,
+  specialNames,
   type Usage,
   type UsageSeries,
 } from './dimensions.ts';
@@ -27,7 +28,7 @@ export function BreakdownTable({
     () =>
       usage.series.map((one) => ({
         ...one,
-        displayName: series.find(({ id }) => id === one.name)?.label ?? one.label,
+        displayName: series.find(({ id }) => id === one.name)?.label ?? specialNames[one.name] ?? one.label,
         color: series.find(({ id }) => id === one.name)?.color ?? '--ink-3',
       })),
     [usage, series],

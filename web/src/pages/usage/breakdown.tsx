@@ -17,7 +17,14 @@ import { Pending } from '../../ui/pending.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { BreakdownTable } from './breakdown-table.tsx';
-import { type Dimension, dimensionNouns, dimensions, dimensionTitles, type Usage } from './dimensions.ts';
+import {
+  type Dimension,
+  dimensionNouns,
+  dimensions,
+  dimensionTitles,
+  specialNames,
+  type Usage,
+} from './dimensions.ts';
 
 const measures = ['requests', 'credits', 'bytes'] as const;
 type Measure = (typeof measures)[number];
@@ -51,7 +58,7 @@ function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
     const product = by === 'product' ? productNames[one.name as Product] : undefined;
     return {
       id: one.name,
-      label: outcome?.label ?? product ?? (one.name === 'other' ? 'Other' : one.label),
+      label: outcome?.label ?? product ?? specialNames[one.name] ?? one.label,
       color: outcome?.color ?? (one.name === 'other' ? '--ink-3' : seriesColor(index)),
       values: one[measure],
     };

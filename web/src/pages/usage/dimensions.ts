@@ -18,5 +18,11 @@ export const dimensionNouns: Readonly<Record<Dimension, string>> = {
   status: 'outcome',
 };
 
+/** Replacements for labels of the API, by series name. */
+export const specialNames: Readonly<Record<string, string>> = {
+  other: 'Other',
+  notifications: 'Stream notifications',
+};
+
 export type Usage = RouteOutput<'GET /customers/{customer}/usage'>;
 export type UsageSeries = Usage['series'][number];

@@ -5,6 +5,9 @@ import { type Column, Table } from '../../ui/table.tsx';
 
 type Price = RouteOutput<'GET /customers/{customer}/quota'>['prices'][number];
 
+const apiOf = (method: string): string =>
+  method.includes('/') ? 'REST' : /^[A-Z]/.test(method) ? 'gRPC' : 'JSON-RPC';
+
 const columns: Column<Price>[] = [
   {
     id: 'method',
@@ -12,6 +15,13 @@ const columns: Column<Price>[] = [
     cell: ({ method }) => <code>{method}</code>,
     sortBy: ({ method }) => method,
     csv: ({ method }) => method,
+  },
+  {
+    id: 'api',
+    title: 'API',
+    cell: ({ method }) => apiOf(method),
+    sortBy: ({ method }) => apiOf(method),
+    csv: ({ method }) => apiOf(method),
   },
   {
     id: 'credits',

@@ -27,13 +27,13 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
       <Tile
         label="Remaining"
         value={limit === null ? 'Unlimited' : <Credits value={Math.max(0, limit - used)} />}
-        note={limit === null ? 'no monthly quota' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
+        note={limit === null ? 'No monthly quota' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
       />
       <Tile label="Projected" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
       <Tile
         label="Resets on"
         value={formatDay(periodTo)}
-        note={`in ${formatSpan(Math.max(0, periodTo - now))} · current period: ${formatDay(periodFrom)} to ${formatDay(last)} UTC`}
+        note={`In ${formatSpan(Math.max(0, periodTo - now))} · current period: ${formatDay(periodFrom)} to ${formatDay(last)} UTC`}
       />
     </div>
   );
@@ -54,6 +54,6 @@ function PaceNote({ quota: { projected, exhaustedAt, limit, used } }: { quota: Q
   if (limit !== null && used >= limit) return <span className="delta-bad">Quota reached</span>;
   if (projected === null) return <>Not enough data</>;
   if (exhaustedAt !== null)
-    return <span className="delta-bad">reaches quota on {formatDay(exhaustedAt)}</span>;
-  return <>{limit === null ? 'by the end of the month' : `${formatShare(projected / limit)} of the quota`}</>;
+    return <span className="delta-bad">Reaches quota on {formatDay(exhaustedAt)}</span>;
+  return <>{limit === null ? 'By the end of the month' : `${formatShare(projected / limit)} of the quota`}</>;
 }
