@@ -19,6 +19,7 @@ const columns: Column<Price>[] = [
   {
     id: 'api',
     title: 'API',
+    wideOnly: true,
     cell: ({ method }) => apiOf(method),
     sortBy: ({ method }) => apiOf(method),
     csv: ({ method }) => apiOf(method),
