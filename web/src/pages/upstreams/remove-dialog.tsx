@@ -24,6 +24,7 @@ export function RemoveDialog({
   const isDrain = removal === 'drain';
   const change = isDrain ? drain : remove;
   const force = isLast || isLastGeyser;
+  const effect = `In-flight requests complete; subscriptions and streams ${isLast ? 'end' : 'move to other nodes'}.`;
 
   const onConfirm = (): void => {
     const path = { node: name };
@@ -45,8 +46,8 @@ export function RemoveDialog({
       onConfirm={onConfirm}
     >
       {isDrain
-        ? `${name} (${network}) receives no new requests until you uncordon it. In-flight requests complete; subscriptions and streams move to other nodes.`
-        : `${name} (${network}) is permanently removed from all gateways. In-flight requests complete; subscriptions and streams move to other nodes.`}
+        ? `${name} (${network}) receives no new requests until you uncordon it. ${effect}`
+        : `${name} (${network}) is permanently removed from all gateways. ${effect}`}
       {isLast ? ` This is the last ${network} node. Without it, all ${network} requests fail.` : null}
       {isLastGeyser && !isLast
         ? ` This is the last ${network} node with Geyser. Its gRPC streams end and fall back to PubSub and blocks, with less data.`
