@@ -50,7 +50,7 @@ export function conditionOf(node: NodeHealth, now: number): NodeCondition {
 }
 
 const stillUsedReason = (cordon: string): string =>
-  `${cordon === '' ? 'cordoned' : cordon.replace(/\.$/, '')} (still in use: no other node is available)`;
+  `${cordon === '' ? '' : `${cordon.replace(/\.$/, '')}. `}Still in use although cordoned: no other node is available.`;
 
 function reportedConditionOf(
   node: UpstreamNode,

@@ -60,7 +60,7 @@ describe('cordoned node', () => {
     await sendMany(4);
     expect(counts().reduce((a, b) => a + b)).toBe(4);
     const [first] = pool.status();
-    const reason = 'Testing (still in use: no other node is available)';
+    const reason = 'Testing. Still in use although cordoned: no other node is available.';
     expect(first).toMatchObject({ cordoned: true, reason });
     expect(first!.state).not.toBe('cordoned');
   });

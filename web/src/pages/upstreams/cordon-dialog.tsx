@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { capitalized } from '../../format.ts';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
@@ -7,6 +8,9 @@ import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 const REASON_MAX = 200;
+
+const stateText = (state: string, reason: string): string =>
+  (state === 'cordoned' ? `Cordon reason: ${reason}` : capitalized(reason)).replace(/\.$/, '');
 
 const cordonText = (name: string, network: string, isLast: boolean): string =>
   isLast
@@ -47,7 +51,7 @@ export function CordonDialog({
         {cordoned ? (
           <p>
             All gateways send requests to {name} ({network}) again within two seconds.
-            {node.reason === null ? '' : ` Cordon reason: ${node.reason.replace(/\.$/, '')}.`}
+            {node.reason === null ? '' : ` ${stateText(node.state, node.reason)}.`}
           </p>
         ) : (
           <>
