@@ -129,9 +129,7 @@ describe('solway doctor', () => {
       1,
       [
         expect.stringMatching(/^ok +sender sender-1 \(mainnet-beta\): responds, \d+ ms$/),
-        expect.stringMatching(
-          /^BAD +sender sender-2 \(mainnet-beta\): The node answers with HTTP status 405\./,
-        ),
+        expect.stringMatching(/^BAD +sender sender-2 \(mainnet-beta\): The node returned HTTP status 405\./),
         expect.stringMatching(/^BAD +sender sender-3 \(mainnet-beta\): Connection failed\./),
       ],
     ]);

@@ -28,12 +28,15 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
       return error(
-        `The node answers with HTTP status ${outcome.status}.`,
+        `The node returned HTTP status ${outcome.status}.`,
         STATUS_REMEDY[outcome.status] ?? 'Check the URL, and contact the operator of the node.',
       );
     case 'transport':
       if (outcome.timedOut) {
-        return error('Response timeout.', 'Check that it is running and that no firewall blocks it.');
+        return error(
+          'The node did not respond in time.',
+          'Check that the node is running and that no firewall blocks it.',
+        );
       }
       return outcome.wasSent
         ? error(

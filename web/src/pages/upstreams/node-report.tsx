@@ -10,7 +10,7 @@ export function NodeReport({ report }: { report: NodeReportJson }) {
     <section className="stack-tight" aria-label="Test" aria-live="polite">
       <p className="row">
         <Chip tone={isCompatible ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
-          {!reachable ? 'Unreachable' : isCompatible ? 'Compatible' : 'Incompatible'}
+          {!reachable ? 'Failed' : isCompatible ? 'Compatible' : 'Incompatible'}
         </Chip>
         {findings.length === 0 ? 'The node responded; no issues found.' : null}
       </p>
