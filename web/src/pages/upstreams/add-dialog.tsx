@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
-import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-draft.ts';
+import { connectionInputOf, emptyDraft, headersProblem, type NodeDraft, networks } from './node-draft.ts';
 import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
 
@@ -14,14 +14,16 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   const { service } = useSession();
   const toast = useToast();
   const [draft, setDraft] = useState<NodeDraft>(() => emptyDraft(service.network));
+  const [fault, setFault] = useState<unknown>(null);
   const test = useChange('POST /upstreams/test');
   const add = useChange('POST /upstreams');
 
-  const problem = incompatibilityOf(add.error ?? test.error);
+  const problem = incompatibilityOf(fault ?? add.error ?? test.error);
   const isDevelopment = service.mode === 'development';
 
   const change = (more: Partial<NodeDraft>): void => {
     setDraft({ ...draft, ...more });
+    setFault(null);
     test.reset();
     add.reset();
   };
@@ -35,9 +37,14 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
         },
       },
     );
+  const runIfValid = (run: () => void): void => {
+    const found = headersProblem(draft);
+    setFault(found);
+    if (found === null) run();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    addIt(false);
+    runIfValid(() => addIt(false));
   };
 
   return (
@@ -45,8 +52,8 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
       <form className="stack" onSubmit={submit}>
         {isDevelopment ? (
           <p className="banner">
-            In development mode, nodes cannot be added here. Add the node to the configuration file, or with{' '}
-            <code>solway upstream add</code>, and restart the service.
+            In development mode, nodes cannot be added here. Add it to the configuration file or run{' '}
+            <code>solway upstream add</code>, then restart the service.
           </p>
         ) : null}
         <DraftFields draft={draft} onChange={change} problem={problem} />
@@ -57,9 +64,9 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
           <Button
             busy={test.isPending}
             disabled={draft.url.trim() === ''}
-            onClick={() => test.mutate({ body: connectionInputOf(draft) })}
+            onClick={() => runIfValid(() => test.mutate({ body: connectionInputOf(draft) }))}
           >
-            Test
+            Test connection
           </Button>
           {isIncompatible(add.error) ? (
             <Button kind="danger" busy={add.isPending} onClick={() => addIt(true)}>

@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
-import { type AddedNodeJson, draftOf, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
+import { type AddedNodeJson, draftOf, headersProblem, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
 import { addressFields, HeadersField, limitFields, type TextField, TextFields } from './node-fields.tsx';
 
 const hints: Readonly<Record<string, string>> = {
@@ -23,10 +23,12 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
   const { name, network } = node;
   const toast = useToast();
   const [draft, setDraft] = useState<NodeDraft>(() => draftOf(node));
+  const [fault, setFault] = useState<unknown>(null);
   const change = useChange('PATCH /upstreams/{node}');
 
   const edit = (more: Partial<NodeDraft>): void => {
     setDraft({ ...draft, ...more });
+    setFault(null);
     change.reset();
   };
   const changeIt = (force: boolean): void =>
@@ -41,9 +43,11 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
     );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    changeIt(false);
+    const found = headersProblem(draft);
+    setFault(found);
+    if (found === null) changeIt(false);
   };
-  const problem = incompatibilityOf(change.error);
+  const problem = incompatibilityOf(fault ?? change.error);
   const fields = { draft, onChange: edit, problem };
 
   return (

@@ -1,4 +1,5 @@
 import type { RouteInput, RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { type ApiProblem, fieldProblem } from '../../api.ts';
 
 export type AddedNodeJson = RouteOutput<'GET /upstreams'>['added'][number];
 
@@ -29,15 +30,21 @@ export const emptyDraft = (network: string): NodeDraft => ({
 /** Mirrors src/protocol/call.ts. */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
 
-export function headersIn(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
+const linesIn = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
+
+export const headersProblem = ({ headers }: NodeDraft): ApiProblem | null =>
+  linesIn(headers).every((line) => line.includes(':'))
+    ? null
+    : fieldProblem('headers', 'Write each header as name: value.');
+
+/** Every line must contain a colon; see `headersProblem`. */
+const headersIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    linesIn(text).map((line) => {
       const at = line.indexOf(':');
-      return at === -1 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }),
   );
-}
 
 export const optionNames = {
   requests_per_second: 'requestsPerSecond',
