@@ -68,7 +68,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
       const link = (await dialog.locator('pre').textContent()) ?? '';
       await dialog.getByRole('button', { name: 'Done' }).click();
       await theirs.goto(link);
-      await theirs.getByText('Join Default as Viewer.').waitFor();
+      await theirs.getByText('Join Default as a viewer.').waitFor();
       expect(theirs.url()).not.toContain('token');
       await checkPage(theirs, 'invitation');
       await makeAccount(theirs, 'Ivan Invited', null);

@@ -8,14 +8,13 @@ import { Button } from '../../ui/button.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { roleNames } from '../team/role-descriptions.ts';
 import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
 
 export const SetupPage = () => <Invitation title="Set up Solway" isSetup />;
 
-export const InvitePage = () => <Invitation title="You’ve been invited" />;
+export const InvitePage = () => <Invitation title="Invitation" />;
 
 function Invitation({ title, isSetup = false }: { title: string; isSetup?: boolean }) {
   const token = useUrlToken();
@@ -40,7 +39,7 @@ function Invitation({ title, isSetup = false }: { title: string; isSetup?: boole
         <p>
           {isOperator
             ? `${me.data.user === null ? 'Create the operator account. It has' : 'Become an operator with'} full access to customers, nodes, plans, and API keys.`
-            : `Join ${customerName} as ${roleNames[role]}.`}{' '}
+            : `Join ${customerName} as ${/^[ao]/.test(role) ? 'an' : 'a'} ${role}.`}{' '}
           <span className="muted">
             This link works once and expires on <Time at={expiresAt} /> UTC.
           </span>
