@@ -115,7 +115,8 @@ function Body({ title, text }: { title: string; text: string | null }) {
 
 const NoBodies = ({ entry: { keyId } }: { entry: Entry }) => (
   <p className="muted">
-    Parameters and results are not logged for this key.{' '}
+    Parameters and results are not logged for{' '}
+    {keyId === null ? 'requests without a valid API key.' : 'this key.'}{' '}
     {keyId === null ? null : (
       <Link to="/keys/$key" params={{ key: keyId }}>
         Change key settings
