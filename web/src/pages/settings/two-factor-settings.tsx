@@ -80,6 +80,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
   const [isSaved, setIsSaved] = useState(false);
   const { problem, isBusy, run } = useAttempt();
   const codes = setup.backupCodes.join('\n');
+  const setupKey = new URL(setup.totpURI).searchParams.get('secret') ?? '';
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -94,14 +95,13 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
     <Dialog title="Set up two-factor authentication" size="l" onClose={onClose}>
       <form onSubmit={submit} className="columns columns-2">
         <div className="stack">
-          <p>Scan this QR code with an authenticator app, or paste the URI below into it.</p>
+          <p>Scan this QR code with an authenticator app, or enter this setup key.</p>
           <QrPicture text={setup.totpURI} label="QR code for an authenticator app" />
-          <Snippet text={setup.totpURI} label="setup URI" />
+          <Snippet text={setupKey} label="setup key" />
         </div>
         <div className="stack">
           <p>
-            Use a backup code to sign in without your phone. Each code works once. They will not be shown
-            again.
+            Save these backup codes. Each signs you in once without your phone. They will not be shown again.
           </p>
           <pre className="backup mono">{codes}</pre>
           <div className="row">
