@@ -43,7 +43,7 @@ export const wholeOrAuto = (min: number, max: number) =>
   custom<number | 'auto'>(
     (value) => value === 'auto' || isWhole(min, max)(value),
     `integer, ${min} to ${max}, or \`"auto"\``,
-    (shown) => `${shown} is not a whole number from ${min} to ${max} or "auto"`,
+    (shown) => `${shown} is not a whole number from ${min} to ${max}, or "auto"`,
   );
 
 export const ratio = custom<number>(

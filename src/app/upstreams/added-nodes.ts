@@ -38,7 +38,10 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
   const { network, name, url, ws, grpc, headers = {}, options = {} } = input;
   const read = upstreamNode.safeParse({ ...options, network, name, url, ws, grpc, headers });
   if (!read.success) {
-    const problems = problemsFrom(read.error, sourceOf);
+    const problems = problemsFrom(read.error, sourceOf).map(({ field, message }) => ({
+      field,
+      message: message.replace(/^.* is not (?=a whole number)/, 'must be '),
+    }));
     const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalidFields(text, fields);

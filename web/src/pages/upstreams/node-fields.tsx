@@ -14,20 +14,20 @@ export const addressFields: readonly TextField[] = [
   {
     name: 'url',
     of: 'url',
-    label: 'JSON-RPC',
+    label: 'JSON-RPC URL',
     hint: 'http or https URL. Stored encrypted and never shown again.',
   },
   {
     name: 'ws',
     of: 'ws',
-    label: 'PubSub',
+    label: 'PubSub URL',
     hint: 'ws or wss URL. Leave empty to derive it from the JSON-RPC URL. Enter off if the node has none.',
     optional: true,
   },
   {
     name: 'grpc',
     of: 'grpc',
-    label: 'Geyser gRPC',
+    label: 'Geyser gRPC URL',
     hint: 'http or https URL. Leave empty if the node has none.',
     optional: true,
   },
@@ -38,7 +38,7 @@ export const limitFields: readonly TextField[] = [
     name: 'requests_per_second',
     of: optionNames.requests_per_second,
     label: 'Requests per second',
-    hint: 'Request limit per second. Leave empty for no limit.',
+    hint: 'Leave empty for no limit.',
     optional: true,
   },
   {
