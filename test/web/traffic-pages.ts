@@ -199,6 +199,14 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const dialog = page.getByRole('dialog');
       await dialog.getByText('In development mode, nodes cannot be added here.').waitFor();
       expect(await dialog.getByRole('button', { name: 'Add node' }).isDisabled()).toBe(true);
+      await dialog.getByLabel('JSON-RPC URL').fill('http://127.0.0.1:1');
+      await dialog.getByLabel('Headers').fill('nocolon');
+      await dialog.getByRole('button', { name: 'Test connection' }).click();
+      await dialog.getByText('Write each header as name: value.').waitFor();
+      await dialog.getByLabel('Headers').fill('');
+      await dialog.getByLabel('Pipelining').fill('99');
+      await dialog.getByRole('button', { name: 'Test connection' }).click();
+      await dialog.getByText('Must be a whole number from 1 to 16, or "auto".').waitFor();
       await page.keyboard.press('Escape');
       await checkPage(page, 'upstreams');
     });
