@@ -82,14 +82,14 @@ const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not 
 
 const checks: readonly Check[] = [
   {
-    name: 'Minutes add up to hours',
+    name: 'Minute totals match hourly totals',
     violations: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
         (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
       where (${hasDifference}) and ${unmarked('hour', hour, hour + 1)} and ${isRetained('minute', hour * 60)}`,
   },
   {
-    name: 'Hours add up to days',
+    name: 'Hourly totals match daily totals',
     isDaily: true,
     violations: (day) => sql`select ${describeRow('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
@@ -113,7 +113,7 @@ const checks: readonly Check[] = [
       where ${hasDifference}`,
   },
   {
-    name: 'Counters of a gateway never decrease',
+    name: 'Gateway counters never decrease',
     violations: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
       from usage_seen a left join (select epoch, ${sums} from usage_minute

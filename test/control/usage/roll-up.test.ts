@@ -235,17 +235,23 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
       await broken(() =>
         db.updateTable('usage_hour').set({ requests: 30 }).where('hour', '=', HOUR).execute(),
       ),
-    ).toEqual(['Minutes add up to hours', 'Hours add up to days', 'Hourly totals match usage by key']);
+    ).toEqual([
+      'Minute totals match hourly totals',
+      'Hourly totals match daily totals',
+      'Hourly totals match usage by key',
+    ]);
     await db.updateTable('usage_hour').set({ requests: 3 }).where('hour', '=', HOUR).execute();
     expect(
       await broken(() =>
         db.updateTable('usage_method').set({ credits: 0 }).where('step', '=', 'hour').execute(),
       ),
     ).toEqual(['Totals by method match totals by customer']);
-    expect(await broken(() => db.deleteFrom('usage_day').execute())).toContain('Hours add up to days');
+    expect(await broken(() => db.deleteFrom('usage_day').execute())).toContain(
+      'Hourly totals match daily totals',
+    );
     expect(
       await broken(() => db.deleteFrom('usage_minute').where('minute', '=', EDGE_MINUTE).execute()),
-    ).toContain('Counters of a gateway never decrease');
+    ).toContain('Gateway counters never decrease');
     expect(
       await broken(() => db.updateTable('usage_hour').set({ customer_id: '', status: 'limited' }).execute()),
     ).toEqual(
@@ -268,7 +274,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     });
     await roller.runOnce();
     await roller.runOnce();
-    expect(reported).toMatchObject([{ name: 'Hours add up to days', violations: 2 }]);
+    expect(reported).toMatchObject([{ name: 'Hourly totals match daily totals', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
     const { checks } = await usageHandlers(services)['GET /checks'](
       { path: {} as never, query: null, body: null },
@@ -277,7 +283,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     expect(checks.length).toBe(7);
     expect(checks.filter(({ violations }) => violations > 0)).toEqual([
       {
-        name: 'Hours add up to days',
+        name: 'Hourly totals match daily totals',
         violations: 2,
         ranAt: clock.now,
         example: expect.stringMatching(/^day \d+: 99 requests and/),
