@@ -1,5 +1,6 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatTime } from '../../format.ts';
+import { limitNames, limitText } from '../../plan-limits.ts';
 import { type Product, productNames } from '../../product-names.ts';
 
 type AuditItem = RouteOutput<'GET /audit'>['items'][number];
@@ -14,6 +15,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 export function actorOf(actor: string): Readonly<{ name: string; kind: string | null }> {
+  if (actor === 'nobody') return { name: 'Unauthenticated', kind: null };
   if (actor === 'first start') return { name: 'System', kind: 'setup' };
   const at = actor.indexOf(':');
   const kind = kinds[actor.slice(0, at)];
@@ -22,9 +24,14 @@ export function actorOf(actor: string): Readonly<{ name: string; kind: string | 
 
 /** Stored actions whose name is not what the dashboard calls them. */
 const actionNames: Readonly<Record<string, string>> = {
+  'customer.change': 'customer.update',
+  'key.change': 'key.update',
   'key.cut-overlap': 'key.expire',
+  'node.add': 'node.create',
+  'node.change': 'node.update',
   'notice.add': 'notification.create',
   'notice.remove': 'notification.delete',
+  'plan.set': 'plan.update',
   'token.end': 'token.revoke',
   'user.two-factor-begin': 'user.two-factor-setup',
   'user.two-factor-change': 'user.two-factor-enable',
@@ -52,26 +59,27 @@ const labels: Readonly<Record<string, string>> = {
   made: 'also revoked',
   logsBodies: 'parameters and results in the request log',
   neverBack: 'monotonic reads',
-  rpcPerSecond: 'requests per second',
-  rpcBurst: 'burst',
-  quotaIsHard: 'hard quota',
+  notice: 'notification',
+  path: 'action',
+  plan_id: 'plan',
 };
 
 const labelOf = (name: string): string =>
   labels[name] ??
-  name
-    .replaceAll('_', ' ')
-    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    .replace(/^ws /, 'WebSocket ')
-    .replace(/^grpc /, 'gRPC ');
+  limitNames[name]?.replace(/^(?!WebSocket)[A-Z]/, (letter) => letter.toLowerCase()) ??
+  name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 type Detail = AuditEntry['detail'][string];
 
 function formatValue(name: string, value: Detail | undefined): string {
   if (value == null || value === '' || value === '{}') return 'none';
   if (name === 'product') return productNames[value as Product] ?? String(value);
+  if (name === 'prices') return limitText(name, JSON.parse(String(value)));
+  if (name === 'path') return String(value).slice(1).replaceAll(/[-/]/g, ' ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return name === 'expiresAt' && typeof value === 'number' ? `${formatTime(value)} UTC` : String(value);
+  if (typeof value !== 'number') return value;
+  if (name === 'expiresAt') return `${formatTime(value)} UTC`;
+  return limitNames[name] === undefined ? String(value) : limitText(name, value);
 }
 
 const isDefault = (name: string, value: Detail): boolean =>
@@ -80,11 +88,13 @@ const isDefault = (name: string, value: Detail): boolean =>
 /** What changed, for people: the fields of what is new without defaults, and old and new values of what changed. */
 export function detailOf({ detail }: Pick<AuditEntry, 'detail'>): string {
   const parts = Object.entries(detail).flatMap(([name, value]) => {
-    if (name.startsWith('before.')) return [];
+    if (name.startsWith('before.') || name.endsWith('_before')) return [];
     const field = name.replace(/^after\./, '');
-    const before = name === field ? '' : `${formatValue(field, detail[`before.${field}`])} → `;
-    const text = formatValue(field, value);
-    return before === '' && isDefault(field, value) ? [] : [`${labelOf(field)}: ${before}${text}`];
+    const old = name === field ? `${name}_before` : `before.${field}`;
+    const before = Object.hasOwn(detail, old) ? `${formatValue(field, detail[old])} → ` : '';
+    if (before === '' && isDefault(field, value)) return [];
+    const label = field === 'count' && Object.hasOwn(detail, 'path') ? 'attempts' : labelOf(field);
+    return [`${label}: ${before}${formatValue(field, value)}`];
   });
   return parts.join(' · ');
 }

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -10,12 +11,19 @@ import '../../styles/logs.css';
 
 export function AuditPage() {
   const { user, can } = useSession();
+  const [tab, setTab] = useState('customer');
+  const question =
+    tab === 'checks'
+      ? 'Run hourly on usage records.'
+      : 'Sign-ins and changes to keys, members, tokens, customers, and nodes.';
   const mine = { id: 'customer', label: 'This customer', panel: () => <CustomerAudit /> };
   return (
-    <Page title="Audit log" question="Changes to keys, members, limits, and nodes." ranged>
+    <Page title="Audit log" question={question} ranged={tab !== 'checks'}>
       {user.isOperator ? (
         <Tabs
           label="Scope"
+          chosen={tab}
+          onChoose={setTab}
           tabs={[
             mine,
             { id: 'all', label: 'All customers', panel: () => <AllAudit /> },

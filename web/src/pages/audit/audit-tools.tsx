@@ -53,13 +53,13 @@ export function AuditTools({
   );
 }
 
-/** Changes are rare, so short ranges are often empty. */
-export function NoChanges({ isFiltered }: { isFiltered: boolean }) {
+/** Events are rare, so short ranges are often empty. */
+export function NoEvents({ isFiltered }: { isFiltered: boolean }) {
   const range = useRange();
   const change = useChangeSearch();
   return (
     <EmptyState
-      title={isFiltered ? 'No changes match the filter' : 'No changes in this time range'}
+      title={isFiltered ? 'No events match the filter' : 'No events in this time range'}
       action={
         range.name === '30d' ? null : (
           <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
@@ -68,7 +68,7 @@ export function NoChanges({ isFiltered }: { isFiltered: boolean }) {
         )
       }
     >
-      Changes to keys, members, limits, and nodes are recorded here.
+      Sign-ins and changes to keys, members, tokens, customers, and nodes are recorded here.
     </EmptyState>
   );
 }

@@ -10,7 +10,7 @@ import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { type AuditEntry, storedActionOf } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
-import { AuditTools, NoChanges } from './audit-tools.tsx';
+import { AuditTools, NoEvents } from './audit-tools.tsx';
 
 const fields = ['action'] as const;
 const PAGE_ROWS = 100;
@@ -45,9 +45,9 @@ export function CustomerAudit() {
           <>
             <AuditTable
               entries={list.items}
-              empty={<NoChanges isFiltered={action !== undefined || key !== undefined} />}
+              empty={<NoEvents isFiltered={action !== undefined || key !== undefined} />}
             />
-            {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
+            {list.items.length === 0 ? null : <MoreButton list={list} what="event" />}
           </>
         )}
       </Pending>

@@ -40,7 +40,9 @@ export function ResponseView({
         facts={[
           ['Latency', `${formatMs(response.ms)} measured in this browser`],
           ['Size', formatBytes(response.bytes)],
-          ...(credits === null ? [] : [['Credits', String(credits)] as const]),
+          ...(credits === null
+            ? []
+            : [['List price', `${credits} ${credits === 1 ? 'credit' : 'credits'}`] as const]),
           ...response.limits.map(([header, value]) => [header, <code key={header}>{value}</code>] as const),
         ]}
       />

@@ -1,26 +1,24 @@
 import { type FormEvent, useState } from 'react';
-import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { formatBytes, formatCount } from '../../format.ts';
+import { formatCount } from '../../format.ts';
+import { limitNames, limitText } from '../../plan-limits.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Checks } from '../audit/checks.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
-
-type Plan = RouteOutput<'GET /plans'>['plans'][number];
 
 export const OperatorService = () => (
   <div className="stack settings-wide">
     <Urls />
     <Plans />
-    <Checks />
+    <Panel title="Consistency checks" note="Run hourly on usage records.">
+      <Checks />
+    </Panel>
     <InviteOperator />
     <Configuration />
   </div>
@@ -47,38 +45,6 @@ function Urls() {
 const countOf = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
-const limitNames: Readonly<Record<string, string>> = {
-  rpcPerSecond: 'Requests per second',
-  rpcBurst: 'Burst',
-  monthlyCredits: 'Credits per month',
-  quotaIsHard: 'Hard limit',
-  streamCredits: 'Credits per 100 kB streamed',
-  prices: 'Pricing',
-  wsConnectionsMax: 'WebSocket connections',
-  wsSubscriptionsMax: 'Subscriptions per WebSocket',
-  wsMessageMaxBytes: 'Max WebSocket message size',
-  grpcStreamsMax: 'gRPC streams',
-  grpcFiltersMax: 'gRPC filters per request',
-  grpcBlocksMax: 'gRPC block filters per request',
-  grpcPubkeysMax: 'gRPC addresses per request',
-  grpcCuckooMaxBytes: 'Cuckoo filter size',
-};
-
-/** Limits for which 0 does not mean "none". */
-const zeroLimits: Readonly<Record<string, string>> = {
-  rpcPerSecond: 'Unlimited',
-  monthlyCredits: 'Unlimited',
-  streamCredits: 'Free',
-};
-
-function limitText(name: string, value: Plan['limits'][string]): string {
-  if (value === 0 && zeroLimits[name] !== undefined) return zeroLimits[name];
-  if (typeof value === 'number') return name.endsWith('Bytes') ? formatBytes(value) : formatCount(value);
-  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  const prices = Object.entries(value);
-  return prices.length === 0 ? 'Default' : prices.map(([name, credits]) => `${name} ${credits}`).join(', ');
-}
-
 function Plans() {
   const plans = useCall('GET /plans', {});
   return (
@@ -103,53 +69,6 @@ function Plans() {
           </details>
         ))}
       </div>
-    </Panel>
-  );
-}
-
-function Checks() {
-  const checks = useCall('GET /checks', {});
-  return (
-    <Panel title="Consistency checks" note="Run hourly on usage records.">
-      <FormError problem={checks.error} />
-      {checks.data === undefined ? (
-        checks.error === null && <Skeleton />
-      ) : (
-        <Table
-          caption="Consistency checks"
-          rows={checks.data.checks}
-          rowKey={({ name }) => name}
-          empty={<p className="muted">No checks have run yet.</p>}
-          columns={[
-            {
-              id: 'name',
-              title: 'Check',
-              sortBy: ({ name }) => name,
-              cell: ({ name, example }) => (
-                <>
-                  {name}
-                  {example === null ? null : <span className="table-second">{example}</span>}
-                </>
-              ),
-            },
-            {
-              id: 'violations',
-              title: 'Violations',
-              align: 'end',
-              sortBy: ({ violations }) => violations,
-              cell: ({ violations }) => (
-                <Chip tone={violations === 0 ? 'good' : 'bad'}>{formatCount(violations)}</Chip>
-              ),
-            },
-            {
-              id: 'ran',
-              title: 'Last run',
-              sortBy: ({ ranAt }) => ranAt,
-              cell: ({ ranAt }) => <Ago at={ranAt} />,
-            },
-          ]}
-        />
-      )}
     </Panel>
   );
 }
