@@ -14,7 +14,7 @@ export function AuditPage() {
   const [tab, setTab] = useState('customer');
   const question =
     tab === 'checks'
-      ? 'Run hourly on usage records.'
+      ? 'Usage records are checked hourly.'
       : 'Sign-ins and changes to keys, members, tokens, customers, and nodes.';
   const mine = { id: 'customer', label: 'This customer', panel: () => <CustomerAudit /> };
   return (
