@@ -65,7 +65,7 @@ export function formatSpan(ms: number): string {
 
 export function formatAgo(at: number, now: number): string {
   const ms = now - at;
-  if (ms < 1_000) return 'now';
+  if (ms < 1_000) return 'just now';
   const [size, name] = spans.find(([one]) => ms >= one) ?? [1_000, 's'];
   return `${Math.floor(ms / size)} ${name} ago`;
 }

@@ -14,7 +14,7 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
     return (
       <div className="quota">
         <p>
-          <strong>{planName}</strong>: {formatCount(used)} credits this month. Unlimited.
+          Plan <strong>{planName}</strong>: {formatCount(used)} credits used this month, without a limit.
         </p>
       </div>
     );

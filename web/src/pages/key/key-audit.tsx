@@ -20,7 +20,7 @@ export function KeyAudit({ keyId }: { keyId: string }) {
     return audit.error === null ? <Skeleton /> : <FormError problem={audit.error} />;
   return (
     <Table
-      caption="Audit log of this API key"
+      caption="Audit log for this API key"
       rows={audit.data.items}
       rowKey={({ id }) => String(id)}
       csvName={`solway-${keyId}-audit`}

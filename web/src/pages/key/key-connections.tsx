@@ -26,7 +26,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
   return (
     <>
       <Table
-        caption="Open connections of this API key"
+        caption="Open connections for this API key"
         columns={[
           ...columns,
           ...(can('developer')
@@ -50,7 +50,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
         csvName={`solway-${keyId}-connections`}
         empty={
           <EmptyState title="No open connections">
-            Open WebSocket connections and gRPC streams of this API key appear here.
+            Open WebSocket connections and gRPC streams for this API key appear here.
           </EmptyState>
         }
       />

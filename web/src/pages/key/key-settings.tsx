@@ -28,7 +28,9 @@ export function KeySettings({ target }: { target: KeyJson }) {
 
   return (
     <form onSubmit={submit} className="stack form">
-      <p className="muted">Changes apply to this key and its rotated versions within a second.</p>
+      <p className="muted">
+        Changes take effect within a second, for this key and any version of it created by rotation.
+      </p>
       <Field label="Name" name="name" problem={change.error}>
         {(field) => (
           <input

@@ -56,7 +56,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
           aside={<Choice label="Group by" options={cuts} value={by} onChange={setBy} />}
         >
           <StackedArea
-            title="Requests of this API key"
+            title="Requests for this API key"
             axis={axis}
             series={requests}
             csvName={`solway-${keyId}-requests`}
@@ -68,7 +68,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
             <Skeleton height="m" />
           ) : (
             <Lines
-              title="Latency of this API key"
+              title="Latency for this API key"
               axis={performance.data.axis}
               series={percentileSeries(performance.data.series)}
               format={formatMs}

@@ -6,7 +6,7 @@ import type { Tone } from '../../ui/chip.tsx';
 export type KeyStatus = KeyJson['state'];
 
 export const productUses: Readonly<Record<Product, string>> = {
-  rpc: 'JSON-RPC, WebSocket subscriptions and REST',
+  rpc: 'JSON-RPC, WebSocket subscriptions, and REST',
   grpc: 'Yellowstone gRPC streams',
   fs: 'Transactions before execution, over gRPC',
 };
@@ -42,7 +42,7 @@ export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [nam
     ['Rate limit', rate === null ? 'Plan default' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
     [
       'Rate limit per IP address',
-      addressPerSecond === null ? 'Same as the key' : `${addressPerSecond} requests/s`,
+      addressPerSecond === null ? 'No separate limit' : `${addressPerSecond} requests/s`,
     ],
     ['Expires', expiresAt === null ? 'Never' : `${formatTime(expiresAt)} UTC`],
     ['Request log', key.logsBodies ? 'Includes parameters and results (truncated)' : 'Metadata only'],

@@ -67,7 +67,7 @@ export function RulesFields(props: Props) {
         <Checkbox
           checked={form.neverBack}
           onChange={(neverBack) => onChange({ neverBack })}
-          hint="Responses never come from an older slot than previous ones, whichever node serves them. A request that waits too long for such a node is rejected."
+          hint="Responses never come from an older slot than previous ones, whichever node serves them. If no node catches up in time, the request is rejected."
         >
           Monotonic reads
         </Checkbox>

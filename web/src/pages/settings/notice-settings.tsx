@@ -24,7 +24,8 @@ export function NoticeSettings() {
   return (
     <div className="stack">
       <p className="muted">
-        Sent when usage reaches 80%, 95%, and 100% of a quota, once per threshold each month.
+        Notifications are sent when usage reaches 80%, 95%, and 100% of your quota, once per threshold each
+        month.
       </p>
       <FormError problem={notices.error} />
       {notices.data === undefined ? (

@@ -136,9 +136,9 @@ function PlanSelect({ row }: { row: Row }) {
   return (
     <select
       className="select"
-      aria-label={`Plan of ${row.name}`}
+      aria-label={`Plan for ${row.name}`}
       value={row.planId}
-      onChange={(event) => change(row.id, { planId: event.target.value }, `Plan of ${row.name} updated.`)}
+      onChange={(event) => change(row.id, { planId: event.target.value }, `Plan for ${row.name} updated.`)}
     >
       {service.plans.some(({ id }) => id === row.planId) ? null : (
         <option value={row.planId}>{row.planId}</option>

@@ -60,7 +60,7 @@ export function StreamsPage() {
                 value={formatCount(laggedLastHour)}
                 note={
                   laggedLastHour === 0
-                    ? 'none in the last hour'
+                    ? 'None in the last hour'
                     : 'in the last hour; narrow filters or read faster'
                 }
               />

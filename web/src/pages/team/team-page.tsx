@@ -31,7 +31,7 @@ export function TeamPage() {
   return (
     <Page
       title="Team"
-      question={`Members and roles of ${customer.name}.`}
+      question={`Members of “${customer.name}” and their roles.`}
       actions={
         can('admin') ? (
           <Button kind="primary" icon="plus" onClick={() => setIsInviting(true)}>
@@ -148,7 +148,7 @@ function RoleSelect({ member }: { member: Member }) {
   return (
     <select
       className="select"
-      aria-label={`Role of ${member.name}`}
+      aria-label={`Role for ${member.name}`}
       value={member.role}
       disabled={change.isPending}
       onChange={(event) =>

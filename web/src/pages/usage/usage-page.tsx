@@ -35,7 +35,7 @@ export function UsagePage() {
             <QuotaTiles quotas={data.quotas} />
             <MonthCharts quota={data} />
             <p className="muted">
-              Notifications are sent at 80%, 95%, and 100% of a quota.{' '}
+              Notifications are sent at 80%, 95%, and 100% of your quota.{' '}
               <Link to="/settings" search={(before) => ({ ...before, tab: 'notices' })}>
                 Manage notifications
               </Link>
