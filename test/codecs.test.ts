@@ -19,7 +19,7 @@ import { MalformedJson } from '../src/solana/encoding/read-json.ts';
 import { readBlockSteps } from '../src/solana/encoding/read-ui-block.ts';
 import { measureEntries, readEntries, readTransactions } from '../src/solana/entries.ts';
 import { decodeMessage } from '../src/solana/message/message.ts';
-import { decodeNonce, NONCE_BYTES } from '../src/solana/nonce.ts';
+import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/solana/nonce.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../src/solana/short-vec.ts';
 import { parseShred } from '../src/solana/shred/parse-shred.ts';
 import { parseSignature, signatureBytes, signatureFromBytes } from '../src/solana/signature.ts';
@@ -123,7 +123,12 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
 const u64 = fc.bigInt(0n, U64_MAX);
 const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const key = sized(32).map(addressFromBytes);
+const hash = sized(32).map(blockhashFromBytes);
 
+const nonce: fc.Arbitrary<Nonce> = fc.record({
+  version: fc.constantFrom('legacy', 'current'),
+  data: fc.option(fc.record({ authority: key, durableNonce: hash, lamportsPerSignature: u64 })),
+});
 const account = fc.record({
   lamports: u64.map(lamports),
   data: fc.uint8Array({ maxLength: 50 }),
@@ -162,6 +167,7 @@ const roundTrips: readonly RoundTrip[] = [
     const parsed = parseSignature(signatureFromBytes(bytes));
     return 'signature' in parsed && Uint8Array.from(signatureBytes(parsed.signature));
   }),
+  roundTrip('a nonce', nonce, (value) => decodeNonce(encodeNonce(value))),
   roundTrip('an account', fc.tuple(key, fc.option(account)), ([address, value]) => {
     const writer = new ByteWriter();
     writeAccount(writer, address, value);

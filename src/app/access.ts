@@ -89,7 +89,7 @@ async function watchStore(
   });
   await feed.start();
   const usage = openUsage(store, configuration, log);
-  const sharing = await openLimits(configuration, store, usage.epoch, log, workerLimitStore);
+  const sharing = await openLimits(configuration, store, usage.runId, log, workerLimitStore);
   const lastUsed = new LastUsedTracker({ keysMax: limits.keysMax });
   const lastUses = lastUsedWriter({ store, source: lastUsed });
   lastUses.start();

@@ -53,7 +53,7 @@ function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store
 export async function openLimits(
   configuration: Configuration,
   store: Store,
-  epoch: string,
+  runId: string,
   log: Logger,
   workerLimitStore?: LimitStore,
 ) {
@@ -75,7 +75,7 @@ export async function openLimits(
     ...readerOptions,
     store,
     ledger: limits.quota,
-    runId: epoch,
+    runId,
     onState: logStateChange(
       log,
       'Failed to read quota usage of other gateways',

@@ -72,7 +72,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   return {
     meter,
     /** Identifies this run in usage rows. */
-    epoch: writer.epoch,
+    runId: writer.runId,
     losses,
     waiting: () => writer.pendingRows,
     stop: () => stopEach([() => roller.stop(), () => writer.stop()]),

@@ -128,3 +128,6 @@ function compressed(groups: readonly number[]): string {
     .map(hex)
     .join(':')}`;
 }
+
+/** @returns the subnet of an address, or a text that is no address unchanged. */
+export const subnetOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;

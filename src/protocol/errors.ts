@@ -8,7 +8,7 @@ export type FailureRow = Readonly<{
   rpc: number;
   grpc: number;
   close: number;
-  /** `{name}` stands for the fact called `name`. Never contains the message of a caught error. */
+  /** `{name}` is replaced by the fact called `name`. Never contains the message of a caught error. */
   text: string;
   grpcText?: string;
   restText?: string;

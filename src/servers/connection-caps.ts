@@ -24,7 +24,7 @@ export class ConnectionCaps {
     this.#proxies = proxies;
   }
 
-  get sites(): number {
+  get subnets(): number {
     return this.#open.size;
   }
 
@@ -33,14 +33,14 @@ export class ConnectionCaps {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // A closed socket has no address.
     if (peer === null || this.#exempt.has(peer) || this.#proxies.isProxySocket(socket)) return true;
-    const { subnet: site } = peer;
-    const open = this.#open.get(site) ?? 0;
+    const { subnet } = peer;
+    const open = this.#open.get(subnet) ?? 0;
     if (open >= this.#max) {
       this.reject(socket);
       return false;
     }
-    this.#open.set(site, open + 1);
-    socket.once('close', () => this.#release(site));
+    this.#open.set(subnet, open + 1);
+    socket.once('close', () => this.#release(subnet));
     return true;
   }
 
@@ -51,10 +51,10 @@ export class ConnectionCaps {
     socket.resetAndDestroy();
   }
 
-  #release(site: string): void {
-    const remaining = (this.#open.get(site) ?? 0) - 1;
-    if (remaining > 0) this.#open.set(site, remaining);
-    else this.#open.delete(site);
+  #release(subnet: string): void {
+    const remaining = (this.#open.get(subnet) ?? 0) - 1;
+    if (remaining > 0) this.#open.set(subnet, remaining);
+    else this.#open.delete(subnet);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
+  SendTransactionError,
   SystemProgram,
   Transaction,
   type TransactionInstruction,
@@ -102,6 +103,27 @@ it('transfers lamports, and returns the transaction as json', async () => {
   });
   expect(found?.meta?.logMessages).toContain('Program 11111111111111111111111111111111 success');
   expect(found?.blockTime).toBeGreaterThan(1_700_000_000);
+});
+
+it('returns the preflight error and logs of a failing transaction', async () => {
+  const sending = send([
+    SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: Keypair.generate().publicKey,
+      lamports: 5_000 * LAMPORTS_PER_SOL,
+    }),
+  ]);
+  const error = await sending.then(
+    () => null,
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(SendTransactionError);
+  expect((error as SendTransactionError).message).toContain(
+    'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+  );
+  expect((error as SendTransactionError).logs).toContain(
+    'Program 11111111111111111111111111111111 failed: custom program error: 0x1',
+  );
 });
 
 it('runs a v0 transaction with a lookup table and finds it by a loaded address', async () => {

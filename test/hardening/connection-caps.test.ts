@@ -71,11 +71,11 @@ describe('addresses', () => {
     const counted = caps();
     const socket = new From('192.0.2.1');
     expect(counted.accept(socket as unknown as Socket)).toBe(true);
-    expect(counted.sites).toBe(1);
+    expect(counted.subnets).toBe(1);
     const closed = once(socket, 'close');
     socket.emit('close');
     await closed;
-    expect(counted.sites).toBe(0);
+    expect(counted.subnets).toBe(0);
   });
 
   it('are not counted if exempt, closed or of a trusted proxy', () => {
@@ -83,7 +83,7 @@ describe('addresses', () => {
     expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
       Array(5).fill(true),
     );
-    expect([counted.sites, counted.rejected]).toEqual([0, 0]);
+    expect([counted.subnets, counted.rejected]).toEqual([0, 0]);
     const limits = { connectionsPerAddressMax: 0, connectionsExempt: [] };
     const behindProxy = new ConnectionCaps(limits, new TrustedProxies({ trustedProxies: ['192.0.2.9'] }));
     expect(['192.0.2.9', '192.0.2.8'].map((address) => take(behindProxy, address))).toEqual([true, false]);

@@ -46,6 +46,14 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       ]);
     });
 
+    it('is forwarded for any method name', async () => {
+      const key = server.createKey();
+      for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
+        expect((await server.post(call(method), key)).status).toBe(200);
+      }
+      expect(server.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
+    });
+
     it.each([
       ['a result', call('getSlot', '"an id"'), 'ü'],
       ['a result written in chunks', call('getSlot', '18446744073709551615'), 'x'.repeat(100_000)],
@@ -152,6 +160,16 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect([...bodies]).toEqual([
         '{"jsonrpc":"2.0","error":{"code":-32041,"message":"The API key is invalid, inactive or expired","data":{"code":"INVALID_KEY"}},"id":null}\n',
       ]);
+    });
+
+    it('is not called invalid if it cannot be checked', async () => {
+      const key = server.createKey();
+      const other = await startHttpServer({ raw });
+      const unknown = other.createKey();
+      await other.stop();
+      server.keys.setStoreReachable(false);
+      expect(await refused(await server.post(call('getSlot'), unknown))).toEqual([503, 'KEYS_UNAVAILABLE']);
+      expect((await server.post(call('getSlot'), key)).status).toBe(200);
     });
 
     it('may be in the query or a header, with the scheme in any case; the header wins', async () => {

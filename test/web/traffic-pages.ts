@@ -206,7 +206,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await dialog.getByLabel('Headers').fill('');
       await dialog.getByLabel('Pipelining').fill('99');
       await dialog.getByRole('button', { name: 'Test connection' }).click();
-      await dialog.getByText('Must be a whole number from 1 to 16, or "auto".').waitFor();
+      await dialog.getByText('99 is not a whole number from 1 to 16, or "auto".').waitFor();
       await page.keyboard.press('Escape');
       await checkPage(page, 'upstreams');
     });

@@ -20,7 +20,7 @@ export const limitNames: Readonly<Record<string, string>> = {
   grpcCuckooMaxBytes: 'Cuckoo filter size',
 };
 
-/** Limits for which 0 does not mean "none". */
+/** Texts for 0 of limits whose 0 does not mean none. */
 const zeroLimits: Readonly<Record<string, string>> = {
   rpcPerSecond: 'Unlimited',
   monthlyCredits: 'Unlimited',

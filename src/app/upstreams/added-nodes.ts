@@ -38,10 +38,7 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
   const { network, name, url, ws, grpc, headers = {}, options = {} } = input;
   const read = upstreamNode.safeParse({ ...options, network, name, url, ws, grpc, headers });
   if (!read.success) {
-    const problems = problemsFrom(read.error, sourceOf).map(({ field, message }) => ({
-      field,
-      message: message.replace(/^.* is not (?=a whole number)/, 'must be '),
-    }));
+    const problems = problemsFrom(read.error, sourceOf);
     const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalidFields(text, fields);
@@ -65,7 +62,7 @@ async function pubsubFindings(node: UpstreamConfiguration): Promise<Findings> {
   const { fault } = await probePubsub(node, PROBE_TIMEOUT_MS);
   if (fault === null) return [];
   const finding = `PubSub delivered no notifications (${fault}).`;
-  // Nobody entered a derived URL.
+  // A derived URL was not entered by the operator.
   const severity = node.ws === websocketUrlOf(node.url) ? 'warning' : 'error';
   return [{ severity, finding, remedy: 'Enter the correct PubSub URL, or off.' }];
 }

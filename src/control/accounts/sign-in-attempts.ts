@@ -1,5 +1,5 @@
 import { Lru } from '../../base/cache/lru.ts';
-import { parseIpAddress } from '../../base/ip-address.ts';
+import { subnetOf } from '../../base/ip-address.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Attempt, AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -8,9 +8,6 @@ import type { AuditEntry, RequestMetadata } from '../database/audit-entry.ts';
 import type { Store } from '../database/store.ts';
 import { nextVersions, transact, writeAudits } from '../database/transaction.ts';
 import type { AccountLimits } from './account-options.ts';
-
-/** Groups IPv6 addresses by /64, the smallest usual allocation. */
-export const subnetOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;
 
 /** Starts an attempt. @throws ApiError 429 for too many failed attempts */
 export function startAttempt(limit: AttemptLimiter, name: string): Attempt {

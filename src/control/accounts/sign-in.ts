@@ -1,3 +1,4 @@
+import { subnetOf } from '../../base/ip-address.ts';
 import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { unauthorized } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
@@ -5,7 +6,7 @@ import type { OidcProvider } from './account-options.ts';
 import { findControlToken } from './admin-tokens.ts';
 import { AuthGuard } from './auth-guard.ts';
 import { checkSameOrigin } from './same-origin.ts';
-import { startAttempt, subnetOf } from './sign-in-attempts.ts';
+import { startAttempt } from './sign-in-attempts.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 
 const DISCOVERY_TIMEOUT_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
-import type { Product } from '../../protocol/product.ts';
+import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { notFound } from '../api/api-error.ts';
 import { findRow, insertRow } from '../database/rows.ts';
@@ -136,16 +136,15 @@ type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefin
 export const createKey = (register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> =>
   transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
 
-const productNames: Readonly<Record<Product, string>> = { rpc: 'RPC', grpc: 'gRPC', fs: 'Shreds' };
-
 /** Creates one key per product if the store has no keys. May be called by several processes at once. */
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
   return transactAndNotify(register.store, async (trx) => {
     await nextVersion(trx);
     if ((await findRow(trx, 'api_key', {})) !== undefined) return [];
     const created: NewKey[] = [];
-    for (const [product, name] of Object.entries(productNames) as [Product, string][]) {
-      created.push(await createKeyIn(register, trx, { product, name: `First ${name} key` }));
+    for (const product of Object.keys(products) as Product[]) {
+      const name = `First ${products[product].name} key`;
+      created.push(await createKeyIn(register, trx, { product, name }));
     }
     return created;
   });

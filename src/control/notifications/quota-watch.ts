@@ -52,7 +52,7 @@ function claim(store: Store, threshold: QuotaThreshold, nowMs: number): Promise<
       .values({ ...row, customer_id: customerId, plan_id: planId })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
-    if (numInsertedOrUpdatedRows === 0n) return false;
+    if (numInsertedOrUpdatedRows !== 1n) return false;
     const notice = await noticeOf(trx, threshold, nowMs);
     if (notice !== null) await enqueue(trx, notice, nowMs);
     return true;

@@ -58,7 +58,7 @@ export async function creditsOfMonth(
   return rows.map(toRemoteUsage);
 }
 
-/** Credits used from `fromMinute` on by all runs except `epoch`. Minutes before `settledBefore` are final. */
+/** Credits used from `fromMinute` on by all runs except `runId`. Minutes before `settledBefore` are final. */
 async function creditsOfOtherRuns(
   { db }: Store,
   runId: string,

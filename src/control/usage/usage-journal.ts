@@ -15,13 +15,13 @@ const DRAFT_SUFFIX = '.new';
 
 /** Lists journals of exited processes and removes their drafts. */
 async function findOrphanedJournals(folder: string) {
-  const orphaned: { path: string; epoch: string }[] = [];
+  const orphaned: { path: string; runId: string }[] = [];
   const names = (await nullIfMissing(readdir(folder))) ?? [];
   for (const name of names.sort()) {
     const owned = parseOwnedName(name);
     if (owned === null || owned.owner !== null) continue;
     const path = join(folder, name);
-    if (owned.suffix === SUFFIX) orphaned.push({ path, epoch: owned.id });
+    if (owned.suffix === SUFFIX) orphaned.push({ path, runId: owned.id });
     else if (owned.suffix === SUFFIX + DRAFT_SUFFIX) await rm(path, { force: true });
   }
   return orphaned;
@@ -77,16 +77,16 @@ const PART_ROWS = 1_000;
 /** File of rows that are not in the store yet. The last line for a row is its newest state. Calls must not overlap. */
 export class UsageJournal {
   readonly #folder: string;
-  readonly #epoch: string;
+  readonly #runId: string;
   readonly #path: string;
   readonly #maxBytes: number;
   #file: FileHandle | null = null;
   #bytes = 0;
 
-  constructor(folder: string, epoch: string, maxBytes = usageJournalOptions.maxBytes) {
+  constructor(folder: string, runId: string, maxBytes = usageJournalOptions.maxBytes) {
     this.#folder = folder;
-    this.#epoch = epoch;
-    this.#path = join(folder, processOwnedName(epoch) + SUFFIX);
+    this.#runId = runId;
+    this.#path = join(folder, processOwnedName(runId) + SUFFIX);
     this.#maxBytes = maxBytes;
   }
 
@@ -129,7 +129,7 @@ export class UsageJournal {
     await this.#closeFile();
     if (wasOpen && isEmpty) await rm(this.#path, { force: true });
     // From now on, `recoverJournals` may process the file.
-    releaseId(this.#epoch);
+    releaseId(this.#runId);
   }
 
   async #openFile(): Promise<FileHandle> {
@@ -245,12 +245,12 @@ export async function recoverJournals(
   batchRows: number,
   onRecovered: (journal: RecoveredJournal) => void,
 ): Promise<void> {
-  for (const { path, epoch } of await findOrphanedJournals(folder)) {
+  for (const { path, runId } of await findOrphanedJournals(folder)) {
     const corruption: JournalCorruption = { lines: 0 };
     let rows = 0;
     let lateRows = 0;
     for await (const batch of readJournal(path, batchRows, corruption)) {
-      lateRows += await storeUsage(store, epoch, batch);
+      lateRows += await storeUsage(store, runId, batch);
       rows += batch.length;
     }
     await rm(path, { force: true });

@@ -23,17 +23,17 @@ export const stepOfKind: Readonly<Record<MarkKind, UsageStep>> = {
 /** Tokens are random and compared for equality only. */
 const TOKEN_END = 2 ** 47;
 
-/** Marks buckets as stale on behalf of the writer `epoch`, in the transaction that changes their sources. */
+/** Marks buckets as stale on behalf of the run `runId`, in the transaction that changes their sources. */
 export async function markStale(
   trx: Transaction<Schema>,
-  epoch: string,
+  runId: string,
   buckets: readonly StaleBucket[],
 ): Promise<void> {
   if (buckets.length === 0) return;
   const token = randomInt(TOKEN_END);
   await trx
     .insertInto('usage_mark')
-    .values(buckets.map(({ kind, bucket }): UsageMarkTable => ({ kind, bucket, epoch, token })))
+    .values(buckets.map(({ kind, bucket }): UsageMarkTable => ({ kind, bucket, epoch: runId, token })))
     .onConflict((conflict) => conflict.columns(['kind', 'bucket', 'epoch']).doUpdateSet({ token }))
     .execute();
 }
@@ -109,10 +109,10 @@ type UsageAccount = Readonly<{ customer_id: string; plan_id: string }>;
 const builtInAccount: UsageAccount = { customer_id: DEFAULT_CUSTOMER_ID, plan_id: '' };
 const noAccount: UsageAccount = { customer_id: '', plan_id: '' };
 
-function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): UsageMinuteTable {
+function tableRow(runId: string, row: StoredUsage, account: UsageAccount): UsageMinuteTable {
   return {
     minute: row.minute,
-    epoch,
+    epoch: runId,
     key_id: row.keyId ?? '',
     ...account,
     product: row.product,
@@ -203,21 +203,21 @@ function affectedBuckets(rows: readonly StoredUsage[]): StaleBucket[] {
   ];
 }
 
-async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readonly StoredUsage[]) {
+async function upsertUsage(trx: Transaction<Schema>, runId: string, rows: readonly StoredUsage[]) {
   const starts = await retentionStarts(trx);
   const retained = rows.filter(({ minute }) => minute >= starts.minute);
   if (retained.length === 0) return rows.length;
   const accounts = await accountsOf(trx, retained);
-  const stored = retained.map((row) => tableRow(epoch, row, accounts.get(row.keyId) ?? noAccount));
+  const stored = retained.map((row) => tableRow(runId, row, accounts.get(row.keyId) ?? noAccount));
   await trx.executeQuery(upsertOf(trx, stored));
-  await markStale(trx, epoch, affectedBuckets(retained));
+  await markStale(trx, runId, affectedBuckets(retained));
   return rows.length - retained.length;
 }
 
 /** Stores usage rows. Returns the number of rows rejected because their minutes were deleted. */
-export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
+export async function storeUsage(store: Store, runId: string, rows: readonly StoredUsage[]): Promise<number> {
   return store.db.transaction().execute(async (trx) => {
-    await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
-    return upsertUsage(trx, epoch, rows);
+    await upsertRow(trx, 'usage_epoch', { epoch: runId }, { written_at: Date.now() });
+    return upsertUsage(trx, runId, rows);
   });
 }

@@ -37,7 +37,7 @@ const RECOVERY_RETRY_MS = 60_000;
  * the journal first; with SQLite, only while a write fails or is slow.
  */
 export class UsageWriter {
-  readonly epoch: string = randomUUID();
+  readonly runId: string = randomUUID();
   readonly #options: UsageWriterOptions;
   readonly #batchRows: number;
   readonly #journal: UsageJournal | null;
@@ -65,7 +65,7 @@ export class UsageWriter {
     const { store, batchRows, journalFolder, journalMaxBytes, onStoreState, onJournalState } = this.#options;
     this.#batchRows = batchRows[store.dialect];
     this.#journal =
-      journalFolder === null ? null : new UsageJournal(journalFolder, this.epoch, journalMaxBytes);
+      journalFolder === null ? null : new UsageJournal(journalFolder, this.runId, journalMaxBytes);
     this.#state = new FailureState(onStoreState);
     this.#journalState = new FailureState(onJournalState);
   }
@@ -159,7 +159,7 @@ export class UsageWriter {
     for (const batch of chunk([...this.#pending], this.#batchRows)) {
       this.#losses.lateRows += await storeUsage(
         this.#options.store,
-        this.epoch,
+        this.runId,
         batch.map(([, row]) => row),
       );
       for (const [rowKey, row] of batch) this.#forget(rowKey, row);

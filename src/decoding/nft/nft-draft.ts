@@ -48,7 +48,7 @@ function collectionPointers(draft: NftDraft): Address[] {
 
 function pointersOf(draft: NftDraft): Address[] {
   const lacksTokenStandard =
-    draft.type === 'token' && draft.token.source === 'metaplex-unsaid' && draft.token.isNft;
+    draft.type === 'token' && draft.token.source === 'metaplex-unspecified' && draft.token.isNft;
   return [...collectionPointers(draft), ...(lacksTokenStandard ? [editionAddress(draft.token.address)] : [])];
 }
 
@@ -107,7 +107,7 @@ function effectiveStandard(
   onChain: OnChainNft,
   { accounts }: ReferencedAccounts,
 ) {
-  if (source !== 'metaplex-unsaid' || !isNft) return onChain.tokenStandard;
+  if (source !== 'metaplex-unspecified' || !isNft) return onChain.tokenStandard;
   const account = accounts.get(editionAddress(address));
   const edition = account?.owner === metadataProgram ? decodeMetaplexEdition(account.data) : null;
   if (edition === null) return 'FungibleAsset';

@@ -32,8 +32,8 @@ export async function readMintAccounts(
 ): Promise<Map<Address, Account>> {
   if (mints.length > MINTS_MAX) throw new Failure('ANSWER_TOO_LARGE');
   const unnamed = tokenList === undefined ? mints : mints.filter((mint) => !isNamed(mint, tokenList));
-  const metadataAccounts = await metadataAddresses(unnamed);
-  return chain.accounts([...mints, ...metadataAccounts, ...(clock ? [sysvars.clock] : [])]);
+  const metadata = await metadataAddresses(unnamed);
+  return chain.accounts([...mints, ...metadata, ...(clock ? [sysvars.clock] : [])]);
 }
 
 export async function readMints(

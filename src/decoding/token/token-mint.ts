@@ -25,8 +25,8 @@ export type TokenMint = Readonly<{
   data: Uint8Array;
   /** From the metadata account, else from the mint's extension; null if neither exists. `metadata.owner` is null. */
   metadata: OnChainNft | null;
-  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, so the standard is guessed. */
-  source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
+  /** Origin of the metadata. `metaplex-unspecified`: the account lacks the token standard, so the standard is guessed. */
+  source: 'metaplex' | 'metaplex-unspecified' | 'token-2022' | null;
   isNft: boolean;
 }>;
 
@@ -85,7 +85,7 @@ function metadataOf(
   const metaplex =
     metadataAccount?.owner === metadataProgram ? decodeMetaplexMetadata(metadataAccount.data) : null;
   if (metaplex !== null && metaplex.mint === address) {
-    const source = metaplex.tokenStandard === null ? 'metaplex-unsaid' : 'metaplex';
+    const source = metaplex.tokenStandard === null ? 'metaplex-unspecified' : 'metaplex';
     return { metadata: fromMetaplex(mint, metaplex), source };
   }
   const own = owner === programs.token2022 ? readToken2022Metadata(data) : null;

@@ -96,23 +96,23 @@ function readInstruction(
     typeof item === 'number' ? (keys[item] ?? null) : addressOf(item),
   );
   const whole = accounts.length === itemsOf(raw.accounts).length;
-  const late = data.of(raw.data);
+  const readData = data.of(raw.data);
   return {
     program,
     accounts,
-    readData: late,
-    parsed: parsedView ?? (whole ? parseLocally(program, accounts, late) : null),
+    readData,
+    parsed: parsedView ?? (whole ? parseLocally(program, accounts, readData) : null),
   };
 }
 
 const withPosition = (
   position: Omit<ExecutedInstruction, 'program' | 'accounts' | 'data' | 'parsed'>,
-  { program, accounts, parsed, readData: late }: InstructionFields,
+  { program, accounts, parsed, readData }: InstructionFields,
 ): ExecutedInstruction => ({
   ...position,
   ...{ program, accounts, parsed },
   get data() {
-    return late() ?? NO_DATA;
+    return readData() ?? NO_DATA;
   },
 });
 

@@ -1,11 +1,9 @@
 import { Lru } from '../../base/cache/lru.ts';
-import { parseIpAddress } from '../../base/ip-address.ts';
+import { subnetOf } from '../../base/ip-address.ts';
 
 /** Loopback addresses are blocked only briefly, because a local proxy may serve other clients. */
 const LOOPBACK_MAX_MS = 1_000;
 const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
-
-const siteOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;
 
 /** Addresses that may not reconnect for a while after flooding the server. */
 export class AbuseBlocklist {
@@ -21,16 +19,16 @@ export class AbuseBlocklist {
   add(address: string, nowMs: number): void {
     if (this.#blockMs === 0) return;
     const blockMs = LOOPBACK.test(address) ? Math.min(this.#blockMs, LOOPBACK_MAX_MS) : this.#blockMs;
-    this.#untilMs.set(siteOf(address), nowMs + blockMs);
+    this.#untilMs.set(subnetOf(address), nowMs + blockMs);
   }
 
   has(address: string, nowMs: number): boolean {
     if (this.#untilMs.size === 0) return false;
-    const site = siteOf(address);
-    const untilMs = this.#untilMs.get(site);
+    const subnet = subnetOf(address);
+    const untilMs = this.#untilMs.get(subnet);
     if (untilMs === undefined) return false;
     if (nowMs < untilMs) return true;
-    this.#untilMs.delete(site);
+    this.#untilMs.delete(subnet);
     return false;
   }
 }

@@ -91,6 +91,21 @@ describe('transaction', () => {
     expect(lab.node.submit(forged)).toBe('SignatureFailure');
   });
 
+  it('is rejected by a full slot and runs in the next', async () => {
+    const small = await Lab.open({ blockCostMax: 4000n });
+    try {
+      const [from, to] = [small.wallet(), Keypair.generate()];
+      const [first, second, third] = [1, 2, 3].map((n) => small.transfer(from, to.publicKey, SOL + n));
+      expect(small.node.submit(first!)).toBeNull();
+      expect(small.node.submit(second!)).toBeNull();
+      expect(small.node.submit(third!)).toBe('WouldExceedMaxBlockCostLimit');
+      small.freeze();
+      expect(small.node.submit(third!)).toBeNull();
+    } finally {
+      await small.close();
+    }
+  });
+
   it('may drain its payer, and an account may be recreated', () => {
     const [from, to] = [lab.wallet(), lab.wallet()];
     expect(lab.run([from], [SystemProgram.transfer(pay(from, to, 10 * SOL - 5000))])).toBeNull();

@@ -1,5 +1,5 @@
 import { PerKeySemaphore } from '../../../base/concurrency/per-key-semaphore.ts';
-import { subnetOf } from '../../accounts/sign-in-attempts.ts';
+import { subnetOf } from '../../../base/ip-address.ts';
 import { ApiError } from '../api-error.ts';
 
 export const controlApiOptions = {

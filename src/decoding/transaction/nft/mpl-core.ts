@@ -3,7 +3,7 @@ import type { ProgramParser } from '../action.ts';
 import { type Call, ignored, layout, numberedReader, optionalAccount } from './instruction-layout.ts';
 import { nftAction, ONE_NFT } from './nft-actions.ts';
 
-// Metaplex Core stores an NFT in a single account. The program address stands for an absent account. Source:
+// Metaplex Core stores an NFT in a single account. The program address marks an absent account. Source:
 // metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
 
 /** The owner defaults to the update authority, else to the payer (`process_create`). */

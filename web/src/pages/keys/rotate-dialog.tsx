@@ -56,8 +56,8 @@ export function RotateDialog({
             <>
               <li>
                 <strong>{target.start}…</strong> stays valid for{' '}
-                {overlaps.find(({ value }) => value === overlap)?.label}, until
-                {formatTime(now + overlapMs)} UTC. Deploy the new key before then.
+                {overlaps.find(({ value }) => value === overlap)?.label}, until {formatTime(now + overlapMs)}{' '}
+                UTC. Deploy the new key before then.
               </li>
               <li>Its open connections are closed when it expires. You can expire it earlier at any time.</li>
             </>

@@ -52,7 +52,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
       <form className="stack" onSubmit={submit}>
         {isDevelopment ? (
           <p className="banner">
-            In development mode, nodes cannot be added here. Add it to the configuration file or run{' '}
+            In development mode, nodes cannot be added here. Add the node to the configuration file or run{' '}
             <code>solway upstream add</code>, then restart the service.
           </p>
         ) : null}
