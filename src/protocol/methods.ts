@@ -41,6 +41,8 @@ export type MethodTraits = Readonly<{
   outlivesCaller: boolean;
   /** Identical concurrent calls may share a response. */
   shared: boolean;
+  /** So cheap that only a call repeated within a second is worth registering for coalescing. */
+  coalescedIfRepeated: boolean;
   /** Cheap enough for hedging and for recovery probes. */
   hedged: boolean;
 }>;
@@ -53,6 +55,7 @@ function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
     mayUseWholeTimeout: flags.includes('mayUseWholeTimeout'),
     outlivesCaller: flags.includes('outlivesCaller'),
     shared: flags.includes('shared'),
+    coalescedIfRepeated: flags.includes('coalescedIfRepeated'),
     hedged: flags.includes('hedged'),
   };
 }
@@ -60,7 +63,7 @@ function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
 export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
   fixed: traits('shared', 'hedged'),
   epoch: traits('shared', 'hedged'),
-  head: traits('shared', 'hedged'),
+  head: traits('shared', 'coalescedIfRepeated', 'hedged'),
   pinned: traits('shared', 'hedged'),
   growing: traits('shared', 'hedged'),
   scan: traits('mayUseWholeTimeout', 'shared'),

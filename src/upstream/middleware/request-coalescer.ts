@@ -1,5 +1,6 @@
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { methodTraits } from '../../protocol/methods.ts';
 import type { StreamedResponse, StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
 import { reportsSlot } from '../slots/context-slot.ts';
@@ -133,9 +134,7 @@ class InFlightCall implements StartedCall, ResponseHandler, PendingCall, StreamH
     if (this.#isSettled) return;
     this.#end();
     const { listener } = this.#calls;
-    // A response that callers share is worth caching even if the call had not been repeated when it started.
-    const key = this.key ?? (this.#others === null ? null : listener?.keyFor(this.call));
-    const response = (key != null && listener?.onResponse(this, key, received)) || received;
+    const response = (this.key !== null && listener?.onResponse(this, this.key, received)) || received;
     this.#first?.onResponse(response);
     if (this.#others === null) return;
     for (const { call, handler, startedAt } of this.#takeOthers()) {
@@ -206,6 +205,8 @@ export class RequestCoalescer implements RpcDispatcher {
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     if (!this.#keys.isShared(call)) return this.#next.dispatch(call, handler);
+    if (methodTraits[call.row.kind].coalescedIfRepeated && !this.#keys.isRepeated(call))
+      return this.#next.dispatch(call, handler);
     const now = this.#now();
     const fingerprint = this.#keys.fingerprintOf(call);
     const inFlight = this.inFlight.get(fingerprint);
