@@ -39,6 +39,9 @@ export const MANY = 65_536;
 /** Addresses of the repeated requests. */
 const REPEATED = 64;
 
+/** Number of the first address. Each thread of wrk has its own addresses, or its calls would repeat those of others. */
+const FIRST_ADDRESS = 100_000;
+
 /** Writes a wrk script that posts calls. @returns its file. */
 export function writeLoadScript({
   file,
@@ -55,8 +58,12 @@ export function writeLoadScript({
     `local credentials = { ${keys.map((key) => `"${authorize(key)}"`).join(', ')} }
 -- Ids at the end: LuaJIT hashes few bytes of a long string, among them the last, and is slow if all hashes are equal.
 local body = '{"jsonrpc":"2.0","method":"${method}","params":${params},"id":10000}'
-local start = "Account" .. string.rep("z", 32)
-local prepared, turn = {}, 0
+local start = "Account" .. string.rep("z", 31)
+local prepared, turn, threads = {}, 0, 0
+setup = function(thread)
+  thread:set("first", ${FIRST_ADDRESS} + threads * ${different})
+  threads = threads + 1
+end
 init = function()
   -- All addresses have the same length, so each key needs one formatted request.
   local sample, heads, tails = string.rep("z", 44), {}, {}
@@ -70,8 +77,9 @@ init = function()
   end
   for i = 1, ${requests} do
     local k, n = (i - 1) % #credentials + 1, (i - 1) % ${different}
-    if i % 100 < ${repeats * 100} then n = i % ${REPEATED} end
-    local address = start .. string.gsub(10000 + n, "0", "z")
+    local account = first + n
+    if i % 100 < ${repeats * 100} then account = ${FIRST_ADDRESS} + i % ${REPEATED} end
+    local address = start .. string.gsub(account, "0", "z")
     prepared[i] = tails[k] and heads[k] .. address .. tails[k] .. 10000 + n .. "}" or heads[k]
   end
 end
