@@ -2,25 +2,32 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RpcNode } from '../node.ts';
+import { recordPubsub } from './pubsub-record.ts';
 import { recordCases, settle } from './record-cases.ts';
 import { writeRecording } from './recording-file.ts';
 import { runScript, unexpectedEnds } from './run-script.ts';
 
-export const RECORD_USAGE = `Usage: npm run conformance -- record --rpc URL --out DIR
+export const RECORD_USAGE = `Usage: npm run conformance -- record --rpc URL [--ws URL] --out DIR
 
 Runs scripted transactions on a fresh ledger, then records what it responds to every JSON-RPC case. What differs
 between two ledgers is replaced by the rules of conformance/record/rules.ts.
 
   --rpc URL   JSON-RPC address of a ledger that has just started, with its faucet
+  --ws URL    PubSub address of the same ledger: records notifications and PubSub responses instead
   --out DIR   folder of the recordings
 `;
 
 export async function record(given: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...given],
-    options: { rpc: { type: 'string' }, out: { type: 'string' } },
+    options: { rpc: { type: 'string' }, ws: { type: 'string' }, out: { type: 'string' } },
   });
   if (values.rpc === undefined || values.out === undefined) throw new Error('--rpc and --out are required');
+  if (values.ws !== undefined) {
+    const [subscriptions, exchanges] = await recordPubsub(values.rpc, values.ws, values.out);
+    process.stdout.write(`${subscriptions} subscriptions, ${exchanges} exchanges\n`);
+    return;
+  }
   const address = { name: 'node', url: values.rpc, headers: {} };
   const node = new RpcNode(address);
   const report = (text: string): void => {

@@ -42,31 +42,39 @@ function describe(received: Received): string {
   return `${opcode === opcodes.pong ? 'pong' : `frame ${opcode}`} ${payload.toString()}`.trimEnd();
 }
 
-const isNotification = (received: Received): boolean =>
-  received.kind === 'text' && received.text.startsWith('{"jsonrpc":"2.0","method":');
+/** Notifications, and pings, which a gateway sends. */
+const isUnrequested = (received: Received): boolean =>
+  received.kind === 'text'
+    ? received.text.startsWith('{"jsonrpc":"2.0","method":')
+    : received.kind === 'frame' && received.opcode === opcodes.ping;
 const isEnding = (received: Received): boolean =>
   received.kind === 'end' || (received.kind === 'frame' && received.opcode === opcodes.close);
 
 let syncs = 0;
 
 /**
- * Sends a frame, then a ping, and collects what arrives before the pong.
- * @param expected - number of responses to wait for even after the pong, because a gateway sends them later.
+ * Sends a frame and collects what arrives until the pong of a ping that follows.
+ * @param due - number of responses to wait for before the ping, because a gateway sends pongs first.
  */
-async function exchange(socket: RawSocket, frame: Frame, expected: number): Promise<Received[]> {
+async function exchange(socket: RawSocket, frame: Frame, due: number): Promise<Received[]> {
   const sync = `sync ${++syncs}`;
-  socket.send(frame);
-  socket.send({ opcode: opcodes.ping, payload: Buffer.from(sync) });
+  const isSync = (received: Received): boolean =>
+    received.kind === 'frame' && received.opcode === opcodes.pong && String(received.payload) === sync;
   const responses: Received[] = [];
-  for (let isSynced = false; !isSynced || responses.length < expected; ) {
+  let isPinged = false;
+  let expected = due;
+  socket.send(frame);
+  for (;;) {
+    if (!isPinged && responses.length >= expected) {
+      socket.send({ opcode: opcodes.ping, payload: Buffer.from(sync) });
+      isPinged = true;
+    }
     const received = await socket.next(RESPONSE_TIMEOUT_MS);
-    if (received === null) break;
-    if (received.kind === 'frame' && received.opcode === opcodes.pong && String(received.payload) === sync) {
-      isSynced = true;
-    } else if (!isNotification(received)) responses.push(received);
-    if (isEnding(received)) break;
+    if (received !== null && isSync(received)) return responses;
+    if (received !== null && !isUnrequested(received)) responses.push(received);
+    if (received === null ? isPinged : isEnding(received)) return responses;
+    if (received === null) expected = 0;
   }
-  return responses;
 }
 
 const frameOf = (step: Exclude<Step, { other: string }>, ids: IdNumbers): Frame =>
@@ -150,7 +158,7 @@ export async function runHandshake(node: PubsubNode, plan: HandshakeCase): Promi
   if (head === '') return END;
   const [status, ...shown] = head.split('\r\n');
   const headers = shown
-    .map((text) => text.replace(/^[^:]+/, (name) => name.toLowerCase()))
+    .map((text) => text.replace(/^[^:]+|(?<=^connection: ).*/gi, (part) => part.toLowerCase()))
     .filter((text) => SHOWN_HEADERS.test(text.slice(0, text.indexOf(':'))));
   return [status, ...headers.sort()].join('; ');
 }

@@ -176,7 +176,7 @@ export class ScriptRunner {
 type Sent = { refused: string } | { signature: string; blockhash: string; transaction: string };
 
 /** Names addresses of the ledger that are random: its identity, its accounts and its genesis hash. */
-async function nameLedger(node: RpcNode, names: Names): Promise<void> {
+export async function nameLedger(node: RpcNode, names: Names): Promise<void> {
   const { identity } = (await node.requireResult('getIdentity', [])) as Members;
   names.add('address', 'identity', String(identity));
   names.add('hash', 'genesis', String(await node.requireResult('getGenesisHash', [])));
