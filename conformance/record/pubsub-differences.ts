@@ -12,8 +12,8 @@ export type PubsubDifference = Readonly<{
 
 const BOTH: readonly Peer[] = ['ledger', 'gateway'];
 const DISCONNECTS =
-  'Agave only disconnects. RFC 6455 asks for a close frame, which tells a client what was wrong.';
-const HTTP_ERROR = 'Agave only disconnects. An HTTP error tells a client what was wrong.';
+  'Agave only disconnects. RFC 6455 recommends a close frame, and its code names the fault.';
+const HTTP_ERROR = 'Agave only disconnects. An HTTP error names the fault.';
 
 export const pubsubDifferences: readonly PubsubDifference[] = [
   {

@@ -146,8 +146,8 @@ const SHOWN_HEADERS = /^(upgrade|connection|sec-websocket-[a-z]+|content-type|al
 
 /** The status line and selected headers of the response; `end` if the server only disconnected. */
 export async function runHandshake(node: PubsubNode, plan: HandshakeCase): Promise<string> {
-  const kept = Object.entries(plan.headers).filter(([, value]) => value !== null) as [string, string][];
-  const [line, ...lines] = upgradeRequest(node.url, { ...Object.fromEntries(kept), ...node.headers });
+  const present = Object.entries(plan.headers).filter(([, value]) => value !== null) as [string, string][];
+  const [line, ...lines] = upgradeRequest(node.url, { ...Object.fromEntries(present), ...node.headers });
   const removed = Object.keys(plan.headers).filter((name) => plan.headers[name] === null);
   const sent = lines.filter((text) => !removed.includes(text.slice(0, text.indexOf(':'))));
   const { head, socket } = await RawSocket.handshake(node.url, [
