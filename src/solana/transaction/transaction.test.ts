@@ -64,8 +64,8 @@ describe('transaction codec', () => {
     expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Trailing bytes remain after deserialization');
   });
 
-  it('rejects version 1', () => {
-    expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe('Invalid tag encoding: 1');
+  it('rejects an unknown version', () => {
+    expect(faultIn(Uint8Array.of(0x82, 1, 0, 1))).toBe('Custom error: invalid transaction discriminator');
   });
 
   it('rejects more than 1232 bytes', () => {
