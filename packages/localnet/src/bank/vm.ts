@@ -1,6 +1,11 @@
-import { FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
+import {
+  FailedTransactionMetadata,
+  FeatureSet,
+  LiteSvm,
+  type TransactionMetadata,
+} from 'litesvm/dist/internal.js';
 import type { Account } from '../../../../src/solana/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
 import { type Blockhash, blockhashBytes } from '../../../../src/solana/blockhash.ts';
 import type { LoadedAddresses, Message } from '../../../../src/solana/message/message.ts';
 import { allKeys } from '../../../../src/solana/message/message-keys.ts';
@@ -177,12 +182,27 @@ export class Vm {
   }
 }
 
+/** Never active in solana-test-validator: it replaces the consensus. */
+const ALPENGLOW = address('a1penGLz8Vm2QHYB3JPefBiU4BY3Z6JkW2k3Scw5GWP');
+
+/** All features but Alpenglow, as in solana-test-validator. */
+function activeFeatureSet(): FeatureSet {
+  const features = FeatureSet.allEnabled();
+  features.deactivate(addressBytes(ALPENGLOW));
+  return features;
+}
+
+export const activeFeatures = (): Address[] => activeFeatureSet().getActiveFeatures().map(addressFromBytes);
+
 function newNative(): LiteSvm {
   const native = new LiteSvm();
+  native.setFeatureSet(activeFeatureSet());
+  // Both depend on the features.
+  native.setBuiltins();
+  native.setDefaultPrograms();
   native.setSigverify(false);
   native.setBlockhashCheck(false);
   native.setTransactionHistory(0n);
-  native.withNativeMints();
   for (const [address, account] of baseAccounts(native)) {
     if (account.owner === programs.bpfUpgradeableLoader && !account.executable) {
       native.setAccount(addressBytes(address), nativeOf(account));
