@@ -53,6 +53,15 @@ it.each([
   expect(meta.err).toEqual(err);
 });
 
+it('records neither logs nor more loaded data than requested if only the fee was charged', async () => {
+  const config = { loadedAccountsDataSizeLimit: 0 };
+  const sent = await signed(config, transfer(payer.address, recipient, 1_000_000_000n));
+  const simulation = await rig.result('simulateTransaction', [sent.base64, { encoding: 'base64' }]);
+  expect(simulation.value).toMatchObject({ loadedAccountsDataSize: 0, logs: [], innerInstructions: null });
+  const { meta } = await landed(sent);
+  expect(meta).toMatchObject({ fee: 5_777, logMessages: null, innerInstructions: null, costUnits: 1_323 });
+});
+
 it('accepts up to 4,096 bytes', async () => {
   const { meta } = await landed(await signed({ computeUnitLimit: 1_400_000 }, memo('x'.repeat(3_800))));
   expect(meta.err).toBeNull();

@@ -73,8 +73,8 @@ function countLoadedKeys(message: Message): number | null {
   return count;
 }
 
-/** Source: agave, `Bank::get_transaction_account_lock_limit`. */
-const ACCOUNT_LOCKS_MAX = 64;
+/** With feature `increase_tx_account_lock_limit`. Source: agave, `Bank::get_transaction_account_lock_limit`. */
+const ACCOUNT_LOCKS_MAX = 128;
 
 /** Checks static and loaded accounts. Source: agave accounts-db `validate_account_locks`. */
 export function accountLocksFault(message: Message, loaded: LoadedAddresses): TransactionError | null {

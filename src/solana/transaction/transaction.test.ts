@@ -133,9 +133,9 @@ describe('account locks', () => {
     expect(accountLocksFault(message, { writable: [], readonly: [first!] })).toBe('AccountLoadedTwice');
   });
 
-  it('are at most 64', () => {
-    expect(accountLocksFault(message, { writable: keysOf(61), readonly: [] })).toBeNull();
-    expect(accountLocksFault(message, { writable: keysOf(62), readonly: [] })).toBe('TooManyAccountLocks');
+  it('are at most 128', () => {
+    expect(accountLocksFault(message, { writable: keysOf(125), readonly: [] })).toBeNull();
+    expect(accountLocksFault(message, { writable: keysOf(126), readonly: [] })).toBe('TooManyAccountLocks');
   });
 });
 
