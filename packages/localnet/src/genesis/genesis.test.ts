@@ -70,15 +70,15 @@ describe('genesis', () => {
       rentEpoch: 0n,
     };
     const { identity, vote, stake, faucet } = keys;
-    const kept = [
+    const preserved = [
       ...[nativeMint, stakeConfig, someFeature, programs.system, programs.ed25519, sysvars.rent],
       ...[identity, vote, stake, faucet].map((keypair) => keypair.address),
     ];
     const replaced = [programs.token, programs.stake];
     const changed = accountsWith(
-      [...kept, ...replaced, sysvars.clock].map((at): [Address, Account] => [at, file]),
+      [...preserved, ...replaced, sysvars.clock].map((at): [Address, Account] => [at, file]),
     );
-    for (const at of kept) expect(changed.get(at)).toEqual(accounts.get(at));
+    for (const at of preserved) expect(changed.get(at)).toEqual(accounts.get(at));
     for (const at of replaced) expect(changed.get(at)).toEqual(file);
     expect(changed.has(sysvars.clock)).toBe(false);
   });

@@ -186,6 +186,3 @@ function genesisHash(
   }
   return blockhashFromBytes(hash.digest());
 }
-
-/** Bounds the size of getLeaderSchedule, which lists every slot. */
-export const SLOTS_PER_EPOCH_MAX = 8_192_000;
