@@ -1,5 +1,5 @@
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/upkeep-limits.ts';
-import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/epoch-length.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';

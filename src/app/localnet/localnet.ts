@@ -11,13 +11,18 @@ import {
   type SignAirdrop,
   startFaucetServer,
 } from '../../../packages/localnet/src/network/faucet-server.ts';
-import { bindGossipPort, type GossipSocket } from '../../../packages/localnet/src/network/gossip-socket.ts';
 import {
   openShredSender,
   type ShredSender,
   type ShredTarget,
 } from '../../../packages/localnet/src/network/shred-sender.ts';
-import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
+import { bindSilentPort, type SilentPort } from '../../../packages/localnet/src/network/silent-port.ts';
+import {
+  type Contact,
+  type Genesis,
+  type SilentService,
+  silentServices,
+} from '../../../packages/localnet/src/node.ts';
 import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
 import type { Logger } from '../../base/log.ts';
 import { localnetDefaults } from '../../config/schema-upstream.ts';
@@ -126,8 +131,13 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-const openGossip = ({ host, gossipPort: port = 0, log }: LocalnetOptions): Promise<GossipSocket> =>
-  bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+const bindService = (
+  service: SilentService,
+  { host, gossipPort = 0, log }: LocalnetOptions,
+): Promise<SilentPort> => {
+  const port = service === 'gossip' ? gossipPort : 0;
+  return bindSilentPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+};
 
 async function openGeyser(
   node: OpenLocalNode,
@@ -181,14 +191,23 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     await warpTo(node, BigInt(settings.warpSlot ?? 0));
     const faucet = await openFaucet(node, settings);
     if (faucet !== null) listeners.push(faucet);
-    const gossip = await openGossip(settings);
-    listeners.push(gossip);
+    const services: [SilentService, number][] = [];
+    for (const service of silentServices) {
+      const bound = await bindService(service, settings);
+      listeners.push(bound);
+      services.push([service, bound.port]);
+    }
     const geyser = await openGeyser(node, settings);
     if (geyser !== null) listeners.push(geyser);
     const [rpc, pubsub] = await openServers(node, settings);
     listeners.push(rpc, pubsub);
-    const at = ({ port }: { port: number }): string => `${host}:${port}`;
-    const contact = { gossip: at(gossip), rpc: at(rpc), pubsub: at(pubsub) };
+    const at = (port: number): string => `${host}:${port}`;
+    const silent = Object.fromEntries(services.map(([service, port]) => [service, at(port)]));
+    const contact = {
+      ...(silent as Record<SilentService, string>),
+      rpc: at(rpc.port),
+      pubsub: at(pubsub.port),
+    };
     node.contact = contact;
     const { genesis } = node;
     tryWriteValidatorLog(settings, genesis, contact);

@@ -18,7 +18,8 @@ import { SegmentLog } from '../history/segment-log.ts';
 import { snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type { Bank, Genesis, LocalNode } from '../node.ts';
-import { type GenesisOptions, makeGenesis, newGenesisKeys, SLOTS_PER_EPOCH_MAX } from './genesis.ts';
+import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
+import { type GenesisOptions, makeGenesis, newGenesisKeys } from './genesis.ts';
 import {
   hasLedger,
   indexPath,
