@@ -53,7 +53,7 @@ const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 const KEYPAIR_FILE_MAX_BYTES = 4096;
 
 /** Parses an address or reads it from a keypair file, as solana-test-validator does. */
-function addressArgument(option: string, text: string): Address {
+export function addressArgument(option: string, text: string): Address {
   const parsed = parseAddress(text);
   if ('address' in parsed) return parsed.address;
   const stat = statSync(text, { throwIfNoEntry: false });

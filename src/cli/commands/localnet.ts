@@ -1,4 +1,5 @@
 import { ledgerErrorText } from '../../app/error-text.ts';
+import { type CloneArguments, clusterUrl, readCloneOptions } from '../../app/localnet/clone-options.ts';
 import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
 import { createLogger } from '../../base/log.ts';
@@ -11,6 +12,7 @@ import {
 import { type OptionValues, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
+import { type Groups, type SeveralValues, splitGroups } from './argument-groups.ts';
 import { removeValidatorFlags } from './validator-flags.ts';
 
 const help = `Usage: solway localnet [options]
@@ -31,6 +33,14 @@ Options:
   --upgradeable-program ADDRESS FILE AUTHORITY
                                load a program with an upgrade authority: an address, a keypair file or none
   --mint ADDRESS               account that receives 500,000,000 SOL
+  -u, --url URL                cluster to copy from: its URL, or mainnet-beta, testnet, devnet, localhost or their
+                               first letter
+  -c, --clone ADDRESS...       copy accounts; repeatable
+  --maybe-clone ADDRESS...     copy accounts if they exist; repeatable
+  --clone-upgradeable-program ADDRESS...
+                               copy upgradeable programs and their program data; repeatable
+  --deep-clone-address-lookup-table ADDRESS...
+                               copy lookup tables and the accounts they list, if these exist; repeatable
   --slots-per-epoch SLOTS      length of an epoch (default ${defaults.slotsPerEpoch})
   --ticks-per-slot TICKS       ticks of a slot (default ${defaults.ticksPerSlot})
   --slot-ms MS                 length of a slot (default ${defaults.slotMs})
@@ -46,14 +56,15 @@ Options:
   -q, --quiet                  print only warnings and errors
   --json                       print one line of JSON when ready, instead of text
 
-Accounts, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores them
-unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
+Accounts, copies, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores
+them unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
 no difference, and rejected with a reason otherwise.
 
 Examples:
   solway localnet --reset
   solway localnet --ledger /tmp/ledger --rpc-port 8899
   solway localnet --reset --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
+  solway localnet --reset --url mainnet-beta --clone-upgradeable-program metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s
 `;
 
 const options = {
@@ -74,6 +85,7 @@ const options = {
   'faucet-port': { type: 'string' },
   'gossip-port': { type: 'string' },
   mint: { type: 'string' },
+  url: { type: 'string', short: 'u' },
   'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
   'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
@@ -82,35 +94,16 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options with several values, which node:util cannot parse, and the names of their values. */
-const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
+const severalValues: SeveralValues = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
   ['--upgradeable-program', ['ADDRESS', 'FILE', 'AUTHORITY']],
+  ['--clone', null],
+  ['-c', null],
+  ['--maybe-clone', null],
+  ['--clone-upgradeable-program', null],
+  ['--deep-clone-address-lookup-table', null],
 ]);
-
-type Groups = ReadonlyMap<string, readonly (readonly string[])[]>;
-
-function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups } {
-  const rest: string[] = [];
-  const groups = new Map<string, string[][]>();
-  for (let i = 0; i < args.length; i++) {
-    const name = args[i] ?? '';
-    const valueNames = severalValues.get(name);
-    if (valueNames === undefined) {
-      rest.push(name);
-      continue;
-    }
-    const values = args.slice(i + 1, i + 1 + valueNames.length);
-    if (values.length < valueNames.length) {
-      const count = valueNames.length === 2 ? 'two' : 'three';
-      throw new ArgumentsError(`${name} needs ${count} values: ${name} ${valueNames.join(' ')}`);
-    }
-    groups.set(name, [...(groups.get(name) ?? []), values]);
-    i += valueNames.length;
-  }
-  return { rest, groups };
-}
 
 function whole(name: string, text: string | undefined, min: number, max: number, fallback: number): number {
   if (text === undefined) return fallback;
@@ -121,7 +114,7 @@ function whole(name: string, text: string | undefined, min: number, max: number,
 
 function parse(args: readonly string[]) {
   const filtered = removeValidatorFlags(args);
-  const { rest, groups } = splitGroups(filtered.rest);
+  const { rest, groups } = splitGroups(filtered.rest, severalValues);
   const parsed = parseArguments(rest, options);
   rejectArgument('localnet', parsed.positionals[0]);
   return { values: parsed.values as Values, groups, notes: filtered.notes };
@@ -157,6 +150,8 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
     programs: [...(groups.get('--bpf-program') ?? []), ...(groups.get('--upgradeable-program') ?? [])],
     mint: values.mint ?? null,
   });
+  const url = values.url === undefined ? null : clusterUrl(values.url);
+  const clones = readCloneOptions(url, cloneArguments(groups), log);
   const {
     reset = false,
     ledger: ledgerDir = defaults.ledgerDir,
@@ -165,7 +160,17 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
   const shredsTo = (values['shreds-to'] ?? []).map(shredTarget);
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
   const listeners = { host, faucetPort, geyserPorts, shredsTo };
-  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
+  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, ...clones, log };
+}
+
+function cloneArguments(groups: Groups): CloneArguments {
+  const all = (...names: string[]): string[] => names.flatMap((name) => (groups.get(name) ?? []).flat());
+  return {
+    accounts: all('--clone', '-c'),
+    maybeAccounts: all('--maybe-clone'),
+    upgradeablePrograms: all('--clone-upgradeable-program'),
+    lookupTables: all('--deep-clone-address-lookup-table'),
+  };
 }
 
 /** Parses "host:port"; an IPv6 address must be in brackets. */

@@ -54,8 +54,8 @@ export function withUpgradeAuthority(authority: Address | null, account: Account
   return { ...account, data };
 }
 
-/** Program data with deployment slot 0. */
-function deployedAtGenesis(account: Account): Account {
+/** Program data with deployment slot 0; other accounts unchanged. */
+export function deployedAtGenesis(account: Account): Account {
   if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
     return account;
   const data = new Uint8Array(account.data);

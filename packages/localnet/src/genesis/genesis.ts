@@ -29,7 +29,7 @@ export type GenesisOptions = Readonly<{
   faucetSol: bigint;
   /** Additional accounts; they replace built-in ones with the same address. */
   accounts: readonly (readonly [Address, Account])[];
-  /** Programs by address with their upgrade authority, or null. */
+  /** Programs by address with their upgrade authority, or null; they replace accounts, as in solana-test-validator. */
   programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
 }>;
 
@@ -65,10 +65,10 @@ export function makeGenesis(
   );
   accounts.set(sysvars.stakeHistory, stakeHistoryAccount([]));
   for (const [address, account] of validatorAccounts(keys, options.faucetSol)) accounts.set(address, account);
+  for (const [address, account] of options.accounts) accounts.set(address, account);
   for (const [address, elf, authority = null] of options.programs) {
     for (const [part, account] of programAccounts(address, elf, authority)) accounts.set(part, account);
   }
-  for (const [address, account] of options.accounts) accounts.set(address, account);
   const hash = genesisHash(accounts, options, creationTime);
   const genesis: Genesis = {
     hash,

@@ -68,7 +68,9 @@ export type LocalNodeOptions = Readonly<{
   faucetSol?: bigint;
   /** Genesis: additional accounts. */
   accounts?: readonly (readonly [Address, Account])[];
-  /** Genesis: programs as ELF bytes by address, with upgrade authority. */
+  /** Genesis: reads further accounts, which replace those of `accounts`. Called for a new ledger only. */
+  clone?: () => Promise<GenesisOptions['accounts']>;
+  /** Genesis: programs as ELF bytes by address, with upgrade authority. They replace accounts. */
   programs?: GenesisOptions['programs'];
   /** Slots are frozen only by calls of `freeze`; for tests. Default false. */
   manual?: boolean;
@@ -135,7 +137,10 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   const { ledgerDir: dir } = options;
   const logger = options.log ?? null;
   if (options.reset || !hasLedger(dir)) {
-    await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
+    // First, so that a failure leaves an existing ledger as it is.
+    const cloned = (await options.clone?.()) ?? [];
+    const creationTime = Math.floor((options.now ?? Date.now)() / 1000);
+    await createLedger(dir, genesisOptions(options, cloned), creationTime);
   } else {
     const ignoredOptions = ignoredGenesisOptions(
       options,
@@ -261,14 +266,15 @@ function ignoredGenesisOptions(options: LocalNodeOptions, genesis: Genesis): str
     ...(ticksPerSlot !== undefined && ticksPerSlot !== genesis.ticksPerSlot ? ['ticksPerSlot'] : []),
     ...(accounts.length > 0 ? ['accounts'] : []),
     ...(programs.length > 0 ? ['programs'] : []),
+    ...(options.clone !== undefined ? ['clone'] : []),
   ];
 }
 
-const genesisOptions = (options: LocalNodeOptions): GenesisOptions => ({
+const genesisOptions = (options: LocalNodeOptions, cloned: GenesisOptions['accounts']): GenesisOptions => ({
   slotsPerEpoch: options.slotsPerEpoch ?? 432_000,
   ticksPerSlot: options.ticksPerSlot ?? 64,
   slotMs: options.slotMs ?? DEFAULT_SLOT_MS,
   faucetSol: options.faucetSol ?? 1_000_000n,
-  accounts: options.accounts ?? [],
+  accounts: [...(options.accounts ?? []), ...cloned],
   programs: options.programs ?? [],
 });
