@@ -143,6 +143,18 @@ describe('a new ledger', () => {
     await copy.program.stop();
   });
 
+  it('has the methods for tests, which --test-methods off removes', async () => {
+    const { result } = first.server;
+    await result('surfnet_setAccount', [recipient, { lamports: 77 }]);
+    const { value } = await result<{ value: number }>('getBalance', [recipient, { commitment: 'confirmed' }]);
+    expect(value).toBe(77);
+    await result('surfnet_setAccount', [recipient, { lamports: 0 }]);
+    const without = await start(ledgerOf('without'), '--test-methods', 'off');
+    const { body } = await without.server.call('solway_snapshot');
+    expect(body.error?.code).toBe(-32601);
+    await without.program.stop();
+  });
+
   it('starts the faucet server, whose transfers are valid', async () => {
     const { value } = await first.server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
@@ -265,6 +277,7 @@ describe('the output of solway localnet', () => {
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
     [['--clone', SYSTEM], '--clone needs --url: the cluster to read from'],
+    [['--test-methods', 'yes'], '--test-methods: "yes" is neither on nor off'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('explains the correct usage for %j, with exit code 2', async (args, words) => {
     expect(await runHere(folder, ['localnet', ...args])).toEqual({

@@ -19,6 +19,7 @@ import {
 } from '../../../packages/localnet/src/network/shred-sender.ts';
 import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
 import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import { rpcHandlers } from '../../../packages/localnet/src/rpc-handlers.ts';
 import type { Logger } from '../../base/log.ts';
 import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
@@ -42,6 +43,8 @@ export type LocalnetOptions = LocalNodeOptions &
     gossipPort?: number;
     /** Empty blocks are created up to this slot before the ledger listens. Defaults to 0. */
     warpSlot?: number;
+    /** Whether to serve the methods for tests, with which any caller can change the state. Defaults to false. */
+    testMethods?: boolean;
     /** Maximum time to wait for another process to release the ledger. */
     inUseWaitMs: number;
     log: Logger;
@@ -78,13 +81,21 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
   }
 }
 
-async function openServers(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions) {
+async function handlersOf(node: OpenLocalNode, { testMethods }: LocalnetOptions) {
+  if (testMethods !== true) return rpcHandlers;
+  const { testHandlers } = await import('../../../packages/localnet/src/test-methods/test-handlers.ts');
+  return { ...rpcHandlers, ...testHandlers(node) };
+}
+
+async function openServers(node: OpenLocalNode, options: LocalnetOptions) {
+  const { host, rpcPort, log } = options;
+  const handlers = await handlersOf(node, options);
   let lastPort = rpcPort;
   const at = (port: number) => {
     lastPort = port;
     return { host, port, log };
   };
-  const openRpc = (port: number) => startLocalnetServer(node, at(port));
+  const openRpc = (port: number) => startLocalnetServer(node, { ...at(port), handlers });
   const openPubsub = (port: number) => startPubsubServer(node, at(port));
   try {
     if (rpcPort === 0) return await openOnFreePorts(openRpc, openPubsub);

@@ -2,6 +2,7 @@ import { ledgerErrorText } from '../../app/error-text.ts';
 import { type CloneArguments, clusterUrl, readCloneOptions } from '../../app/localnet/clone-options.ts';
 import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
+import { isLoopback } from '../../base/ip-address.ts';
 import { createLogger } from '../../base/log.ts';
 import { ArgumentsError } from '../../config/errors.ts';
 import {
@@ -49,6 +50,8 @@ Options:
   --gossip-port PORT           UDP port of the gossip address; it never responds (default: any free port)
   --shreds-to HOST:PORT        send shreds over UDP before their transactions execute; repeatable
   --shred-lead-ms MS           minimum time between a shred and its execution (default ${defaults.shredLeadMs}, at most 1000)
+  --test-methods on|off        methods that change accounts and the clock, for tests (default: on if the address
+                               to listen on is a loopback address)
   -w, --warp-slot SLOT         create empty blocks up to this slot first (at most ${WARP_SLOT_MAX})
   --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${defaults.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
@@ -86,6 +89,7 @@ const options = {
   'gossip-port': { type: 'string' },
   mint: { type: 'string' },
   url: { type: 'string', short: 'u' },
+  'test-methods': { type: 'string' },
   'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
   'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
@@ -159,8 +163,15 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
   } = values;
   const shredsTo = (values['shreds-to'] ?? []).map(shredTarget);
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  const listeners = { host, faucetPort, geyserPorts, shredsTo };
+  const testMethods = areTestMethodsOn(values['test-methods'], host);
+  const listeners = { host, faucetPort, geyserPorts, shredsTo, testMethods };
   return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, ...clones, log };
+}
+
+function areTestMethodsOn(given: string | undefined, host: string): boolean {
+  if (given === undefined) return isLoopback(host);
+  if (given === 'on' || given === 'off') return given === 'on';
+  throw new ArgumentsError(`--test-methods: "${given.slice(0, 32)}" is neither on nor off`);
 }
 
 function cloneArguments(groups: Groups): CloneArguments {

@@ -7,6 +7,7 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 import type { Lamports, Slot } from '../../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { EmbeddedLedger, type FrozenSlot } from '../bank/embedded-ledger.ts';
+import type { LedgerClock } from '../bank/ledger-clock.ts';
 import type { FollowFrom } from '../bank/ledger-events.ts';
 import { LedgerUpkeep } from '../bank/ledger-upkeep.ts';
 import { startSlotTicker } from '../bank/slot-ticker.ts';
@@ -104,6 +105,13 @@ export interface OpenLocalNode extends LocalNode {
    * @throws Error if the disk fails; then the slot is not frozen.
    */
   freeze(): Bank;
+  /** While it is paused, slots are frozen only by calls of `freeze`. */
+  readonly clock: LedgerClock;
+  /** These four see and change the open slot. See `EmbeddedLedger`. */
+  executePending(): void;
+  newestAccount(address: Address): Account | null;
+  newestAccounts(): Iterable<readonly [Address, Account]>;
+  writeAccounts(changes: Iterable<readonly [Address, Account | null]>): void;
   /** Stops producing slots, flushes everything to disk and releases the directory. */
   stop(): Promise<void>;
 }
@@ -247,6 +255,7 @@ function startTicking(
     }
   };
   const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
+    if (ledger.clock.isPaused) return;
     if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
     ledger.afterPendingExecuted(endSlot);
   });
