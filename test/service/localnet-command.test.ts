@@ -143,6 +143,14 @@ describe('a new ledger', () => {
     await copy.program.stop();
   });
 
+  it('can be forked: another ledger reads its accounts when they are needed', async () => {
+    const args = ['--url', `http://127.0.0.1:${first.port}`, '--fork'];
+    const fork = await start(ledgerOf('fork'), ...args);
+    const { value } = await fork.server.result<AccountInfo>('getAccountInfo', [byFile]);
+    expect(value).toMatchObject({ lamports: 5 * SOL });
+    await fork.program.stop();
+  });
+
   it('has the methods for tests, which --test-methods off removes', async () => {
     const { result } = first.server;
     await result('surfnet_setAccount', [recipient, { lamports: 77 }]);
@@ -277,6 +285,7 @@ describe('the output of solway localnet', () => {
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
     [['--clone', SYSTEM], '--clone needs --url: the cluster to read from'],
+    [['--fork'], '--fork needs --url: the cluster to read from'],
     [['--test-methods', 'yes'], '--test-methods: "yes" is neither on nor off'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('explains the correct usage for %j, with exit code 2', async (args, words) => {

@@ -36,6 +36,7 @@ Options:
   --mint ADDRESS               account that receives 500,000,000 SOL
   -u, --url URL                cluster to copy from: its URL, or mainnet-beta, testnet, devnet, localhost or their
                                first letter
+  --fork                       read accounts of the cluster when they are first needed, and keep them
   -c, --clone ADDRESS...       copy accounts; repeatable
   --maybe-clone ADDRESS...     copy accounts if they exist; repeatable
   --clone-upgradeable-program ADDRESS...
@@ -89,6 +90,7 @@ const options = {
   'gossip-port': { type: 'string' },
   mint: { type: 'string' },
   url: { type: 'string', short: 'u' },
+  fork: { type: 'boolean' },
   'test-methods': { type: 'string' },
   'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
@@ -155,6 +157,9 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
     mint: values.mint ?? null,
   });
   const url = values.url === undefined ? null : clusterUrl(values.url);
+  if (values.fork === true && url === null)
+    throw new ArgumentsError('--fork needs --url: the cluster to read from');
+  const forkUrl = values.fork === true ? url : null;
   const clones = readCloneOptions(url, cloneArguments(groups), log);
   const {
     reset = false,
@@ -165,7 +170,7 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
   const testMethods = areTestMethodsOn(values['test-methods'], host);
   const listeners = { host, faucetPort, geyserPorts, shredsTo, testMethods };
-  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, ...clones, log };
+  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, ...clones, forkUrl, log };
 }
 
 function areTestMethodsOn(given: string | undefined, host: string): boolean {

@@ -221,6 +221,27 @@ export class EmbeddedLedger implements LocalNode {
     return typeof sent === 'string' ? toResult(sent) : sent.then(toResult);
   }
 
+  /**
+   * Writes accounts that were there before, so that older states have them too. Their addresses must have no account.
+   * @throws LedgerHaltedError
+   */
+  importAccounts(accounts: readonly (readonly [Address, Account])[]): void {
+    this.#requireRunning();
+    for (const [address, account] of accounts) {
+      this.#state.store.import(address, account);
+      this.#banking.write(address, account, null);
+    }
+  }
+
+  get openSlot(): number {
+    return this.#open.header.slot;
+  }
+
+  /** Oldest readable state. */
+  get oldestSlot(): number {
+    return this.#banks.keys().next().value ?? 0;
+  }
+
   /** @returns a function that removes the listener. */
   onFrozen(listener: (frozen: FrozenSlot) => void): () => void {
     this.#listeners.add(listener);

@@ -4,6 +4,7 @@ import { chunk } from '../../../../src/base/chunk.ts';
 import { parseJson } from '../../../../src/base/json.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
+import { programs } from '../../../../src/solana/programs.ts';
 import { deployedAtGenesis } from '../bank/vm-accounts.ts';
 import { accountSchema } from '../genesis/account-file.ts';
 
@@ -48,8 +49,8 @@ export class RemoteAccounts {
   }
 
   /**
-   * Reads any number of accounts, 100 per call, as of the confirmed slot. Programs get deployment slot 0, because the
-   * slot of the remote cluster may lie ahead of the ledger's.
+   * Reads any number of accounts, 100 per call, as of the confirmed slot. Programs are as if deployed, and lookup tables
+   * as if extended, in slot 0: the ledger is behind the slots of the cluster, so that they could not be used yet.
    * @returns in the order of the addresses; null for an account that does not exist.
    * @throws RemoteAccountsError
    */
@@ -88,7 +89,7 @@ export class RemoteAccounts {
     }
     const { value } = parsed.data.result;
     if (value.length !== addresses.length) throw new Error('the response has another number of accounts');
-    return value.map((account) => account && deployedAtGenesis(account));
+    return value.map((account) => account && extendedAtGenesis(deployedAtGenesis(account)));
   }
 
   async #post(body: string): Promise<string> {
@@ -116,6 +117,14 @@ export class RemoteAccounts {
 }
 
 const codeOf = (cause: unknown): string | undefined => (cause as { code?: string } | undefined)?.code;
+
+/** Slot of the last extension, and the number of addresses before it. Source: `LookupTableMeta`. */
+const EXTENSION = { start: 12, end: 21 } as const;
+
+function extendedAtGenesis(account: Account): Account {
+  if (account.owner !== programs.addressLookupTable) return account;
+  return { ...account, data: new Uint8Array(account.data).fill(0, EXTENSION.start, EXTENSION.end) };
+}
 
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];

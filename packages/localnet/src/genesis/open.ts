@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from '../../../../src/base/log.ts';
 import { makeFolder } from '../../../../src/base/make-folder.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
@@ -12,6 +13,9 @@ import type { FollowFrom } from '../bank/ledger-events.ts';
 import { LedgerUpkeep } from '../bank/ledger-upkeep.ts';
 import { startSlotTicker } from '../bank/slot-ticker.ts';
 import { defaultUpkeepLimits, type UpkeepLimits } from '../bank/upkeep-limits.ts';
+import { AccountFork } from '../fork/account-fork.ts';
+import { ForkIndex } from '../fork/fork-index.ts';
+import type { RemoteAccounts } from '../fork/remote-accounts.ts';
 import { DiskBlocks } from '../history/disk-blocks.ts';
 import { HistoryIndex } from '../history/history-index.ts';
 import { encodeRecord } from '../history/record-codec.ts';
@@ -21,6 +25,7 @@ import type { SendShreds } from '../network/shred-sender.ts';
 import type { Bank, Genesis, LocalNode } from '../node.ts';
 import { type GenesisOptions, makeGenesis, newGenesisKeys, SLOTS_PER_EPOCH_MAX } from './genesis.ts';
 import {
+  forkPath,
   hasLedger,
   indexPath,
   logDir,
@@ -73,6 +78,8 @@ export type LocalNodeOptions = Readonly<{
   clone?: () => Promise<GenesisOptions['accounts']>;
   /** Genesis: programs as ELF bytes by address, with upgrade authority. They replace accounts. */
   programs?: GenesisOptions['programs'];
+  /** Cluster whose accounts the ledger reads when they are first needed. Default: none. */
+  fork?: Pick<RemoteAccounts, 'read'> | null;
   /** Slots are frozen only by calls of `freeze`; for tests. Default false. */
   manual?: boolean;
   /** Unix milliseconds. Default the system clock. */
@@ -112,6 +119,8 @@ export interface OpenLocalNode extends LocalNode {
   newestAccount(address: Address): Account | null;
   newestAccounts(): Iterable<readonly [Address, Account]>;
   writeAccounts(changes: Iterable<readonly [Address, Account | null]>): void;
+  /** null if the ledger is not a fork. */
+  readonly fork: AccountFork | null;
   /** Stops producing slots, flushes everything to disk and releases the directory. */
   stop(): Promise<void>;
 }
@@ -228,6 +237,7 @@ function start(
     logger,
   });
   ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), () => ledger.finalizedSlot));
+  const fork = openFork(options, ledger);
   const stopTicking = options.manual ? () => {} : startTicking(options, ledger, fail);
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
@@ -236,9 +246,22 @@ function start(
     await upkeep.stop();
     await log.close();
     index.close();
+    fork?.index.close();
     lock.release();
   };
-  return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
+  return Object.assign(ledger, { fork: fork?.accounts ?? null, stop: () => (stopping ??= stop()) });
+}
+
+/** The index is brought in line with the log even if the ledger is no longer a fork. */
+function openFork({ ledgerDir, fork: remote = null }: LocalNodeOptions, ledger: EmbeddedLedger) {
+  const path = forkPath(ledgerDir);
+  if (remote === null && !existsSync(path)) return null;
+  const index = new ForkIndex(path);
+  index.truncateAfter(ledger.openSlot - 1);
+  for (const address of index.addedAfter(ledger.oldestSlot)) ledger.store.backdate(address);
+  if (remote !== null) return { index, accounts: new AccountFork(ledger, remote, index) };
+  index.close();
+  return null;
 }
 
 function startTicking(

@@ -1,12 +1,15 @@
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { sysvarOwner } from '../../../../src/solana/programs.ts';
-import type { OpenLocalNode } from '../genesis/open.ts';
 
 /** The oldest snapshot is dropped beyond this number. */
 export const SNAPSHOTS_MAX = 16;
 
-type AccountsView = Pick<OpenLocalNode, 'newestAccount' | 'newestAccounts'>;
+/** State of the open slot. */
+type AccountsView = Readonly<{
+  newestAccount(address: Address): Account | null;
+  newestAccounts(): Iterable<readonly [Address, Account]>;
+}>;
 
 /**
  * Snapshots of all accounts in memory. They share unchanged accounts with the ledger. Sysvars are not part of them,
@@ -28,6 +31,13 @@ export class AccountSnapshots {
     const id = this.#nextId++;
     this.#snapshots.set(id, new Map(this.#accounts()));
     return id;
+  }
+
+  /** Adds an account that was there before the snapshots. */
+  include(address: Address, account: Account): void {
+    for (const snapshot of this.#snapshots.values()) {
+      if (!snapshot.has(address)) snapshot.set(address, account);
+    }
   }
 
   /** Changes that lead back to a snapshot; null if there is none with this id. */

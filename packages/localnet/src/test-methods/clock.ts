@@ -3,8 +3,7 @@ import { at, noParameters, positional } from '../../../../src/protocol/rpc/param
 import { readU64 } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { epochInfoOf } from '../rpc/getEpochInfo.ts';
-import type { LedgerControls } from './ledger-controls.ts';
-import { TRAVEL_SLOTS_MAX } from './timeTravel.ts';
+import { BLOCKS_MAX, type LedgerControls } from './ledger-controls.ts';
 
 /** Stops time and the making of blocks. */
 export function pauseClock({ node }: LedgerControls, params: JsonValue | undefined): WritableJson {
@@ -23,7 +22,7 @@ export function resumeClock({ node }: LedgerControls, params: JsonValue | undefi
 /** `blocks`: makes blocks at once, each a slot later in time. */
 export async function step(controls: LedgerControls, params: JsonValue | undefined): Promise<WritableJson> {
   const blocks = at(positional(params, 1, 1), 0, readU64);
-  if (blocks > TRAVEL_SLOTS_MAX) throw invalidParams(`Invalid param: at most ${TRAVEL_SLOTS_MAX} blocks`);
+  if (blocks > BLOCKS_MAX) throw invalidParams(`Invalid param: at most ${BLOCKS_MAX} blocks`);
   await controls.step(Number(blocks));
   return epochInfoOf(controls.node, controls.node.bank('processed'));
 }

@@ -6,6 +6,8 @@ import { AccountSnapshots } from './account-snapshots.ts';
 
 export type AccountChange = readonly [Address, Account | null];
 
+/** Blocks that one call may make. */
+export const BLOCKS_MAX = 1_000_000n;
 /** Blocks made between two turns of the event loop, so that the ledger keeps answering. */
 const BLOCKS_PER_TURN = 16;
 /** Blocks in memory because they are not yet on disk. */
@@ -21,6 +23,12 @@ export class LedgerControls {
   constructor(node: OpenLocalNode) {
     this.node = node;
     this.snapshots = new AccountSnapshots(node);
+    node.fork?.onImport((address, account) => this.snapshots.include(address, account));
+  }
+
+  /** On a fork, reads accounts of the cluster that the ledger does not have. */
+  async ensure(addresses: readonly Address[]): Promise<void> {
+    await this.node.fork?.ensure(addresses);
   }
 
   /** Writes accounts, outside of transactions, and makes two blocks, so that reads at `confirmed` see the change. */

@@ -157,11 +157,15 @@ function instructionProfiles(
 }
 
 /** Runs a transaction without effect. @returns compute units, logs and account changes, also by instruction. */
-export function profileTransaction(controls: LedgerControls, params: JsonValue | undefined): WritableJson {
+export async function profileTransaction(
+  controls: LedgerControls,
+  params: JsonValue | undefined,
+): Promise<WritableJson> {
   const { data, encoding, depth } = parse(params);
   const { node } = controls;
-  const bank = node.bank('processed');
   const { transaction } = decodeTransactionText(data, 'base64');
+  await node.fork?.ensureMessage(transaction.message);
+  const bank = node.bank('processed');
   const profiler = new Profiler(transaction, bank, encoding);
   const options = { sigVerify: true, replaceRecentBlockhash: false, innerInstructions: false };
   const simulation = node.simulate(transaction, bank, options);

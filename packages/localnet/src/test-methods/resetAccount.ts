@@ -17,7 +17,7 @@ function parse(params: JsonValue | undefined): { address: Address; includeOwned:
   return { address: readAddress(text), includeOwned: includeOwned ?? false };
 }
 
-/** Removes an account, and with it the program data of an upgradeable program. */
+/** Removes an account, and the program data of an upgradeable program. On a fork, the next use reads them again. */
 export async function resetAccount(
   controls: LedgerControls,
   params: JsonValue | undefined,
@@ -30,5 +30,6 @@ export async function resetAccount(
   const owned = includeOwned ? node.bank('processed').accountsByOwner(address) : [];
   const addresses = [address, ...(code === null ? [] : [code]), ...[...owned].map(([each]) => each)];
   await controls.change(addresses.map((each) => [each, null]));
+  node.fork?.forget(addresses);
   return withContext(node.bank('confirmed'), null);
 }

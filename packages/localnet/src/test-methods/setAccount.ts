@@ -59,6 +59,7 @@ export async function setAccount(
 ): Promise<WritableJson> {
   const { address, update } = parse(params);
   requireSettable(address);
+  await controls.ensure([address]);
   const before = controls.node.newestAccount(address) ?? newAccount(update);
   const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null));
   const account: Account = { ...before, ...given };

@@ -74,12 +74,14 @@ export async function setTokenAccount(
 ): Promise<WritableJson> {
   const { owner, mint, update, program: named } = parse(params);
   const { node } = controls;
+  await controls.ensure([mint]);
   const mintAccount = node.newestAccount(mint);
   if (mintAccount === null) throw invalidParams(`Invalid param: could not find mint ${mint}`);
   const program = named ?? mintAccount.owner;
   if (!isTokenProgram(program)) throw invalidParams('Invalid param: unrecognized Token program id');
   const seeds = [owner, program, mint].map(addressBytes);
   const { address } = findProgramAddress(seeds, programs.ata);
+  await controls.ensure([address]);
   const before = node.newestAccount(address) ?? created(node, { address, owner, mint, program });
   await controls.change([[address, withTokenUpdate(before, update)]]);
   return withContext(node.bank('confirmed'), null);

@@ -3,11 +3,8 @@ import { positional } from '../../../../src/protocol/rpc/parameters.ts';
 import { optional, payloadOf, readTagged, readU64 } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { epochInfoOf } from '../rpc/getEpochInfo.ts';
-import type { LedgerControls } from './ledger-controls.ts';
+import { BLOCKS_MAX, type LedgerControls } from './ledger-controls.ts';
 import { impossible } from './test-method.ts';
-
-/** Each slot on the way has a block. */
-export const TRAVEL_SLOTS_MAX = 1_000_000n;
 
 /** The last millisecond that JavaScript can represent. */
 const TIMESTAMP_MAX_MS = 8_640_000_000_000_000n;
@@ -30,9 +27,9 @@ const past = (what: string, target: bigint, current: bigint) =>
 
 async function travelToSlot(controls: LedgerControls, target: bigint): Promise<void> {
   const distance = target - controls.node.bank('processed').slot;
-  if (distance > TRAVEL_SLOTS_MAX) {
+  if (distance > BLOCKS_MAX) {
     throw invalidParams(
-      `Invalid param: ${distance} slots ahead; at most ${TRAVEL_SLOTS_MAX}. Start with shorter epochs (--slots-per-epoch)`,
+      `Invalid param: ${distance} slots ahead; at most ${BLOCKS_MAX}. Start with shorter epochs (--slots-per-epoch)`,
     );
   }
   await controls.step(Number(distance));

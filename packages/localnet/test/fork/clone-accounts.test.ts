@@ -36,7 +36,7 @@ const ORPHAN = [
   ),
 ] as const;
 const LISTED = [key(54), account(key(1), Uint8Array.of(5, 4))] as const;
-const TABLE_META = new ByteWriter().u32(1).u64(U64_MAX).u64(0n).u8(0).u8(0).zeros(34);
+const TABLE_META = new ByteWriter().u32(1).u64(U64_MAX).u64(300_000_000n).u8(1).u8(0).zeros(34);
 const TABLE = [
   key(53),
   account(
@@ -104,6 +104,8 @@ describe('cloned accounts', () => {
   it('include the accounts of a lookup table that exist', async () => {
     const cloned = await clone({ lookupTables: [TABLE[0]] });
     expect([...cloned.keys()]).toEqual([TABLE[0], LISTED[0]]);
+    // All its addresses can be used at once.
+    expect(cloned.get(TABLE[0])?.data).toEqual(Uint8Array.from(TABLE[1].data).fill(0, 12, 21));
   });
 
   it('replace accounts of files in a new ledger, and are not read for an existing one', async () => {

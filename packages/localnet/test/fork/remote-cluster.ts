@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createLogger } from '../../../../src/base/log.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
+import type { GenesisOptions } from '../../src/genesis/genesis.ts';
 import { readBody, startLocalnetServer } from '../../src/http/server.ts';
 import { rpcHandlers } from '../../src/rpc-handlers.ts';
 import { openRig } from '../rig.ts';
@@ -17,8 +18,9 @@ export type RemoteCluster = Readonly<{
 
 export async function openRemoteCluster(
   accounts: readonly (readonly [Address, Account])[],
+  programs: GenesisOptions['programs'] = [],
 ): Promise<RemoteCluster> {
-  const rig = await openRig({ accounts });
+  const rig = await openRig({ accounts, programs });
   rig.freeze(2);
   const reads: string[][] = [];
   const server = await startLocalnetServer(rig.node, {

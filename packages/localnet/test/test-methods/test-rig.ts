@@ -1,5 +1,6 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../../../src/base/json.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
+import { withFork } from '../../src/fork/forked-handlers.ts';
 import type { OpenLocalNode } from '../../src/genesis/open.ts';
 import { rpcHandlers } from '../../src/rpc-handlers.ts';
 import { testHandlers } from '../../src/test-methods/test-handlers.ts';
@@ -9,9 +10,10 @@ import { testHandlers } from '../../src/test-methods/test-handlers.ts';
 export type Call = (method: string, ...params: readonly unknown[]) => Promise<any>;
 
 export function callsOn(node: OpenLocalNode): Call {
-  const handlers = { ...rpcHandlers, ...testHandlers(node) };
+  const handlers = withFork({ ...rpcHandlers, ...testHandlers(node) }, node);
   return async (method, ...params) => {
-    const handler = handlers[method as keyof typeof handlers];
+    const handler = handlers[method];
+    if (handler === undefined) throw new Error(`no method ${method}`);
     const given: JsonValue = parseJson(writeJson(params as WritableJson));
     try {
       return JSON.parse(writeJson(await handler(node, given)));
