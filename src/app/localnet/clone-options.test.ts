@@ -23,7 +23,13 @@ describe('the URL of a cluster', () => {
 });
 
 describe('clone options', () => {
-  const nothing = { accounts: [], maybeAccounts: [], upgradeablePrograms: [], lookupTables: [] };
+  const nothing = {
+    accounts: [],
+    maybeAccounts: [],
+    upgradeablePrograms: [],
+    lookupTables: [],
+    programs: [],
+  };
   const log = createLogger('error', () => {});
 
   it('need a URL', () => {

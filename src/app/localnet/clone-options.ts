@@ -2,7 +2,9 @@ import type { CloneRequest } from '../../../packages/localnet/src/fork/clone-acc
 import type { LocalNodeOptions } from '../../../packages/localnet/src/genesis/open.ts';
 import type { Logger } from '../../base/log.ts';
 import { ArgumentsError, showValue } from '../../config/errors.ts';
-import { addressArgument } from './genesis-files.ts';
+import type { Address } from '../../solana/address.ts';
+import { addressArgument, programArgument } from './genesis-files.ts';
+import { wellKnownProgram } from './well-known-programs.ts';
 
 /** Source: Agave clap-utils, `normalize_to_url_if_moniker`. */
 const MAINNET = 'https://api.mainnet-beta.solana.com';
@@ -37,6 +39,7 @@ const optionNames: Readonly<Record<keyof CloneRequest, string>> = {
   maybeAccounts: '--maybe-clone',
   upgradeablePrograms: '--clone-upgradeable-program',
   lookupTables: '--deep-clone-address-lookup-table',
+  programs: '--clone-program',
 };
 
 /**
@@ -60,8 +63,16 @@ export function readCloneOptions(
     maybeAccounts: addresses('maybeAccounts'),
     upgradeablePrograms: addresses('upgradeablePrograms'),
     lookupTables: addresses('lookupTables'),
+    programs: texts.programs.flatMap(programsArgument),
   };
   return { clone: () => clone(url, request, log) };
+}
+
+/** A well-known program comes with those it calls. */
+function programsArgument(text: string): readonly Address[] {
+  const known = wellKnownProgram(text);
+  if (known !== null) return [known.address, ...(known.calls ?? [])];
+  return [programArgument(optionNames.programs, text)];
 }
 
 /** Imported only if needed, because loading the VM is slow. */

@@ -30,7 +30,7 @@ Options:
   --bind-address HOST          address to listen on (default ${defaults.host})
   --account ADDRESS FILE       load an account in the format of "solana account --output json"; repeatable
   --account-dir DIR            load every account file of a folder
-  --bpf-program ADDRESS FILE   load a compiled program; repeatable
+  --bpf-program ADDRESS FILE   load a compiled program; repeatable; also by name, as in --clone-program
   --upgradeable-program ADDRESS FILE AUTHORITY
                                load a program with an upgrade authority: an address, a keypair file or none
   --mint ADDRESS               account that receives 500,000,000 SOL
@@ -43,6 +43,8 @@ Options:
                                copy upgradeable programs and their program data; repeatable
   --deep-clone-address-lookup-table ADDRESS...
                                copy lookup tables and the accounts they list, if these exist; repeatable
+  --clone-program PROGRAM...   copy programs of any loader, by address or by name: token-metadata, core, bubblegum
+                               (with account compression and noop), account-compression, noop, sns; repeatable
   --slots-per-epoch SLOTS      length of an epoch (default ${defaults.slotsPerEpoch})
   --ticks-per-slot TICKS       ticks of a slot (default ${defaults.ticksPerSlot})
   --slot-ms MS                 length of a slot (default ${defaults.slotMs})
@@ -68,7 +70,8 @@ Examples:
   solway localnet --reset
   solway localnet --ledger /tmp/ledger --rpc-port 8899
   solway localnet --reset --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
-  solway localnet --reset --url mainnet-beta --clone-upgradeable-program metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s
+  solway localnet --reset --url mainnet-beta --clone-program token-metadata bubblegum
+  solway localnet --reset --url mainnet-beta --fork
 `;
 
 const options = {
@@ -109,6 +112,7 @@ const severalValues: SeveralValues = new Map([
   ['--maybe-clone', null],
   ['--clone-upgradeable-program', null],
   ['--deep-clone-address-lookup-table', null],
+  ['--clone-program', null],
 ]);
 
 function whole(name: string, text: string | undefined, min: number, max: number, fallback: number): number {
@@ -186,6 +190,7 @@ function cloneArguments(groups: Groups): CloneArguments {
     maybeAccounts: all('--maybe-clone'),
     upgradeablePrograms: all('--clone-upgradeable-program'),
     lookupTables: all('--deep-clone-address-lookup-table'),
+    programs: all('--clone-program'),
   };
 }
 

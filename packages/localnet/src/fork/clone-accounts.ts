@@ -16,6 +16,8 @@ export type CloneRequest = Readonly<{
   upgradeablePrograms: readonly Address[];
   /** Lookup tables, copied with the accounts they list, as far as these exist. */
   lookupTables: readonly Address[];
+  /** Programs of any loader; upgradeable ones are copied with their program data. */
+  programs: readonly Address[];
 }>;
 
 type Found = ReadonlyMap<Address, Account>;
@@ -39,13 +41,17 @@ export async function cloneAccounts(
   log: Logger | null,
 ): Promise<[Address, Account][]> {
   const { accounts, maybeAccounts, upgradeablePrograms, lookupTables } = request;
-  const mustExist = [...accounts, ...upgradeablePrograms, ...lookupTables];
+  const anyPrograms = request.programs;
+  const mustExist = [...accounts, ...upgradeablePrograms, ...lookupTables, ...anyPrograms];
   const found = await readAll(remote, [...mustExist, ...maybeAccounts]);
   for (const address of mustExist) requireFound(found, address, remote.host);
   for (const address of maybeAccounts) {
     if (!found.has(address)) log?.warn({ address, host: remote.host }, 'account not found; skipping it');
   }
-  const code = upgradeablePrograms.map((program) => programDataOf(found, program));
+  const code = [
+    ...upgradeablePrograms.map((program) => programDataOf(found, program)),
+    ...anyPrograms.flatMap((program) => programDataAddressOf(requireProgram(found, program)) ?? []),
+  ];
   const listed = lookupTables.flatMap((table) => addressesIn(found, table));
   const referred = await readAll(remote, [...code, ...listed]);
   for (const address of code) requireFound(referred, address, remote.host);
@@ -61,6 +67,12 @@ function programDataOf(found: Found, program: Address): Address {
   const code = account === undefined ? null : programDataAddressOf(account);
   if (code === null) throw new Error(`account ${program} is not an upgradeable program: use --clone`);
   return code;
+}
+
+function requireProgram(found: Found, program: Address): Account {
+  const account = found.get(program);
+  if (!account?.executable) throw new Error(`account ${program} is not a program: use --clone`);
+  return account;
 }
 
 function addressesIn(found: Found, table: Address): readonly Address[] {

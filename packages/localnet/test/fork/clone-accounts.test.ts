@@ -49,15 +49,19 @@ const TABLE = [
 const PLAIN = Array.from({ length: 101 }, (_, i) => {
   return [key(101 + i), account(key(1), Uint8Array.of(i))] as const;
 });
+const OLD_PROGRAM = [
+  key(61),
+  { ...account(programs.bpfLoader2, Uint8Array.of(1)), executable: true },
+] as const;
 const MISSING = key(60);
 
 let remote: RemoteCluster;
 beforeAll(async () => {
-  remote = await openRemoteCluster([PROGRAM, PROGRAM_DATA, ORPHAN, TABLE, LISTED, ...PLAIN]);
+  remote = await openRemoteCluster([PROGRAM, PROGRAM_DATA, OLD_PROGRAM, ORPHAN, TABLE, LISTED, ...PLAIN]);
 });
 afterAll(() => remote.close());
 
-const nothing = { accounts: [], maybeAccounts: [], upgradeablePrograms: [], lookupTables: [] };
+const nothing = { accounts: [], maybeAccounts: [], upgradeablePrograms: [], lookupTables: [], programs: [] };
 
 async function clone(request: Partial<CloneRequest>, lines: string[] = []) {
   const log = createLogger('warn', (line) => lines.push(line));
@@ -93,7 +97,13 @@ describe('cloned accounts', () => {
     expect(cloned.get(CODE)?.data).toEqual(Uint8Array.from(data).fill(0, 4, 12));
   });
 
+  it('are programs of any loader by --clone-program, the upgradeable ones with their program data', async () => {
+    const cloned = await clone({ programs: [PROGRAM[0], OLD_PROGRAM[0]] });
+    expect([...cloned.keys()]).toEqual([PROGRAM[0], OLD_PROGRAM[0], CODE]);
+  });
+
   it.each([
+    [{ programs: [LISTED[0]] }, `account ${LISTED[0]} is not a program: use --clone`],
     [{ upgradeablePrograms: [LISTED[0]] }, `account ${LISTED[0]} is not an upgradeable program: use --clone`],
     [{ upgradeablePrograms: [ORPHAN[0]] }, `account ${key(59)} does not exist`],
     [{ lookupTables: [LISTED[0]] }, `account ${LISTED[0]} is not an address lookup table`],
