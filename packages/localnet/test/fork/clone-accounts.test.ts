@@ -7,6 +7,7 @@ import { U64_MAX } from '../../../../src/solana/units.ts';
 import { programDataAddressOf } from '../../src/bank/vm-accounts.ts';
 import { type CloneRequest, cloneAccounts } from '../../src/fork/clone-accounts.ts';
 import { RemoteAccounts } from '../../src/fork/remote-accounts.ts';
+import { Lab } from '../ledger/lab.ts';
 import { openRig } from '../rig.ts';
 import { account, key } from '../support/accounts.ts';
 import { openRemoteCluster, openScripted, type RemoteCluster } from './remote-cluster.ts';
@@ -116,6 +117,16 @@ describe('cloned accounts', () => {
     expect([...cloned.keys()]).toEqual([TABLE[0], LISTED[0]]);
     // All its addresses can be used at once.
     expect(cloned.get(TABLE[0])?.data).toEqual(Uint8Array.from(TABLE[1].data).fill(0, 12, 21));
+  });
+
+  it('leave an existing ledger as it is if one cannot be read', async () => {
+    const lab = await Lab.open();
+    const { hash } = lab.node.genesis;
+    const clone = () => Promise.reject(new Error('not read'));
+    await expect(lab.reopen({ reset: true, clone })).rejects.toThrow('not read');
+    await lab.reopen({ clone });
+    expect(lab.node.genesis.hash).toBe(hash);
+    await lab.close();
   });
 
   it('replace accounts of files in a new ledger, and are not read for an existing one', async () => {
