@@ -45,8 +45,8 @@ export async function openRemoteCluster(
 export async function openScripted(...scripts: ((response: ServerResponse) => void)[]) {
   let calls = 0;
   const server = createServer(async (request, response) => {
-    await readBody(request, 100_000);
     const script = scripts[Math.min(calls++, scripts.length - 1)];
+    await readBody(request, 100_000);
     script?.(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
