@@ -54,6 +54,17 @@ export function withUpgradeAuthority(authority: Address | null, account: Account
   return { ...account, data };
 }
 
+const isProgramData = ({ owner, data }: Account): boolean =>
+  owner === programs.bpfUpgradeableLoader && data[0] === PROGRAM_DATA_STATE;
+
+/** Program data with deployment slot 0; other accounts unchanged. */
+export function deployedInSlot0(account: Account): Account {
+  if (!isProgramData(account)) return account;
+  const data = new Uint8Array(account.data);
+  data.fill(0, 4, 12);
+  return { ...account, data };
+}
+
 const loaders: readonly Address[] = [programs.bpfLoader1, programs.bpfLoader2, programs.bpfUpgradeableLoader];
 
 /**
@@ -63,11 +74,7 @@ const loaders: readonly Address[] = [programs.bpfLoader1, programs.bpfLoader2, p
 function deployedAtGenesis(account: Account): Account {
   if (!loaders.includes(account.owner)) return account;
   const program = { ...account, rentEpoch: U64_MAX };
-  if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
-    return program;
-  const data = new Uint8Array(account.data);
-  data.fill(0, 4, 12);
-  return withUpgradeAuthority(programs.system, { ...program, data });
+  return isProgramData(account) ? withUpgradeAuthority(programs.system, deployedInSlot0(program)) : program;
 }
 
 /** Owners of the accounts to copy from a new VM. */

@@ -30,7 +30,7 @@ export type GenesisOptions = Readonly<{
   faucetSol: bigint;
   /** Additional accounts; they replace programs, but none of `fixedAccounts`, builtins, sysvars or the node's accounts. */
   accounts: readonly (readonly [Address, Account])[];
-  /** Programs by address with their upgrade authority, or null. */
+  /** Programs by address with their upgrade authority, or null; they replace accounts, as in solana-test-validator. */
   programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
 }>;
 
