@@ -12,7 +12,11 @@ type Recorders = Required<
 >;
 
 /** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
-export function buildAdmissionServices({ keys }: Configuration, access: Access, recorders: Recorders) {
+export function buildAdmissionServices(
+  { keys, localnet }: Configuration,
+  access: Access,
+  recorders: Recorders,
+) {
   const { requestLog, counters, connections, submissions } = recorders;
   const admission = new Admission({
     keys: access.keys,
@@ -21,6 +25,7 @@ export function buildAdmissionServices({ keys }: Configuration, access: Access, 
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
     // Passes the live section of the configuration, so that a reload takes effect.
     failedAuthLimiter: new FailedAuthLimiter(keys),
+    testMethods: localnet.testMethods,
   });
   const meter = new CallMeter({
     usage: access.usage,

@@ -1,3 +1,4 @@
+import { isLoopback } from '../base/ip-address.ts';
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
 import { type Environment, environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
 import { nearestName } from '../config/value-types.ts';
@@ -25,8 +26,6 @@ export function mistypedVariables(environment: Environment): string[] {
       return nearest === null ? [] : [`${name} has no effect: did you mean ${nearest}?`];
     });
 }
-
-const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 
 export function nodesByNetwork({ upstreams }: Configuration): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

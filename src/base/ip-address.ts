@@ -131,3 +131,6 @@ function compressed(groups: readonly number[]): string {
 
 /** @returns the subnet of an address, or a text that is no address unchanged. */
 export const subnetOf = (address: string): string => parseIpAddress(address)?.subnet ?? address;
+
+/** @param host - name or address; an IPv6 address also in brackets. */
+export const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);

@@ -1,5 +1,5 @@
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/upkeep-limits.ts';
-import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/epoch-length.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
@@ -315,6 +315,11 @@ export const localnet = section(
   'Embedded ledger of development mode.',
   {
     rpc_port: option(whole(0, 65_534), 0, 'JSON-RPC port; PubSub uses the next one. 0 picks two free ports.'),
+    test_methods: option(
+      onOff,
+      false,
+      'Whether keys may call the methods for tests, which change accounts and the clock of a local ledger.',
+    ),
     slot_ms: limit(whole(10, 60_000), 'Slot duration.'),
     slots_per_epoch: limit(whole(32, SLOTS_PER_EPOCH_MAX), 'Slots per epoch.'),
     faucet_sol: limit(whole(1, 500_000_000), 'Initial SOL of the faucet.'),

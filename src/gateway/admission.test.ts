@@ -75,6 +75,15 @@ describe('admission', () => {
     expect(codeWith({ methods })).toBe('METHOD_FORBIDDEN');
   });
 
+  it('forbids the test methods of a local ledger unless they are configured', () => {
+    const { text } = keyOf();
+    for (const method of ['surfnet_setAccount', 'solway_restore']) {
+      expect(resultOf(text, home, { method })).toContain(`METHOD_FORBIDDEN {"method":"${method}"}`);
+    }
+    admission = new Admission({ keys, testMethods: true });
+    expect(resultOf(text, home, { method: 'surfnet_setAccount' })).toBe('let in');
+  });
+
   it('blocks an address with too many invalid keys, whatever key it sends', () => {
     const { text } = keyOf();
     const sendUnknownKey = () => codeOf(generateApiKey('rpc').text);

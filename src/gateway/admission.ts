@@ -1,11 +1,12 @@
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
+import { isTestMethod } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
 import { isUsable, KEY_NO_LONGER_VALID, type KeyAuthenticator } from './auth/key-authenticator.ts';
 import { type KeyId, unrestrictedRules } from './auth/key-record.ts';
-import { checkMethod, type KeyUse, rejectionOf } from './auth/key-rules.ts';
+import { checkMethod, type KeyUse, methodForbidden, rejectionOf } from './auth/key-rules.ts';
 import type { LoadedKey } from './auth/key-state.ts';
 import { creditsOf, QuotaLedger } from './limits/quota.ts';
 import { type RateDecision, RateLimiter } from './limits/rate-limiter.ts';
@@ -18,6 +19,8 @@ export type AdmissionParts = Readonly<{
   failedAuthLimiter?: FailedAuthLimiter;
   /** Rate limits per client address, for keys that set such a limit. */
   addressLimiter?: RateLimiter;
+  /** Whether keys may call the test methods of a local ledger. Default false. */
+  testMethods?: boolean;
 }>;
 
 /**
@@ -30,9 +33,11 @@ export class Admission {
   readonly #quota: QuotaLedger;
   readonly #failedAuthLimiter: FailedAuthLimiter;
   readonly #addressLimiter: RateLimiter;
+  readonly #testMethods: boolean;
 
-  constructor({ keys, limiter, quota, failedAuthLimiter, addressLimiter }: AdmissionParts) {
+  constructor({ keys, limiter, quota, failedAuthLimiter, addressLimiter, testMethods }: AdmissionParts) {
     this.keys = keys;
+    this.#testMethods = testMethods ?? false;
     this.#limiter = limiter ?? new RateLimiter();
     this.#quota = quota ?? new QuotaLedger();
     this.#failedAuthLimiter = failedAuthLimiter ?? new FailedAuthLimiter();
@@ -77,6 +82,7 @@ export class Admission {
   authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
+    if (method !== null && !this.#testMethods && isTestMethod(method)) throw methodForbidden(method);
     if (method !== null && key.rules.methods !== null) checkMethod(key, method);
     const price = meteredAs === null ? 0 : creditsOf(key.limits, meteredAs, credits);
     this.#quota.reserve(key, Date.now(), price);

@@ -170,3 +170,7 @@ const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
 
 /** Uses a Map: in a plain object, a method named `constructor` would be found. */
 export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;
+
+/** Methods that change accounts and the clock of a local ledger: those of the embedded one, and all of Surfpool. */
+export const isTestMethod = (name: string): boolean =>
+  name.startsWith('surfnet_') || name.startsWith('solway_');

@@ -24,6 +24,17 @@ describe('signatureOfParams', () => {
     expect(signatureOfParams(params(wire.toString('base64'), { encoding: 'base64' }))).toBe(expected);
   });
 
+  it('reads the first signature of version 1, which follows the message', () => {
+    const message = Buffer.concat([
+      Buffer.of(0x81, 1, 0, 0),
+      Buffer.alloc(4 + 32),
+      Buffer.of(0, 1),
+      Buffer.alloc(32),
+    ]);
+    const text = Buffer.concat([message, Buffer.alloc(64, 9)]).toString('base64');
+    expect(signatureOfParams(params(text, { encoding: 'base64' }))).toBe(encodeBase58(Buffer.alloc(64, 9)));
+  });
+
   it('returns null without a signed transaction', () => {
     const none = [
       null,

@@ -1,5 +1,6 @@
 import { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
 import { dividedFields } from '../../src/app/cluster/worker-configuration.ts';
+import { wellKnownPrograms } from '../../src/app/localnet/well-known-programs.ts';
 import { command as config } from '../../src/cli/commands/config.ts';
 import { command as db } from '../../src/cli/commands/db.ts';
 import { command as doctor } from '../../src/cli/commands/doctor.ts';
@@ -41,6 +42,9 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
   [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))]
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');
+
+const nameOfProgram = (address: string): string | undefined =>
+  Object.keys(wellKnownPrograms).find((name) => wellKnownPrograms[name]?.address === address);
 
 const errorRows = Object.entries<FailureRow>(failures);
 
@@ -136,6 +140,13 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
         type,
         help,
         written.get(`\`${name}\``) ?? '',
+      ]),
+    ),
+  'well-known-programs': () =>
+    tableOf(
+      ['name', 'address', 'copied with'],
+      Object.entries(wellKnownPrograms).map(([name, { address, calls = [] }]) => [
+        ...[`\`${name}\``, address, calls.map((each) => `\`${nameOfProgram(each)}\``).join(', ') || '–'],
       ]),
     ),
   commands: () =>

@@ -62,9 +62,9 @@ async function codeOf(response: Response): Promise<string> {
   return body.error?.data?.code ?? body.error?.code ?? 'ok';
 }
 
-async function sendRpc(key: string, from: From): Promise<string> {
+async function sendRpc(key: string, from: From, method = 'getSlot'): Promise<string> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headersOf(from) };
-  const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+  const body = `{"jsonrpc":"2.0","id":1,"method":"${method}"}`;
   return codeOf(await fetch(service.ready.rpcUrl, { method: 'POST', headers, body }));
 }
 
@@ -149,6 +149,15 @@ describe.each(servers.filter(([, product]) => product === 'rpc'))(
     });
   },
 );
+
+it('no key may call the test methods of a node, over HTTP or a socket', async () => {
+  const { secret } = await keyWith({});
+  expect(await sendRpc(secret, {}, 'surfnet_pauseClock')).toBe('METHOD_FORBIDDEN');
+  const socket = await SocketClient.open(`${service.ready.wsUrl}?api-key=${secret}`);
+  const answer = await socket.call('solway_snapshot');
+  expect(JSON.stringify(answer)).toContain('METHOD_FORBIDDEN');
+  await socket.close();
+});
 
 it('new rules close the sockets and streams that they no longer allow, and no others', async () => {
   const cidrs = ['203.0.113.0/24'];

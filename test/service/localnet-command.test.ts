@@ -127,6 +127,42 @@ describe('a new ledger', () => {
     expect(value).toBe(500_000_000 * 1_000_000_000);
   });
 
+  it('is a cluster from which another ledger copies accounts and programs', async () => {
+    const copy = await start(
+      ledgerOf('copy'),
+      ...['--url', `http://127.0.0.1:${first.port}`, '--clone', byFile, byDir, '--maybe-clone', recipient],
+      ...['--clone-upgradeable-program', upgradeable.toBase58()],
+    );
+    const accounts = ({ server }: Localnet) =>
+      server.result<{ value: (object | null)[] }>('getMultipleAccounts', [
+        [byFile, byDir, recipient, upgradeable.toBase58(), byOtherName],
+      ]);
+    const { value } = await accounts(copy);
+    expect(value).toEqual([...(await accounts(first)).value.slice(0, 4), null]);
+    expect(value.slice(0, 4).map((account) => account !== null)).toEqual([true, true, false, true]);
+    await copy.program.stop();
+  });
+
+  it('can be forked: another ledger reads its accounts when they are needed', async () => {
+    const args = ['--url', `http://127.0.0.1:${first.port}`, '--fork'];
+    const fork = await start(ledgerOf('fork'), ...args);
+    const { value } = await fork.server.result<AccountInfo>('getAccountInfo', [byFile]);
+    expect(value).toMatchObject({ lamports: 5 * SOL });
+    await fork.program.stop();
+  });
+
+  it('has the methods for tests, which --test-methods off removes', async () => {
+    const { result } = first.server;
+    await result('surfnet_setAccount', [recipient, { lamports: 77 }]);
+    const { value } = await result<{ value: number }>('getBalance', [recipient, { commitment: 'confirmed' }]);
+    expect(value).toBe(77);
+    await result('surfnet_setAccount', [recipient, { lamports: 0 }]);
+    const without = await start(ledgerOf('without'), '--test-methods', 'off');
+    const { body } = await without.server.call('solway_snapshot');
+    expect(body.error?.code).toBe(-32601);
+    await without.program.stop();
+  });
+
   it('starts the faucet server, whose transfers are valid', async () => {
     const { value } = await first.server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
@@ -248,6 +284,9 @@ describe('the output of solway localnet', () => {
     [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is not a HOST:PORT such as 127.0.0.1:8001'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
+    [['--clone', SYSTEM], '--clone needs --url: the cluster to read from'],
+    [['--fork'], '--fork needs --url: the cluster to read from'],
+    [['--test-methods', 'yes'], '--test-methods: "yes" is neither on nor off'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('explains the correct usage for %j, with exit code 2', async (args, words) => {
     expect(await runHere(folder, ['localnet', ...args])).toEqual({

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logTail, startLocalnet } from '../programs/localnet.ts';
+import { logTail, runningNode, startLocalnet } from '../programs/localnet.ts';
 import { logUnless, readOptions } from '../programs/options.ts';
 import { type InFront, startInFront, takeDownInTurn } from '../programs/outages.ts';
 import { Pace } from '../programs/pace.ts';
@@ -29,14 +29,24 @@ not ended, or memory grew.
   --slot-ms N        length of a slot (default 400)
   --ledger           use an embedded ledger behind two nodes instead of the generated one; every slot, transaction,
                      write and entry is compared with the ledger
+  --rpc-port N       with --ledger: instead of the embedded ledger, use a node with a faucet that runs on this machine
+  --grpc-port N      its Yellowstone gRPC port (default 10000)
   --json             print the result as JSON
 `;
 
 const options = readOptions(USAGE, {
   ...{ minutes: 1, 'kill-every': 30, down: 5, 'per-second': 0, streams: 100, 'slot-ms': 400 },
-  ...{ ledger: false, freeze: false, json: false },
+  ...{ ledger: false, freeze: false, json: false, 'rpc-port': 0, 'grpc-port': 10_000 },
 });
-const { minutes, down, freeze, streams, 'slot-ms': slotMs, 'kill-every': every } = options;
+const {
+  minutes,
+  down,
+  freeze,
+  streams,
+  'slot-ms': slotMs,
+  'kill-every': every,
+  'rpc-port': nodePort,
+} = options;
 const say = logUnless(options.json);
 
 /** Default rates of generated updates, and of transactions with an embedded ledger. */
@@ -118,7 +128,8 @@ async function startGenerated(): Promise<Load> {
 }
 
 async function startEmbedded(): Promise<Load> {
-  const { program, request, rpcPort, grpcPort } = await startLocalnet(slotMs);
+  const node = nodePort === 0 ? await startLocalnet(slotMs) : runningNode(nodePort, options['grpc-port']);
+  const { request, rpcPort, grpcPort } = node;
   const inFront = await startInFront(rpcPort, grpcPort, 'grpc');
   const truth = new LedgerListener('truth', { url: `http://127.0.0.1:${grpcPort}` }, 'processed');
   const listeners = openListeners(streamOf(inFront));
@@ -148,7 +159,7 @@ async function startEmbedded(): Promise<Load> {
       ...[truth, ...listeners].map(({ name, received }) => `${name}: ${received} messages`),
     ];
     for (const listener of [truth, ...listeners]) listener.close();
-    await program.stop();
+    await node.stop();
     return { wrong: faults, figures, texts };
   };
   return { inFront, progress: () => `${truth.order.length} slots`, check };

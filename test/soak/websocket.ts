@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logTail, startLocalnet } from '../programs/localnet.ts';
+import { logTail, runningNode, startLocalnet } from '../programs/localnet.ts';
 import { logUnless, readOptions } from '../programs/options.ts';
 import { startInFront, takeDownInTurn } from '../programs/outages.ts';
 import { Pace } from '../programs/pace.ts';
@@ -21,14 +21,16 @@ Exits with 1 when a message was missed or duplicated, or the id of a subscriptio
   --lag N            slots by which notifications of the second node are late (default 0)
   --per-second N     transactions (default 20)
   --slot-ms N        length of a slot (default 400)
+  --rpc-port N       instead of the embedded ledger, use a node with a faucet that runs on this machine; its PubSub port
+                     is the next one
   --json             print the result as JSON
 `;
 
 const options = readOptions(USAGE, {
   ...{ minutes: 1, 'kill-every': 20, down: 5, freeze: false, lag: 0, 'per-second': 20, 'slot-ms': 400 },
-  json: false,
+  ...{ json: false, 'rpc-port': 0 },
 });
-const { minutes, down, freeze, 'slot-ms': slotMs, 'kill-every': every } = options;
+const { minutes, down, freeze, 'slot-ms': slotMs, 'kill-every': every, 'rpc-port': nodePort } = options;
 
 /** Transactions sent while both nodes are down; the clients wait for the last one. */
 const GAP_TRANSACTIONS = 4;
@@ -51,7 +53,8 @@ function table(results: readonly CheckResult[]): string {
   ].join('\n');
 }
 
-const { program, rpcPort, pubsubPort, request } = await startLocalnet(slotMs);
+const node = nodePort === 0 ? await startLocalnet(slotMs) : runningNode(nodePort, 0);
+const { rpcPort, pubsubPort, request } = node;
 const { service, nodes, stop } = await startInFront(rpcPort, pubsubPort, 'ws');
 const lagMs = options.lag * slotMs;
 nodes[1]!.proxies[1]!.delay(lagMs);
@@ -146,5 +149,5 @@ for (const fault of faults) say(`FAULT ${fault}`);
 say(whole ? 'No notification was missed or duplicated, no id changed.' : logTail(service));
 for (const client of clients) client.close();
 await stop();
-await program.stop();
+await node.stop();
 process.exit(whole ? 0 : 1);

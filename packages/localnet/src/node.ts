@@ -59,8 +59,20 @@ export type SendResult = 'taken' | 'queue full';
 /** Signature of the transfer, or why there is none. */
 export type AirdropResult = Signature | 'insufficient' | 'queue full';
 
-/** "ip:port"; null for services that are not offered. */
-export type Contact = Readonly<{ gossip: string | null; rpc: string | null; pubsub: string | null }>;
+/** UDP services of a validator that this one does not offer, but whose ports it binds. */
+export const silentServices = [
+  'gossip',
+  'serveRepair',
+  'tpuForwardsQuic',
+  'tpuQuic',
+  'tpuVote',
+  'tvu',
+] as const;
+
+export type SilentService = (typeof silentServices)[number];
+
+/** "ip:port". */
+export type Contact = Readonly<Record<SilentService | 'rpc' | 'pubsub', string>>;
 
 export type EpochSchedule = Readonly<{
   slotsPerEpoch: bigint;

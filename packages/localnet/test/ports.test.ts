@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../../src/app/localnet/localnet.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { temporaryFolder } from '../../../test/service/program.ts';
+import { bindSilentPort } from '../src/network/silent-port.ts';
 
 /** Published clients expect the WebSocket on the port after JSON-RPC. */
 let ledgerDir: string;
@@ -37,6 +38,29 @@ describe('embedded ledger ports', () => {
 
   it('are adjacent', () => {
     expect(localnet.pubsubPort).toBe(localnet.rpcPort + 1);
+  });
+
+  it('of all services that Agave lists are bound and listed', async () => {
+    const response = await fetch(`http://127.0.0.1:${localnet.rpcPort}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"getClusterNodes"}',
+    });
+    const [node] = ((await response.json()) as { result: Record<string, string | null>[] }).result;
+    const { rpc, pubsub, tpu, tpuForwards, ...rest } = node!;
+    expect([tpu, tpuForwards]).toEqual([null, null]);
+    expect([rpc, pubsub]).toEqual([localnet.rpcPort, localnet.pubsubPort].map((port) => `127.0.0.1:${port}`));
+    const udp = ['gossip', 'serveRepair', 'tpuForwardsQuic', 'tpuQuic', 'tpuVote', 'tvu'];
+    for (const service of udp) {
+      const port = Number(/^127\.0\.0\.1:(\d+)$/.exec(rest[service] ?? '')?.[1]);
+      await expect(
+        bindSilentPort(
+          '127.0.0.1',
+          port,
+          createLogger('silent', () => {}),
+        ),
+      ).rejects.toThrow('EADDRINUSE');
+    }
   });
 
   it('are rejected with instructions if the second is taken', async () => {

@@ -4,6 +4,7 @@ import { encodeBase58 } from '../../../src/solana/base58.ts';
 import type { Blockhash } from '../../../src/solana/blockhash.ts';
 import type { Keypair } from '../../../src/solana/ed25519.ts';
 import { encodeMessage, type MessageVersion } from '../../../src/solana/message/message.ts';
+import type { TransactionConfig } from '../../../src/solana/message/transaction-config.ts';
 import { programs, sysvars } from '../../../src/solana/programs.ts';
 import {
   type AccountMeta,
@@ -139,17 +140,26 @@ export const signVersioned = (
   recentBlockhash: string,
 ): Signed => signWith([payer], [payer], instructions, recentBlockhash, 0);
 
+/** Of version 1 (SIMD-0385). */
+export const signVersion1 = (
+  payer: Keypair,
+  instructions: readonly Instruction[],
+  recentBlockhash: string,
+  config: TransactionConfig,
+): Signed => signWith([payer], [payer], instructions, recentBlockhash, 1, config);
+
 function signWith(
   [payer]: readonly Keypair[],
   signers: readonly (Keypair | null)[],
   instructions: readonly Instruction[],
   recentBlockhash: string,
   version: MessageVersion = 'legacy',
+  config?: TransactionConfig,
 ): Signed {
   if (payer === undefined) throw new RangeError('a transaction needs a payer');
   const blockhash = { recentBlockhash: recentBlockhash as Blockhash };
   const compiled = compileMessage({ feePayer: payer.address, instructions, ...blockhash });
-  const message = encodeMessage({ ...compiled, version });
+  const message = encodeMessage({ ...compiled, version, ...(config && { config }) });
   const signatures = signers.map((signer) => signer?.sign(message) ?? new Uint8Array(64));
   const wire = encodeTransaction(signatures, message);
   return {

@@ -10,6 +10,7 @@ import { type Address, parseAddress } from '../../solana/address.ts';
 import { Keypair } from '../../solana/ed25519.ts';
 import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
+import { wellKnownProgram } from './well-known-programs.ts';
 
 /** Writes `validator.log` with the lines that tools look for in solana-test-validator's log. */
 export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contact, now: Date): void {
@@ -29,8 +30,8 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 }
 
 /**
- * Accounts and programs for a new ledger. A keypair file may be given instead of an address. For an account, `-` means
- * the address in the account file.
+ * Accounts and programs for a new ledger. A keypair file may be given instead of an address, and for a program also the
+ * name of a well-known one. For an account, `-` means the address in the account file.
  */
 type GenesisFiles = Readonly<{
   /** Address and file of each account. */
@@ -53,7 +54,7 @@ const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 const KEYPAIR_FILE_MAX_BYTES = 4096;
 
 /** Parses an address or reads it from a keypair file, as solana-test-validator does. */
-function addressArgument(option: string, text: string): Address {
+export function addressArgument(option: string, text: string): Address {
   const parsed = parseAddress(text);
   if ('address' in parsed) return parsed.address;
   const stat = statSync(text, { throwIfNoEntry: false });
@@ -62,6 +63,11 @@ function addressArgument(option: string, text: string): Address {
   throw new ArgumentsError(
     `${option}: "${text.slice(0, 64)}" is neither a base58 address of 32 bytes nor a keypair file`,
   );
+}
+
+/** Like `addressArgument`; also accepts the name of a well-known program. */
+export function programArgument(option: string, text: string): Address {
+  return wellKnownProgram(text)?.address ?? addressArgument(option, text);
 }
 
 /** @returns null for an invalid file, so that an error never contains the content of the file. */
@@ -107,7 +113,7 @@ const mintAccount = (): Account => ({
 
 function readProgram(option: string, [address = '', file = '', authority = 'none']: readonly string[]) {
   const upgradeAuthority = authority === 'none' ? null : addressArgument(option, authority);
-  return [addressArgument(option, address), readProgramFile(file), upgradeAuthority] as const;
+  return [programArgument(option, address), readProgramFile(file), upgradeAuthority] as const;
 }
 
 /** @throws Error that names the file and the remedy; ArgumentsError for an invalid address */

@@ -102,6 +102,7 @@ class LocalnetProcess {
       ...['--slots-per-epoch', String(options.slotsPerEpoch)],
       ...['--faucet-sol', String(options.faucetSol)],
       ...['--limit-ledger-slots', String(options.historySlotsMax)],
+      ...['--test-methods', options.testMethods ? 'on' : 'off'],
       '--quiet',
     ];
   }

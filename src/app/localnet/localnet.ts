@@ -11,14 +11,21 @@ import {
   type SignAirdrop,
   startFaucetServer,
 } from '../../../packages/localnet/src/network/faucet-server.ts';
-import { bindGossipPort, type GossipSocket } from '../../../packages/localnet/src/network/gossip-socket.ts';
 import {
   openShredSender,
   type ShredSender,
   type ShredTarget,
 } from '../../../packages/localnet/src/network/shred-sender.ts';
-import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
+import { bindSilentPort, type SilentPort } from '../../../packages/localnet/src/network/silent-port.ts';
+import {
+  type Contact,
+  type Genesis,
+  type SilentService,
+  silentServices,
+} from '../../../packages/localnet/src/node.ts';
 import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import type { RpcHandler } from '../../../packages/localnet/src/rpc-handler.ts';
+import { rpcHandlers } from '../../../packages/localnet/src/rpc-handlers.ts';
 import type { Logger } from '../../base/log.ts';
 import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
@@ -42,6 +49,10 @@ export type LocalnetOptions = LocalNodeOptions &
     gossipPort?: number;
     /** Empty blocks are created up to this slot before the ledger listens. Defaults to 0. */
     warpSlot?: number;
+    /** URL of the cluster whose accounts the ledger reads when they are first needed. Defaults to null: none. */
+    forkUrl?: string | null;
+    /** Whether to serve the methods for tests, with which any caller can change the state. Defaults to false. */
+    testMethods?: boolean;
     /** Maximum time to wait for another process to release the ledger. */
     inUseWaitMs: number;
     log: Logger;
@@ -78,13 +89,35 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
   }
 }
 
-async function openServers(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions) {
+async function handlersOf(node: OpenLocalNode, { testMethods }: LocalnetOptions) {
+  let handlers: Readonly<Record<string, RpcHandler>> = rpcHandlers;
+  if (testMethods === true) {
+    const { testHandlers } = await import('../../../packages/localnet/src/test-methods/test-handlers.ts');
+    handlers = { ...handlers, ...testHandlers(node) };
+  }
+  if (node.fork === null) return handlers;
+  const { withFork } = await import('../../../packages/localnet/src/fork/forked-handlers.ts');
+  return withFork(handlers, node);
+}
+
+/** A client waits for these reads, so they may not take long. */
+const FORK_LIMITS = { timeoutMs: 10_000, attempts: 3 };
+
+async function remoteOf({ forkUrl = null }: LocalnetOptions): Promise<LocalNodeOptions['fork']> {
+  if (forkUrl === null) return null;
+  const { RemoteAccounts } = await import('../../../packages/localnet/src/fork/remote-accounts.ts');
+  return new RemoteAccounts(forkUrl, FORK_LIMITS);
+}
+
+async function openServers(node: OpenLocalNode, options: LocalnetOptions) {
+  const { host, rpcPort, log } = options;
+  const handlers = await handlersOf(node, options);
   let lastPort = rpcPort;
   const at = (port: number) => {
     lastPort = port;
     return { host, port, log };
   };
-  const openRpc = (port: number) => startLocalnetServer(node, at(port));
+  const openRpc = (port: number) => startLocalnetServer(node, { ...at(port), handlers });
   const openPubsub = (port: number) => startPubsubServer(node, at(port));
   try {
     if (rpcPort === 0) return await openOnFreePorts(openRpc, openPubsub);
@@ -126,8 +159,13 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-const openGossip = ({ host, gossipPort: port = 0, log }: LocalnetOptions): Promise<GossipSocket> =>
-  bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+const bindService = (
+  service: SilentService,
+  { host, gossipPort = 0, log }: LocalnetOptions,
+): Promise<SilentPort> => {
+  const port = service === 'gossip' ? gossipPort : 0;
+  return bindSilentPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+};
 
 async function openGeyser(
   node: OpenLocalNode,
@@ -166,10 +204,13 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     shreds === null
       ? {}
       : { sendShreds: shreds.send, shredLeadMs: settings.shredLeadMs ?? localnetDefaults.shredLeadMs };
-  const node = await openWhenFree({ ...options, ...sending }, inUseWaitMs).catch(async (error: unknown) => {
-    await shreds?.close();
-    throw error;
-  });
+  const fork = (await remoteOf(settings)) ?? null;
+  const node = await openWhenFree({ ...options, ...sending, fork }, inUseWaitMs).catch(
+    async (error: unknown) => {
+      await shreds?.close();
+      throw error;
+    },
+  );
   const listeners: { close(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
     // Closes the listeners first, because they read from the node.
@@ -181,14 +222,23 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     await warpTo(node, BigInt(settings.warpSlot ?? 0));
     const faucet = await openFaucet(node, settings);
     if (faucet !== null) listeners.push(faucet);
-    const gossip = await openGossip(settings);
-    listeners.push(gossip);
+    const services: [SilentService, number][] = [];
+    for (const service of silentServices) {
+      const bound = await bindService(service, settings);
+      listeners.push(bound);
+      services.push([service, bound.port]);
+    }
     const geyser = await openGeyser(node, settings);
     if (geyser !== null) listeners.push(geyser);
     const [rpc, pubsub] = await openServers(node, settings);
     listeners.push(rpc, pubsub);
-    const at = ({ port }: { port: number }): string => `${host}:${port}`;
-    const contact = { gossip: at(gossip), rpc: at(rpc), pubsub: at(pubsub) };
+    const at = (port: number): string => `${host}:${port}`;
+    const silent = Object.fromEntries(services.map(([service, port]) => [service, at(port)]));
+    const contact = {
+      ...(silent as Record<SilentService, string>),
+      rpc: at(rpc.port),
+      pubsub: at(pubsub.port),
+    };
     node.contact = contact;
     const { genesis } = node;
     tryWriteValidatorLog(settings, genesis, contact);

@@ -1,6 +1,8 @@
 import { ledgerErrorText } from '../../app/error-text.ts';
+import { type CloneArguments, clusterUrl, readCloneOptions } from '../../app/localnet/clone-options.ts';
 import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
+import { isLoopback } from '../../base/ip-address.ts';
 import { createLogger } from '../../base/log.ts';
 import { ArgumentsError } from '../../config/errors.ts';
 import {
@@ -11,6 +13,7 @@ import {
 import { type OptionValues, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
+import { type Groups, type SeveralValues, splitGroups } from './argument-groups.ts';
 import { removeValidatorFlags } from './validator-flags.ts';
 
 const help = `Usage: solway localnet [options]
@@ -27,10 +30,21 @@ Options:
   --bind-address HOST          address to listen on (default ${defaults.host})
   --account ADDRESS FILE       load an account in the format of "solana account --output json"; repeatable
   --account-dir DIR            load every account file of a folder
-  --bpf-program ADDRESS FILE   load a compiled program; repeatable
+  --bpf-program ADDRESS FILE   load a compiled program; repeatable; also by name, as in --clone-program
   --upgradeable-program ADDRESS FILE AUTHORITY
                                load a program with an upgrade authority: an address, a keypair file or none
   --mint ADDRESS               account that receives 500,000,000 SOL
+  -u, --url URL                cluster to copy from: its URL, or mainnet-beta, testnet, devnet, localhost or their
+                               first letter
+  --fork                       read accounts of the cluster when they are first needed, and keep them
+  -c, --clone ADDRESS...       copy accounts; repeatable
+  --maybe-clone ADDRESS...     copy accounts if they exist; repeatable
+  --clone-upgradeable-program ADDRESS...
+                               copy upgradeable programs and their program data; repeatable
+  --deep-clone-address-lookup-table ADDRESS...
+                               copy lookup tables and the accounts they list, if these exist; repeatable
+  --clone-program PROGRAM...   copy programs of any loader, by address or by name: token-metadata, core, bubblegum
+                               (with account compression and noop), account-compression, noop, sns; repeatable
   --slots-per-epoch SLOTS      length of an epoch (default ${defaults.slotsPerEpoch})
   --ticks-per-slot TICKS       ticks of a slot (default ${defaults.ticksPerSlot})
   --slot-ms MS                 length of a slot (default ${defaults.slotMs})
@@ -39,6 +53,8 @@ Options:
   --gossip-port PORT           UDP port of the gossip address; it never responds (default: any free port)
   --shreds-to HOST:PORT        send shreds over UDP before their transactions execute; repeatable
   --shred-lead-ms MS           minimum time between a shred and its execution (default ${defaults.shredLeadMs}, at most 1000)
+  --test-methods on|off        methods that change accounts and the clock, for tests (default: on if the address
+                               to listen on is a loopback address)
   -w, --warp-slot SLOT         create empty blocks up to this slot first (at most ${WARP_SLOT_MAX})
   --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${defaults.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
@@ -46,14 +62,16 @@ Options:
   -q, --quiet                  print only warnings and errors
   --json                       print one line of JSON when ready, instead of text
 
-Accounts, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores them
-unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
+Accounts, copies, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores
+them unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
 no difference, and rejected with a reason otherwise.
 
 Examples:
   solway localnet --reset
   solway localnet --ledger /tmp/ledger --rpc-port 8899
   solway localnet --reset --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
+  solway localnet --reset --url mainnet-beta --clone-program token-metadata bubblegum
+  solway localnet --reset --url mainnet-beta --fork
 `;
 
 const options = {
@@ -74,6 +92,9 @@ const options = {
   'faucet-port': { type: 'string' },
   'gossip-port': { type: 'string' },
   mint: { type: 'string' },
+  url: { type: 'string', short: 'u' },
+  fork: { type: 'boolean' },
+  'test-methods': { type: 'string' },
   'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
   'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
@@ -82,35 +103,17 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options with several values, which node:util cannot parse, and the names of their values. */
-const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
+const severalValues: SeveralValues = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
   ['--upgradeable-program', ['ADDRESS', 'FILE', 'AUTHORITY']],
+  ['--clone', null],
+  ['-c', null],
+  ['--maybe-clone', null],
+  ['--clone-upgradeable-program', null],
+  ['--deep-clone-address-lookup-table', null],
+  ['--clone-program', null],
 ]);
-
-type Groups = ReadonlyMap<string, readonly (readonly string[])[]>;
-
-function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups } {
-  const rest: string[] = [];
-  const groups = new Map<string, string[][]>();
-  for (let i = 0; i < args.length; i++) {
-    const name = args[i] ?? '';
-    const valueNames = severalValues.get(name);
-    if (valueNames === undefined) {
-      rest.push(name);
-      continue;
-    }
-    const values = args.slice(i + 1, i + 1 + valueNames.length);
-    if (values.length < valueNames.length) {
-      const count = valueNames.length === 2 ? 'two' : 'three';
-      throw new ArgumentsError(`${name} needs ${count} values: ${name} ${valueNames.join(' ')}`);
-    }
-    groups.set(name, [...(groups.get(name) ?? []), values]);
-    i += valueNames.length;
-  }
-  return { rest, groups };
-}
 
 function whole(name: string, text: string | undefined, min: number, max: number, fallback: number): number {
   if (text === undefined) return fallback;
@@ -121,7 +124,7 @@ function whole(name: string, text: string | undefined, min: number, max: number,
 
 function parse(args: readonly string[]) {
   const filtered = removeValidatorFlags(args);
-  const { rest, groups } = splitGroups(filtered.rest);
+  const { rest, groups } = splitGroups(filtered.rest, severalValues);
   const parsed = parseArguments(rest, options);
   rejectArgument('localnet', parsed.positionals[0]);
   return { values: parsed.values as Values, groups, notes: filtered.notes };
@@ -157,6 +160,11 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
     programs: [...(groups.get('--bpf-program') ?? []), ...(groups.get('--upgradeable-program') ?? [])],
     mint: values.mint ?? null,
   });
+  const url = values.url === undefined ? null : clusterUrl(values.url);
+  if (values.fork === true && url === null)
+    throw new ArgumentsError('--fork needs --url: the cluster to read from');
+  const forkUrl = values.fork === true ? url : null;
+  const clones = readCloneOptions(url, cloneArguments(groups), log);
   const {
     reset = false,
     ledger: ledgerDir = defaults.ledgerDir,
@@ -164,8 +172,26 @@ function readOptions({ values, groups }: Parsed, log: LocalnetOptions['log']): L
   } = values;
   const shredsTo = (values['shreds-to'] ?? []).map(shredTarget);
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  const listeners = { host, faucetPort, geyserPorts, shredsTo };
-  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
+  const testMethods = areTestMethodsOn(values['test-methods'], host);
+  const listeners = { host, faucetPort, geyserPorts, shredsTo, testMethods };
+  return { ledgerDir, reset, inUseWaitMs, ...listeners, ...numbers, ...genesis, ...clones, forkUrl, log };
+}
+
+function areTestMethodsOn(given: string | undefined, host: string): boolean {
+  if (given === undefined) return isLoopback(host);
+  if (given === 'on' || given === 'off') return given === 'on';
+  throw new ArgumentsError(`--test-methods: "${given.slice(0, 32)}" is neither on nor off`);
+}
+
+function cloneArguments(groups: Groups): CloneArguments {
+  const all = (...names: string[]): string[] => names.flatMap((name) => (groups.get(name) ?? []).flat());
+  return {
+    accounts: all('--clone', '-c'),
+    maybeAccounts: all('--maybe-clone'),
+    upgradeablePrograms: all('--clone-upgradeable-program'),
+    lookupTables: all('--deep-clone-address-lookup-table'),
+    programs: all('--clone-program'),
+  };
 }
 
 /** Parses "host:port"; an IPv6 address must be in brackets. */

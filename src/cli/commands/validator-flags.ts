@@ -12,8 +12,7 @@ const ignored = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 
 const unsupported = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'unsupported', reason });
 
 const NO_GOSSIP = 'the ledger has no gossip';
-const NO_NETWORK =
-  'localnet does not clone from other clusters; save the account with "solana account --output json" and pass it with --account';
+const ALL_FEATURES = 'the VM runs with all features active';
 const ALWAYS_ON = 'it is always enabled';
 const NO_LIMIT = 'the faucet is limited only by its balance';
 
@@ -29,14 +28,8 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
   ['--faucet-per-request-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-per-time-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-time-slice-secs', ignored(1, NO_LIMIT)],
-  ['--clone', unsupported(1, NO_NETWORK)],
-  ['-c', unsupported(1, NO_NETWORK)],
-  ['--maybe-clone', unsupported(1, NO_NETWORK)],
-  ['--clone-upgradeable-program', unsupported(1, NO_NETWORK)],
-  ['--clone-feature-set', unsupported(0, NO_NETWORK)],
-  ['--url', unsupported(1, NO_NETWORK)],
-  ['-u', unsupported(1, NO_NETWORK)],
-  ['--deactivate-feature', unsupported(1, 'the VM runs with all features active')],
+  ['--clone-feature-set', unsupported(0, ALL_FEATURES)],
+  ['--deactivate-feature', unsupported(1, ALL_FEATURES)],
   ['--geyser-plugin-config', unsupported(1, 'plugins are built for Agave and cannot be loaded')],
   ['--compute-unit-limit', unsupported(1, 'the VM uses the limits of a real cluster')],
   ['--max-compute-units', unsupported(1, 'the VM uses the limits of a real cluster')],

@@ -19,8 +19,8 @@ const ACCOUNTS_MAX = 256;
 const HEIGHT_MAX = 255;
 /** Base58 characters to decode per transaction, nine times the longest instruction data. Further data is empty. */
 const DATA_TEXT_MAX = 131_072;
-/** Base64 characters in a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
-const WIRE_TEXT_MAX = 1644;
+/** Base64 characters in a wire transaction. Source: `VERSION_1_MAX_BYTES`. */
+const WIRE_TEXT_MAX = 5464;
 const KEYS_MAX = 256;
 /** Lines. Agave's `log_messages_bytes_limit` is 10,000 bytes. */
 const LOGS_MAX = 5_000;

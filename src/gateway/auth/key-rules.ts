@@ -48,8 +48,11 @@ export function checkMethod(key: KeyWithRules, method: string): void {
   if (key.rules.methods === null) return;
   const { methods } = compiledRules(key);
   if (methods === null || matches(methods, method)) return;
-  throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, METHOD_MAX_CHARS) } });
+  throw methodForbidden(method);
 }
+
+export const methodForbidden = (method: string): Failure =>
+  new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, METHOD_MAX_CHARS) } });
 
 /** Rules are immutable; a change creates a new object. Keys with the same rules share one compiled form. */
 const compiled = new WeakMap<KeyRules, CompiledRules>();

@@ -17,7 +17,7 @@ const TEXT_MAX = 5_464;
 export type SignedTransaction = Readonly<{
   text: string;
   signature: Signature;
-  /** null for a durable nonce, and for transactions that cannot be decoded, such as version 1. */
+  /** null for a durable nonce, and for transactions that cannot be decoded. */
   blockhash: Blockhash | null;
 }>;
 

@@ -19,11 +19,12 @@ const accountKeys = orderOf('pubkey writable signer source');
 
 /** Merged from `UiTransaction`, with its `UiRawMessage` or `UiParsedMessage`, and `UiAccountsList`. */
 const transaction = orderOf('signatures message accountKeys', {
-  message: orderOf('header accountKeys recentBlockhash instructions addressTableLookups', {
+  message: orderOf('header accountKeys recentBlockhash instructions addressTableLookups transactionConfig', {
     header: orderOf('numRequiredSignatures numReadonlySignedAccounts numReadonlyUnsignedAccounts'),
     accountKeys,
     instructions,
     addressTableLookups: orderOf('accountKey writableIndexes readonlyIndexes'),
+    transactionConfig: orderOf('priorityFee computeUnitLimit loadedAccountsDataSizeLimit heapSize'),
   }),
   accountKeys,
 });

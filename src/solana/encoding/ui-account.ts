@@ -1,4 +1,3 @@
-import { zstdCompressSync } from 'node:zlib';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
@@ -10,6 +9,7 @@ import { lamports } from '../units.ts';
 import type { AccountEncoding, DataSlice } from './encodings.ts';
 import { listOf, MalformedJson, objectOf, stringOf, u64Of } from './read-json.ts';
 import { readAddress } from './read-ui-meta.ts';
+import { compressAsStream } from './zstd-frame.ts';
 
 export const BASE58_DATA_MAX_BYTES = 128;
 
@@ -55,7 +55,7 @@ function encodeData(
     case 'base64':
       return [base64(data), 'base64'];
     case 'base64+zstd':
-      return [base64(zstdCompressSync(data)), 'base64+zstd'];
+      return [base64(compressAsStream(data)), 'base64+zstd'];
     case 'jsonParsed':
       return parseAccountData(address, account, lookup) ?? [base64(unparsed(account, data)), 'base64'];
   }

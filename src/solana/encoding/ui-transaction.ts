@@ -13,7 +13,7 @@ import {
 import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
 
 function encodeLookups(message: Message): WritableJson {
-  if (message.version === 'legacy') return undefined;
+  if (message.version !== 0) return undefined;
   return message.addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
     accountKey,
     readonlyIndexes: [...readonlyIndexes],
@@ -31,6 +31,7 @@ function encodeRawMessage(message: Message): WritableJson {
       encodeRawInstruction(instruction, TRANSACTION_LEVEL_STACK_HEIGHT),
     ),
     recentBlockhash: message.recentBlockhash,
+    transactionConfig: message.config,
   };
 }
 
@@ -52,6 +53,7 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
       encodeParsedInstruction(instruction, keys, TRANSACTION_LEVEL_STACK_HEIGHT),
     ),
     recentBlockhash: message.recentBlockhash,
+    transactionConfig: message.config,
   };
 }
 

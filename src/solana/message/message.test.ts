@@ -77,7 +77,7 @@ describe('message codec', () => {
   });
 
   it('rejects other versions', () => {
-    expect(faultIn(Uint8Array.from([0x81, ...v0.subarray(1)]))).toBe('Invalid tag encoding: 1');
+    expect(faultIn(Uint8Array.from([0x82, ...v0.subarray(1)]))).toBe('Invalid tag encoding: 2');
     expect(faultIn(Uint8Array.from([0xff, ...v0.subarray(1)]))).toBe('Invalid tag encoding: 127');
   });
 });

@@ -2,6 +2,13 @@ import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from '../address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../blockhash.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../short-vec.ts';
+import {
+  configMaskOf,
+  isConfigMaskValid,
+  readConfigValues,
+  type TransactionConfig,
+  writeConfigValues,
+} from './transaction-config.ts';
 
 /** Each count is a u8. Source: solana-message, `MessageHeader`. */
 export type MessageHeader = Readonly<{
@@ -23,9 +30,9 @@ type AddressTableLookup = Readonly<{
   readonlyIndexes: Uint8Array;
 }>;
 
-export type MessageVersion = 'legacy' | 0;
+export type MessageVersion = 'legacy' | 0 | 1;
 
-/** Source: solana-message, `legacy::Message` and `v0::Message`. */
+/** Source: solana-message, `legacy::Message`, `v0::Message` and `v1::Message`. */
 export type Message = Readonly<{
   version: MessageVersion;
   header: MessageHeader;
@@ -33,8 +40,10 @@ export type Message = Readonly<{
   accountKeys: readonly Address[];
   recentBlockhash: Blockhash;
   instructions: readonly CompiledInstruction[];
-  /** Empty for legacy messages. */
+  /** Version 0 only; else empty. */
   addressTableLookups: readonly AddressTableLookup[];
+  /** Version 1 only. */
+  config?: TransactionConfig;
 }>;
 
 export type LoadedAddresses = Readonly<{
@@ -50,6 +59,10 @@ export function encodeMessage(message: Message): Uint8Array {
     .u8(message.header.numRequiredSignatures)
     .u8(message.header.numReadonlySignedAccounts)
     .u8(message.header.numReadonlyUnsignedAccounts);
+  if (message.version === 1) {
+    writeVersion1(writer, message, message.config ?? NO_CONFIG);
+    return writer.finish();
+  }
   writeShortVec(writer, message.accountKeys.length);
   for (const key of message.accountKeys) writer.bytes(addressBytes(key));
   writer.bytes(blockhashBytes(message.recentBlockhash));
@@ -59,7 +72,7 @@ export function encodeMessage(message: Message): Uint8Array {
     writeBytes(writer, instruction.accounts);
     writeBytes(writer, instruction.data);
   }
-  if (message.version !== 'legacy') {
+  if (message.version === 0) {
     writeShortVec(writer, message.addressTableLookups.length);
     for (const lookup of message.addressTableLookups) {
       writer.bytes(addressBytes(lookup.accountKey));
@@ -68,6 +81,25 @@ export function encodeMessage(message: Message): Uint8Array {
     }
   }
   return writer.finish();
+}
+
+const NO_CONFIG: TransactionConfig = {
+  priorityFee: null,
+  computeUnitLimit: null,
+  loadedAccountsDataSizeLimit: null,
+  heapSize: null,
+};
+
+/** All counts are bytes, lengths of data u16. Source: SIMD-0385. */
+function writeVersion1(writer: ByteWriter, message: Message, config: TransactionConfig): void {
+  const { accountKeys, instructions } = message;
+  writer.u32(configMaskOf(config)).bytes(blockhashBytes(message.recentBlockhash));
+  writer.u8(instructions.length).u8(accountKeys.length);
+  for (const key of accountKeys) writer.bytes(addressBytes(key));
+  writeConfigValues(writer, config);
+  for (const { programIdIndex, accounts, data } of instructions)
+    writer.u8(programIdIndex).u8(accounts.length).u16(data.length);
+  for (const { accounts, data } of instructions) writer.bytes(accounts).bytes(data);
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
@@ -119,21 +151,43 @@ export function faultOf<T>(decode: () => T): T | { fault: string } {
 export function readMessage(reader: ByteReader): Message {
   const first = reader.u8();
   const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
+  if (version === 1) return readVersion1(reader);
   const header = readHeader(reader, version === 'legacy' ? first : null);
-  // Reads all keys at once, so that an error names the total size.
-  const length = readShortVec(reader);
-  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
-  const accountKeys = Array.from({ length }, () => readAddress(bytes));
+  const accountKeys = readKeys(reader, readShortVec(reader));
   const recentBlockhash = blockhashFromBytes(reader.bytes(32));
   const instructions = readList(reader, readInstruction);
   const addressTableLookups = version === 'legacy' ? [] : readList(reader, readLookup);
   return { version, header, accountKeys, recentBlockhash, instructions, addressTableLookups };
 }
 
-function versionOf(prefix: number): 0 {
+function versionOf(prefix: number): 0 | 1 {
   const version = prefix & ~VERSION_PREFIX;
-  if (version !== 0) throw new InvalidMessage(unknownVersion(version));
+  if (version !== 0 && version !== 1) throw new InvalidMessage(unknownVersion(version));
   return version;
+}
+
+/** Header, configuration mask, blockhash and counts. */
+const VERSION_1_FIXED_BYTES = 41;
+const INSTRUCTION_HEADER_BYTES = 4;
+
+/** Reads in the pieces in which Agave does, whose sizes its errors name. */
+function readVersion1(reader: ByteReader): Message {
+  const fixed = new ByteReader(reader.bytes(VERSION_1_FIXED_BYTES));
+  const header = readHeader(fixed, null);
+  const mask = fixed.u32();
+  const recentBlockhash = blockhashFromBytes(fixed.bytes(32));
+  const instructionCount = fixed.u8();
+  const keyCount = fixed.u8();
+  if (!isConfigMaskValid(mask)) throw new InvalidMessage('Invalid value: invalid transaction config mask');
+  const accountKeys = readKeys(reader, keyCount);
+  const config = readConfigValues(reader, mask);
+  const headers = new ByteReader(reader.bytes(instructionCount * INSTRUCTION_HEADER_BYTES));
+  const instructions = Array.from({ length: instructionCount }, () => {
+    const programIdIndex = headers.u8();
+    const accounts = reader.bytes(headers.u8());
+    return { programIdIndex, accounts, data: reader.bytes(headers.u16()) };
+  });
+  return { version: 1, header, accountKeys, recentBlockhash, instructions, addressTableLookups: [], config };
 }
 
 function readHeader(reader: ByteReader, first: number | null): Message['header'] {
@@ -152,11 +206,17 @@ function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T
   return items;
 }
 
+/** Reads all keys at once, so that an error names the total size. */
+function readKeys(reader: ByteReader, length: number): Address[] {
+  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
+  return Array.from({ length }, () => readAddress(bytes));
+}
+
 const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(ADDRESS_BYTES));
 
 const readBytes = (reader: ByteReader): Uint8Array => reader.bytes(readShortVec(reader));
 
-function readInstruction(reader: ByteReader): CompiledInstruction {
+export function readInstruction(reader: ByteReader): CompiledInstruction {
   return { programIdIndex: reader.u8(), accounts: readBytes(reader), data: readBytes(reader) };
 }
 

@@ -37,7 +37,7 @@ describe('compute budget', () => {
   it('defaults to 200,000 units per program and 3,000 per builtin', () => {
     expect(computeBudgetOf(messageOf(call(someProgram), call(programs.system)))).toEqual({
       unitLimit: 203_000,
-      unitPrice: 0n,
+      priorityFee: 0n,
       loadedAccountsDataSizeLimit: 64 * 1024 * 1024,
       heapBytes: 32 * 1024,
     });
@@ -61,7 +61,7 @@ describe('compute budget', () => {
     );
     expect(budget).toEqual({
       unitLimit: 7,
-      unitPrice: 2n ** 64n - 1n,
+      priorityFee: (7n * (2n ** 64n - 1n) + 999_999n) / 1_000_000n,
       heapBytes: 64 * 1024,
       loadedAccountsDataSizeLimit: 9,
     });

@@ -1,6 +1,7 @@
 import { ByteReader, OutOfBytes } from '../../base/bytes.ts';
 import type { Address } from '../address.ts';
 import type { Message } from '../message/message.ts';
+import type { TransactionConfig } from '../message/transaction-config.ts';
 import { programs } from '../programs.ts';
 import { type Lamports, lamports, U64_MAX } from '../units.ts';
 import type { TransactionError } from './transaction-error.ts';
@@ -12,6 +13,7 @@ const UNITS_PER_BUILTIN_INSTRUCTION = 3_000;
 const HEAP_MIN_BYTES = 32 * 1024;
 const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 /** Programs with a low default cost. Stake, config and lookup table are BPF. Source: agave builtins-default-costs. */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
@@ -28,24 +30,40 @@ const BUILTINS: ReadonlySet<Address> = new Set<Address>([
 
 type ComputeBudget = Readonly<{
   unitLimit: number;
-  /** Micro-lamports per compute unit. */
-  unitPrice: bigint;
+  priorityFee: Lamports;
   loadedAccountsDataSizeLimit: number;
   heapBytes: number;
 }>;
 
 type Request = {
   unitLimit?: number;
+  /** Micro-lamports per compute unit. */
   unitPrice?: bigint;
   loadedAccountsDataSizeLimit?: number;
   heap?: { bytes: number; instruction: number };
 };
 
 /**
- * Uses the requested values or the defaults. Source: agave compute-budget-instruction.
+ * Uses the requested values or the defaults. A version 1 message requests them in its configuration, and its compute
+ * budget instructions have no effect. Source: agave compute-budget-instruction, runtime-transaction.
  * @returns the budget, or `fault`: the error with which Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | { fault: TransactionError } {
+  return message.config === undefined ? budgetOfInstructions(message) : budgetOfConfig(message.config);
+}
+
+/** Values that are not set are 0, but for the heap. */
+const budgetOfConfig = (config: TransactionConfig): ComputeBudget => ({
+  unitLimit: Math.min(config.computeUnitLimit ?? 0, UNIT_LIMIT_MAX),
+  priorityFee: lamports(config.priorityFee ?? 0n),
+  loadedAccountsDataSizeLimit: Math.min(
+    config.loadedAccountsDataSizeLimit ?? 0,
+    LOADED_ACCOUNTS_DATA_MAX_BYTES,
+  ),
+  heapBytes: config.heapSize ?? HEAP_MIN_BYTES,
+});
+
+function budgetOfInstructions(message: Message): ComputeBudget | { fault: TransactionError } {
   const request: Request = {};
   for (const [index, { programIdIndex, data }] of message.instructions.entries()) {
     if (message.accountKeys[programIdIndex] !== programs.computeBudget) continue;
@@ -56,9 +74,10 @@ export function computeBudgetOf(message: Message): ComputeBudget | { fault: Tran
     return { fault: invalidData(request.heap.instruction) };
   }
   if (request.loadedAccountsDataSizeLimit === 0) return { fault: 'InvalidLoadedAccountsDataSizeLimit' };
+  const unitLimit = Math.min(request.unitLimit ?? defaultUnitLimit(message), UNIT_LIMIT_MAX);
   return {
-    unitLimit: Math.min(request.unitLimit ?? defaultUnitLimit(message), UNIT_LIMIT_MAX),
-    unitPrice: request.unitPrice ?? 0n,
+    unitLimit,
+    priorityFee: priorityFeeFor(request.unitPrice ?? 0n, unitLimit),
     loadedAccountsDataSizeLimit: Math.min(
       request.loadedAccountsDataSizeLimit ?? LOADED_ACCOUNTS_DATA_MAX_BYTES,
       LOADED_ACCOUNTS_DATA_MAX_BYTES,
@@ -67,11 +86,17 @@ export function computeBudgetOf(message: Message): ComputeBudget | { fault: Tran
   };
 }
 
+function priorityFeeFor(unitPrice: bigint, unitLimit: number): Lamports {
+  const microLamports = unitPrice * BigInt(unitLimit);
+  const fee = (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+  return lamports(fee < U64_MAX ? fee : U64_MAX);
+}
+
 const invalidData = (index: number): TransactionError => ({
   InstructionError: [index, 'InvalidInstructionData'],
 });
 
-const isHeapAllowed = (bytes: number): boolean =>
+export const isHeapAllowed = (bytes: number): boolean =>
   bytes >= HEAP_MIN_BYTES && bytes <= HEAP_MAX_BYTES && bytes % 1024 === 0;
 
 /** Keyed by the first byte of the data. Trailing data is ignored, as in Agave. */
@@ -106,7 +131,6 @@ function defaultUnitLimit(message: Message): number {
 }
 
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
-const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 const PRECOMPILES: ReadonlySet<Address> = new Set<Address>([
   programs.ed25519,
@@ -131,8 +155,5 @@ export function feeOf(message: Message): Lamports {
 
 export function priorityFeeOf(message: Message): Lamports {
   const budget = computeBudgetOf(message);
-  if ('fault' in budget) return lamports(0);
-  const microLamports = budget.unitPrice * BigInt(budget.unitLimit);
-  const fee = (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
-  return lamports(fee < U64_MAX ? fee : U64_MAX);
+  return 'fault' in budget ? lamports(0) : budget.priorityFee;
 }

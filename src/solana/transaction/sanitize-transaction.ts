@@ -1,5 +1,8 @@
+import type { Address } from '../address.ts';
 import type { LoadedAddresses, Message } from '../message/message.ts';
 import { allKeys } from '../message/message-keys.ts';
+import type { TransactionConfig } from '../message/transaction-config.ts';
+import { isHeapAllowed } from './compute-budget.ts';
 import type { Transaction } from './transaction.ts';
 import { displayTransactionError, type TransactionError } from './transaction-error.ts';
 
@@ -20,19 +23,33 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Checks only the message, not the signatures or the instruction limit. */
+/** Checks only the message, not the signatures or, but for version 1, the instruction limit. */
 export function messageFault(message: Message): 'index out of bounds' | 'invalid value' | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
-  const staticKeys = message.accountKeys.length;
-  if (numRequiredSignatures + numReadonlyUnsignedAccounts > staticKeys) return 'index out of bounds';
+  const { config, accountKeys } = message;
+  if (config !== undefined && exceedsVersion1Limits(message)) return 'index out of bounds';
+  if (numRequiredSignatures + numReadonlyUnsignedAccounts > accountKeys.length) return 'index out of bounds';
   // The fee payer must be writable.
   if (numReadonlySignedAccounts >= numRequiredSignatures) {
     return message.version === 'legacy' ? 'index out of bounds' : 'invalid value';
   }
+  if (config !== undefined && !hasVersion1Values(accountKeys, config)) return 'invalid value';
   const loadedKeys = countLoadedKeys(message);
   if (loadedKeys === null) return 'invalid value';
   return areIndexesInside(message, loadedKeys) ? null : 'index out of bounds';
 }
+
+/** Source: SIMD-0385. */
+const VERSION_1_SIGNATURES_MAX = 12;
+const VERSION_1_KEYS_MAX = 64;
+
+const exceedsVersion1Limits = ({ header, accountKeys, instructions }: Message): boolean =>
+  header.numRequiredSignatures > VERSION_1_SIGNATURES_MAX ||
+  instructions.length > INSTRUCTIONS_MAX ||
+  accountKeys.length > VERSION_1_KEYS_MAX;
+
+const hasVersion1Values = (accountKeys: readonly Address[], { heapSize }: TransactionConfig): boolean =>
+  new Set(accountKeys).size === accountKeys.length && (heapSize === null || isHeapAllowed(heapSize));
 
 function areIndexesInside({ accountKeys, instructions }: Message, loadedKeys: number): boolean {
   const staticKeys = accountKeys.length;
@@ -56,8 +73,8 @@ function countLoadedKeys(message: Message): number | null {
   return count;
 }
 
-/** Source: agave, `Bank::get_transaction_account_lock_limit`. */
-const ACCOUNT_LOCKS_MAX = 64;
+/** With feature `increase_tx_account_lock_limit`. Source: agave, `Bank::get_transaction_account_lock_limit`. */
+const ACCOUNT_LOCKS_MAX = 128;
 
 /** Checks static and loaded accounts. Source: agave accounts-db `validate_account_locks`. */
 export function accountLocksFault(message: Message, loaded: LoadedAddresses): TransactionError | null {

@@ -64,8 +64,8 @@ describe('transaction codec', () => {
     expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Trailing bytes remain after deserialization');
   });
 
-  it('rejects version 1', () => {
-    expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe('Invalid tag encoding: 1');
+  it('rejects an unknown version', () => {
+    expect(faultIn(Uint8Array.of(0x82, 1, 0, 1))).toBe('Custom error: invalid transaction discriminator');
   });
 
   it('rejects more than 1232 bytes', () => {
@@ -133,9 +133,9 @@ describe('account locks', () => {
     expect(accountLocksFault(message, { writable: [], readonly: [first!] })).toBe('AccountLoadedTwice');
   });
 
-  it('are at most 64', () => {
-    expect(accountLocksFault(message, { writable: keysOf(61), readonly: [] })).toBeNull();
-    expect(accountLocksFault(message, { writable: keysOf(62), readonly: [] })).toBe('TooManyAccountLocks');
+  it('are at most 128', () => {
+    expect(accountLocksFault(message, { writable: keysOf(125), readonly: [] })).toBeNull();
+    expect(accountLocksFault(message, { writable: keysOf(126), readonly: [] })).toBe('TooManyAccountLocks');
   });
 });
 

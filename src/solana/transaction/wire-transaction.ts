@@ -58,6 +58,8 @@ export class WireScanner {
 
 /** First byte of a version 1 transaction, which starts with its message. */
 export const VERSION_1_PREFIX = 0x81;
+/** Offset of the configuration mask in a version 1 transaction, after prefix and header. */
+export const CONFIG_MASK_AT = 4;
 const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);

@@ -4,7 +4,12 @@ import type { RawKeys, RawSlot, RawUpdate } from '../../protocol/geyser/raw-upda
 import { encodeWireTransaction } from '../../protocol/geyser/storage/encode-transaction.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { readTransactions } from '../../solana/entries.ts';
-import type { WireTransaction } from '../../solana/transaction/wire-transaction.ts';
+import { isConfigMaskValid } from '../../solana/message/transaction-config.ts';
+import {
+  CONFIG_MASK_AT,
+  WireScanner,
+  type WireTransaction,
+} from '../../solana/transaction/wire-transaction.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
@@ -81,13 +86,16 @@ class BatchTransaction implements DeshredTransaction {
   }
 }
 
+const isRepresentable = ({ version, bytes }: WireTransaction): boolean =>
+  version !== 1 || isConfigMaskValid(new WireScanner(bytes, CONFIG_MASK_AT).u32());
+
 /** Emits each batch, then its transactions with their loaded addresses. */
 export class BatchReader {
   readonly #options: BatchReaderOptions;
   batches = 0;
   /** Batches without readable entries. */
   malformed = 0;
-  /** Transactions of a version that streams cannot represent; they remain in the batch. */
+  /** Transactions of version 1 with a configuration that streams cannot represent; they remain in the batch. */
   unsupportedTransactions = 0;
 
   constructor(options: BatchReaderOptions) {
@@ -107,7 +115,7 @@ export class BatchReader {
     listener.onBatch(batch);
     const emitted: DeshredTransaction[] = [];
     for (const view of read.transactions) {
-      if (view.version === 1) this.unsupportedTransactions++;
+      if (!isRepresentable(view)) this.unsupportedTransactions++;
       else emitted.push(new BatchTransaction(batch, view, this.#loadedAddresses(view, batch.slot)));
     }
     listener.transactions(emitted);

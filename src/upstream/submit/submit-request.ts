@@ -14,7 +14,7 @@ const TEXT_MAX = 5_464;
 
 export type SubmitRequest = Readonly<{
   signature: Signature;
-  /** null for a durable nonce, or if the transaction cannot be decoded (such as version 1). */
+  /** null for a durable nonce, or if the transaction cannot be decoded. */
   blockhash: Blockhash | null;
   /** The transaction in canonical base64. */
   text: string;

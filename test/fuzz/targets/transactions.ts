@@ -65,8 +65,19 @@ const versioned: Message = {
   ],
 };
 
+const version1: Message = {
+  ...legacy,
+  version: 1,
+  config: {
+    priorityFee: 5n,
+    computeUnitLimit: 200_000,
+    loadedAccountsDataSizeLimit: 1_000,
+    heapSize: 65_536,
+  },
+};
+
 export const decodeTransactionTarget: Target = {
-  seeds: [legacy, versioned].map((message) => {
+  seeds: [legacy, versioned, version1].map((message) => {
     const bytes = encodeMessage(message);
     return encodeTransaction([payer.sign(bytes)], bytes);
   }),
@@ -98,7 +109,6 @@ function check(params: Buffer): boolean {
   const decoded = decodeTransaction(wire);
   const isNamed = 'fault' in decoded || decoded.transaction.signatures[0] === request.signature;
   if (!isNamed) throw new Error('the signature of another transaction');
-  // Transactions of version 1 have no signature there.
   if (signature !== null && !('fault' in decoded) && signature !== request.signature)
     throw new Error('two signatures of a transaction');
   for (const sent of [request.firstNodeParams, request.otherNodeParams, request.bareParams]) {

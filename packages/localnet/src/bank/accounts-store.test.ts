@@ -122,3 +122,34 @@ describe('accounts store', () => {
     expect(store.at(key(1), 2)).toBe(young);
   });
 });
+
+describe('an account that was there before', () => {
+  const OWNER = key(7);
+  const ACCOUNT = anAccount(OWNER, 5n);
+
+  it('is visible at all slots, and found by its owner', () => {
+    const store = new AccountsStore();
+    store.import(key(1), ACCOUNT);
+    store.write(key(1), 40, ACCOUNT);
+    store.prune(30);
+    expect([store.at(key(1), 0), store.at(key(1), 40)]).toEqual([ACCOUNT, ACCOUNT]);
+    expect([...store.find('owner', OWNER, 3)]).toEqual([[key(1), ACCOUNT]]);
+    expect(store.capitalization).toBe(5n);
+  });
+
+  it('is visible from its removal on if it was removed', () => {
+    const store = new AccountsStore();
+    store.write(key(1), 10, anAccount(OWNER, 1n));
+    store.write(key(1), 20, null);
+    store.import(key(1), ACCOUNT);
+    expect([9, 10, 20].map((slot) => store.at(key(1), slot)?.lamports ?? null)).toEqual([null, 1n, 5n]);
+  });
+
+  it('is visible at all slots again after a restart', () => {
+    const store = new AccountsStore();
+    store.write(key(1), 20, ACCOUNT);
+    store.write(key(1), 30, null);
+    store.backdate(key(1));
+    expect([0, 29, 30].map((slot) => store.at(key(1), slot))).toEqual([ACCOUNT, ACCOUNT, null]);
+  });
+});

@@ -3,7 +3,7 @@ import type { Address } from '../../../../src/solana/address.ts';
 import { type AccountKeyKind, AccountsIndex, matchesKey } from './accounts-index.ts';
 
 /** null if the balance is 0. */
-type Version = { readonly slot: number; account: Account | null; older: Version | null };
+type Version = { slot: number; account: Account | null; older: Version | null };
 
 /**
  * Multi-version store of all accounts. A write in slot S is visible from S on; `prune` drops versions that
@@ -54,6 +54,20 @@ export class AccountsStore {
       this.#noteSuperseded(address, slot);
     }
     if (account !== null) this.#index.add(address, account);
+  }
+
+  /** Adds an account that was there before: it is visible at all slots, or since its removal. */
+  import(address: Address, account: Account): void {
+    const newest = this.#newest.get(address);
+    if (newest === undefined) this.write(address, 0, account);
+    else if (newest.account === null) this.write(address, newest.slot, account);
+  }
+
+  /** Makes the oldest version of an account visible at all slots. */
+  backdate(address: Address): void {
+    let oldest = this.#newest.get(address);
+    while (oldest?.older) oldest = oldest.older;
+    if (oldest !== undefined) oldest.slot = 0;
   }
 
   /** Drops versions invisible from `root` on, unless pinned. */

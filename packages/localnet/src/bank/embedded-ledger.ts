@@ -1,4 +1,5 @@
 import type { Commitment } from '../../../../src/protocol/commitment.ts';
+import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import type { Blockhash } from '../../../../src/solana/blockhash.ts';
@@ -28,6 +29,7 @@ import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank } from './bank.ts';
 import { type BankingResult, BankingStage } from './banking-stage.ts';
 import { faucetTransfer } from './faucet.ts';
+import { LedgerClock } from './ledger-clock.ts';
 import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
 import {
   INTAKE_MAX_TRANSACTIONS,
@@ -53,8 +55,9 @@ export type FrozenSlot = Readonly<{ block: Block; bank: Bank; accounts: SlotReco
 export class EmbeddedLedger implements LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
+  /** Time of the blocks; events have that of the system. */
+  readonly clock: LedgerClock;
   readonly #state: LedgerState;
-  readonly #options: Required<Omit<LedgerOptions, 'sendShreds' | 'shredLeadMs'>>;
   readonly #sources: BankSources;
   /** A separate VM, since simulations run on older states. */
   readonly #simulationVm = new Vm();
@@ -77,7 +80,6 @@ export class EmbeddedLedger implements LocalNode {
     this.#state = state;
     const { now = Date.now, blockCostMax = BLOCK_COST_MAX } = options;
     const { waitingMaxTransactions = WAITING_MAX_TRANSACTIONS } = options;
-    this.#options = { now, blockCostMax, waitingMaxTransactions };
     this.#waiting = new WaitingTransactions(waitingMaxTransactions);
     this.#epochBoundary = new EpochBoundary(state.genesis);
     this.#broadcast = this.#newBroadcast(options.sendShreds);
@@ -89,6 +91,7 @@ export class EmbeddedLedger implements LocalNode {
       this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
+    this.clock = new LedgerClock(now, this.#tip.blockTime * 1000);
     this.#advanceRoot();
     this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#commitmentSlots, now);
     const parts = { state, events: this.#events, broadcast: this.#broadcast, blockCostMax };
@@ -178,6 +181,26 @@ export class EmbeddedLedger implements LocalNode {
     this.#intake?.executePending();
   }
 
+  /** State of the open slot. */
+  newestAccount(address: Address): Account | null {
+    return this.#state.store.newest(address);
+  }
+
+  /** State of the open slot, unordered, without the sysvars that follow from the chain. */
+  newestAccounts(): Iterable<readonly [Address, Account]> {
+    return this.#state.store.entries(this.#open.header.slot);
+  }
+
+  /**
+   * Writes accounts in the open slot, after its transactions. null removes an account.
+   * @throws LedgerHaltedError
+   */
+  writeAccounts(changes: Iterable<readonly [Address, Account | null]>): void {
+    this.#requireRunning();
+    this.executePending();
+    for (const [address, account] of changes) this.#banking.write(address, account, null);
+  }
+
   /** Signs an airdrop without sending it. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
     return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
@@ -196,6 +219,27 @@ export class EmbeddedLedger implements LocalNode {
       sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
     const sent = this.send(transaction);
     return typeof sent === 'string' ? toResult(sent) : sent.then(toResult);
+  }
+
+  /**
+   * Writes accounts that were there before, so that older states have them too. Their addresses must have no account.
+   * @throws LedgerHaltedError
+   */
+  importAccounts(accounts: readonly (readonly [Address, Account])[]): void {
+    this.#requireRunning();
+    for (const [address, account] of accounts) {
+      this.#state.store.import(address, account);
+      this.#banking.write(address, account, null);
+    }
+  }
+
+  get openSlot(): number {
+    return this.#open.header.slot;
+  }
+
+  /** Oldest readable state. */
+  get oldestSlot(): number {
+    return this.#banks.keys().next().value ?? 0;
   }
 
   /** @returns a function that removes the listener. */
@@ -305,7 +349,7 @@ export class EmbeddedLedger implements LocalNode {
 
   #openNext(): OpenSlotState {
     const number = this.#tip.slot + 1;
-    const blockTime = Math.max(this.#tip.blockTime, Math.floor(this.#options.now() / 1000));
+    const blockTime = Math.max(this.#tip.blockTime, Math.floor(this.clock.now() / 1000));
     const isFirstOfEpoch = BigInt(number) % this.genesis.epochSchedule.slotsPerEpoch === 0n;
     const epochStartTime = isFirstOfEpoch ? blockTime : this.#tip.epochStartTime;
     return new OpenSlotState({ slot: number, blockTime, epochStartTime }, this.#tip, this.#sources);

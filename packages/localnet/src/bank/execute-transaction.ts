@@ -45,6 +45,8 @@ type Prepared = Readonly<{
   loaded: LoadedAddresses;
   fee: Lamports;
   payer: Account;
+  /** Bytes. */
+  loadedAccountsDataSizeLimit: number;
 }>;
 
 /**
@@ -93,7 +95,8 @@ function prepare(
   const payer = view.account(message.accountKeys[0] as Address);
   const fault = feePayerError(payer, fee);
   if (fault !== null || payer === null) return { rejected: fault ?? 'AccountNotFound' };
-  return { keys: allKeys(message, loaded), loaded, fee, payer };
+  const { loadedAccountsDataSizeLimit } = budget;
+  return { keys: allKeys(message, loaded), loaded, fee, payer, loadedAccountsDataSizeLimit };
 }
 
 function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | null> {
@@ -131,7 +134,7 @@ function failureWrites(
 
 function describe(
   transaction: Transaction,
-  { keys, loaded, fee }: Prepared,
+  { keys, loaded, fee, loadedAccountsDataSizeLimit }: Prepared,
   run: VmRun,
   writes: ReadonlyMap<Address, Account | null>,
   view: StateView,
@@ -143,7 +146,8 @@ function describe(
     return written === undefined ? view.account(address) : written;
   };
   const balances = (read: typeof before): Lamports[] => keys.map((key) => read(key)?.lamports ?? lamports(0));
-  const loadedAccountsDataSize = loadedDataSizeOf(message, keys, before, programDataAddressOf);
+  const dataSize = loadedDataSizeOf(message, keys, before, programDataAddressOf);
+  const loadedAccountsDataSize = Math.min(dataSize, loadedAccountsDataSizeLimit);
   const writableCount = keys.filter((_, index) => isWritable(message, index, loaded)).length;
   return {
     keys,
@@ -156,8 +160,8 @@ function describe(
       fee,
       preBalances: balances(before),
       postBalances: balances(after),
-      innerInstructions: run.innerInstructions,
-      logMessages: run.logs,
+      innerInstructions: run.executed ? run.innerInstructions : null,
+      logMessages: run.executed ? run.logs : null,
       preTokenBalances: tokenBalancesOf(keys, before),
       postTokenBalances: tokenBalancesOf(keys, after),
       rewards: [],

@@ -41,10 +41,9 @@ export function simulateTransaction(
   const { meta, executed, loadedAccountsDataSize, postAccounts } = execution;
   return {
     ...meta,
-    logs: executed ? meta.logMessages : [],
+    logs: meta.logMessages ?? [],
     unitsConsumed: executed ? meta.computeUnitsConsumed : 0n,
-    // If only the fee was charged, no instruction ran.
-    innerInstructions: options.innerInstructions && executed ? meta.innerInstructions : null,
+    innerInstructions: options.innerInstructions ? meta.innerInstructions : null,
     loadedAccountsDataSize,
     postAccounts,
     replacementBlockhash,

@@ -22,7 +22,7 @@ import {
   type StakeHistoryEntry,
 } from '../../../../src/solana/sysvars.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../../../src/solana/transaction/compute-budget.ts';
-import { type Lamports, slot, U64_MAX } from '../../../../src/solana/units.ts';
+import { type Lamports, slot } from '../../../../src/solana/units.ts';
 import type { RecentBlocks } from '../history/recent-blocks.ts';
 import type { Clock, EpochSchedule } from '../node.ts';
 
@@ -91,7 +91,7 @@ export class SysvarAccounts {
       data: synthesis.encode(this.#position),
       owner: sysvarOwner,
       executable: false,
-      rentEpoch: U64_MAX,
+      rentEpoch: 0n,
     };
     this.#made.set(address, account);
     return account;
@@ -110,7 +110,7 @@ export class SysvarAccounts {
           },
           owner: sysvarOwner,
           executable: false,
-          rentEpoch: U64_MAX,
+          rentEpoch: 0n,
         },
       ];
     }
@@ -136,5 +136,5 @@ export const stakeHistoryAccount = (entries: readonly StakeHistoryEntry[]): Acco
   data: encodeStakeHistory(entries),
   owner: sysvarOwner,
   executable: false,
-  rentEpoch: U64_MAX,
+  rentEpoch: 0n,
 });

@@ -16,8 +16,8 @@ export type RecordedTokenBalance = TokenBalance & Readonly<{ owner: Address; pro
 /** Transaction meta as recorded by this ledger: complete, with nothing unrecorded. */
 export type RecordedMeta = TransactionMeta &
   Readonly<{
-    innerInstructions: readonly RecordedInnerInstructions[];
-    logMessages: readonly string[];
+    /** null, like the logs, when only the fee was charged. */
+    innerInstructions: readonly RecordedInnerInstructions[] | null;
     preTokenBalances: readonly RecordedTokenBalance[];
     postTokenBalances: readonly RecordedTokenBalance[];
     rewards: readonly [];

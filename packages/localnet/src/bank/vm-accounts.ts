@@ -2,7 +2,7 @@ import { type LiteSvm, Account as NativeAccount } from 'litesvm/dist/internal.js
 import type { Account } from '../../../../src/solana/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
 import { programs, sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
-import { lamports } from '../../../../src/solana/units.ts';
+import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
 import { ownerAddress } from '../history/account-codec.ts';
 
 export function accountOf(native: NativeAccount): Account {
@@ -54,29 +54,33 @@ export function withUpgradeAuthority(authority: Address | null, account: Account
   return { ...account, data };
 }
 
-/** Program data with deployment slot 0. */
-function deployedAtGenesis(account: Account): Account {
-  if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
-    return account;
+const isProgramData = ({ owner, data }: Account): boolean =>
+  owner === programs.bpfUpgradeableLoader && data[0] === PROGRAM_DATA_STATE;
+
+/** Program data with deployment slot 0; other accounts unchanged. */
+export function deployedInSlot0(account: Account): Account {
+  if (!isProgramData(account)) return account;
   const data = new Uint8Array(account.data);
   data.fill(0, 4, 12);
   return { ...account, data };
 }
 
-/** Owners of the accounts to copy from a new VM; its faucet is not among them. */
-const baseOwners: readonly Address[] = [
-  programs.nativeLoader,
-  programs.bpfLoader1,
-  programs.bpfLoader2,
-  programs.bpfUpgradeableLoader,
-  programs.feature,
-  programs.config,
-  programs.token,
-  programs.token2022,
-  sysvarOwner,
-];
+const loaders: readonly Address[] = [programs.bpfLoader1, programs.bpfLoader2, programs.bpfUpgradeableLoader];
 
-/** Programs, feature gates, native mints and sysvars of a new VM; sysvars are short and hold 1 lamport. */
+/**
+ * Program or program data as in Agave's genesis: deployed in slot 0 with the system program as upgrade authority. Source:
+ * agave program-binaries.
+ */
+function deployedAtGenesis(account: Account): Account {
+  if (!loaders.includes(account.owner)) return account;
+  const program = { ...account, rentEpoch: U64_MAX };
+  return isProgramData(account) ? withUpgradeAuthority(programs.system, deployedInSlot0(program)) : program;
+}
+
+/** Owners of the accounts to copy from a new VM. */
+const baseOwners: readonly Address[] = [programs.nativeLoader, ...loaders, sysvarOwner];
+
+/** Programs and sysvars of a new VM; sysvars are short and hold 1 lamport. */
 export function baseAccounts(vm: LiteSvm): [Address, Account][] {
   return baseOwners.flatMap((owner) =>
     vm

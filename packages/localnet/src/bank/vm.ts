@@ -1,8 +1,13 @@
-import { FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
+import {
+  FailedTransactionMetadata,
+  FeatureSet,
+  LiteSvm,
+  type TransactionMetadata,
+} from 'litesvm/dist/internal.js';
 import type { Account } from '../../../../src/solana/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
 import { type Blockhash, blockhashBytes } from '../../../../src/solana/blockhash.ts';
-import type { LoadedAddresses } from '../../../../src/solana/message/message.ts';
+import type { LoadedAddresses, Message } from '../../../../src/solana/message/message.ts';
 import { allKeys } from '../../../../src/solana/message/message-keys.ts';
 import { programs, sysvars } from '../../../../src/solana/programs.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
@@ -177,12 +182,27 @@ export class Vm {
   }
 }
 
+/** Never active in solana-test-validator: it replaces the consensus. */
+const ALPENGLOW = address('a1penGLz8Vm2QHYB3JPefBiU4BY3Z6JkW2k3Scw5GWP');
+
+/** All features but Alpenglow, as in solana-test-validator. */
+function activeFeatureSet(): FeatureSet {
+  const features = FeatureSet.allEnabled();
+  features.deactivate(addressBytes(ALPENGLOW));
+  return features;
+}
+
+export const activeFeatures = (): Address[] => activeFeatureSet().getActiveFeatures().map(addressFromBytes);
+
 function newNative(): LiteSvm {
   const native = new LiteSvm();
+  native.setFeatureSet(activeFeatureSet());
+  // Both depend on the features.
+  native.setBuiltins();
+  native.setDefaultPrograms();
   native.setSigverify(false);
   native.setBlockhashCheck(false);
   native.setTransactionHistory(0n);
-  native.withNativeMints();
   for (const [address, account] of baseAccounts(native)) {
     if (account.owner === programs.bpfUpgradeableLoader && !account.executable) {
       native.setAccount(addressBytes(address), nativeOf(account));
@@ -235,11 +255,19 @@ function loaderFault(
 function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
   // Not `slice`, which returns a view for a Buffer.
   const copy = new Uint8Array(wire);
-  const keyCount = message.accountKeys.length;
-  const beforeKeys = (message.version === 'legacy' ? 0 : 1) + 3 + (keyCount > 0x7f ? 2 : 1);
-  copy.set(blockhashBytes(lastBlockhash), wire.length - messageBytes.length + beforeKeys + 32 * keyCount);
-  if (copy[1] === 0) copy[1] = 1;
+  const isVersion1 = message.version === 1;
+  const messageAt = isVersion1 ? 0 : wire.length - messageBytes.length;
+  const signatureAt = isVersion1 ? messageBytes.length : 1;
+  copy.set(blockhashBytes(lastBlockhash), messageAt + blockhashOffset(message));
+  if (copy[signatureAt] === 0) copy[signatureAt] = 1;
   return copy;
+}
+
+/** Offset of the blockhash in an encoded message. */
+function blockhashOffset({ version, accountKeys }: Message): number {
+  const headerEnd = (version === 'legacy' ? 0 : 1) + 3;
+  if (version === 1) return headerEnd + 4;
+  return headerEnd + (accountKeys.length > 0x7f ? 2 : 1) + 32 * accountKeys.length;
 }
 
 type VmMetadata = Pick<VmRun, 'logs' | 'innerInstructions' | 'unitsConsumed' | 'returnData'>;

@@ -42,16 +42,16 @@ function decodeData(text: string, encoding: 'base64' | 'base58' | 'base64+zstd')
   }
 }
 
-const fileSchema = z.object({
-  pubkey: addressText,
-  account: z.object({
-    lamports: u64,
-    data,
-    owner: addressText,
-    executable: z.boolean(),
-    rentEpoch: u64,
-  }),
+/** An account as JSON-RPC encodes it; not as `jsonParsed`. */
+export const accountSchema = z.object({
+  lamports: u64.transform((value) => lamports(value)),
+  data,
+  owner: addressText,
+  executable: z.boolean(),
+  rentEpoch: u64,
 });
+
+const fileSchema = z.object({ pubkey: addressText, account: accountSchema });
 
 /**
  * Reads an account in the format of `solana account --output json`: `{pubkey, account: {lamports, data:
@@ -72,7 +72,7 @@ export function readAccountFile(path: string, at?: Address): [Address, Account] 
     throw new Error(`account file ${path} is invalid at ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { pubkey, account } = parsed.data;
-  return [at ?? pubkey, { ...account, lamports: lamports(account.lamports) }];
+  return [at ?? pubkey, account];
 }
 
 /** Reads every `.json` file of a directory. @throws the errors of `readAccountFile`. */

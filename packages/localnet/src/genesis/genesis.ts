@@ -13,6 +13,7 @@ import { newBaseAccounts, programAccounts } from '../bank/vm.ts';
 import { writeAccount } from '../history/account-codec.ts';
 import { epochScheduleOf, type SlotHeader } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
+import { fixedAccounts } from './fixed-accounts.ts';
 
 /** As in solana-test-validator. */
 const IDENTITY_SOL = 500n;
@@ -27,9 +28,9 @@ export type GenesisOptions = Readonly<{
   ticksPerSlot: number;
   slotMs: number;
   faucetSol: bigint;
-  /** Additional accounts; they replace built-in ones with the same address. */
+  /** Additional accounts; they replace programs, but none of `fixedAccounts`, builtins, sysvars or the node's accounts. */
   accounts: readonly (readonly [Address, Account])[];
-  /** Programs by address with their upgrade authority, or null. */
+  /** Programs by address with their upgrade authority, or null; they replace accounts, as in solana-test-validator. */
   programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
 }>;
 
@@ -58,17 +59,19 @@ export function makeGenesis(
   options: GenesisOptions,
   creationTime: number,
 ): GenesisContent {
-  const accounts = new Map<Address, Account>(
-    newBaseAccounts()
-      .filter(([address]) => !synthesizedSysvars.has(address))
-      .map(([address, account]) => [address, withRentExemptBalance(account)]),
-  );
-  accounts.set(sysvars.stakeHistory, stakeHistoryAccount([]));
-  for (const [address, account] of validatorAccounts(keys, options.faucetSol)) accounts.set(address, account);
-  for (const [address, elf, authority = null] of options.programs) {
-    for (const [part, account] of programAccounts(address, elf, authority)) accounts.set(part, account);
-  }
-  for (const [address, account] of options.accounts) accounts.set(address, account);
+  const base = newBaseAccounts().filter(([address]) => !synthesizedSysvars.has(address));
+  const accounts = new Map<Address, Account>([
+    ...base,
+    ...options.accounts.filter(([address]) => !synthesizedSysvars.has(address)),
+    ...options.programs.flatMap(([address, elf, authority = null]) =>
+      programAccounts(address, elf, authority),
+    ),
+    ...validatorAccounts(keys, options.faucetSol),
+    ...fixedAccounts(),
+    ...base.filter(([, { owner }]) => owner === programs.nativeLoader),
+    ...base.filter(([, { owner }]) => owner === sysvarOwner).map(withRentExemptBalance),
+    [sysvars.stakeHistory, stakeHistoryAccount([])],
+  ]);
   const hash = genesisHash(accounts, options, creationTime);
   const genesis: Genesis = {
     hash,
@@ -94,18 +97,22 @@ const firstHeader = (hash: Blockhash, creationTime: number): SlotHeader => ({
   transactionCount: 0n,
 });
 
-/** Gives sysvars their rent-exempt balance, as on a real cluster. */
-const withRentExemptBalance = (account: Account): Account =>
-  account.owner === sysvarOwner
-    ? { ...account, lamports: rentExemptMinimum(account.data.length), rentEpoch: U64_MAX }
-    : account;
+/** Gives a sysvar its rent-exempt balance. Agave creates only this one at genesis, others later. */
+const withRentExemptBalance = ([address, account]: [Address, Account]): [Address, Account] => [
+  address,
+  {
+    ...account,
+    lamports: rentExemptMinimum(account.data.length),
+    rentEpoch: address === sysvars.epochRewards ? U64_MAX : 0n,
+  },
+];
 
 const wallet = (sol: bigint): Account => ({
   lamports: lamports(sol * LAMPORTS_PER_SOL),
   data: new Uint8Array(),
   owner: programs.system,
   executable: false,
-  rentEpoch: U64_MAX,
+  rentEpoch: 0n,
 });
 
 /** Source: agave runtime/src/genesis_utils.rs, `create_genesis_config_with_leader_ex_no_features`. */
@@ -128,9 +135,10 @@ function validatorAccounts(keys: GenesisKeys, faucetSol: bigint): [Address, Acco
     lastTimestamp: { slot: 0n, timestamp: 0n },
   });
   return [
-    [identity, wallet(IDENTITY_SOL)],
+    // Agave's first vote, which pays a fee, sets the maximum rent epoch of these two.
+    [identity, { ...wallet(IDENTITY_SOL), rentEpoch: U64_MAX }],
+    [keys.vote.address, { ...wallet(STAKE_SOL), owner: programs.vote, data: vote, rentEpoch: U64_MAX }],
     [keys.faucet.address, wallet(faucetSol)],
-    [keys.vote.address, { ...wallet(STAKE_SOL), owner: programs.vote, data: vote }],
     [keys.stake.address, { ...wallet(STAKE_SOL), owner: programs.stake, data: stakeState(keys) }],
   ];
 }
@@ -178,6 +186,3 @@ function genesisHash(
   }
   return blockhashFromBytes(hash.digest());
 }
-
-/** Bounds the size of getLeaderSchedule, which lists every slot. */
-export const SLOTS_PER_EPOCH_MAX = 8_192_000;

@@ -18,6 +18,7 @@ import type { GenesisKeys } from './genesis.ts';
  * log/                    segments of slot records
  * snapshot-*.bin          all accounts as of a slot
  * history.db              index over the log
+ * fork.db                 addresses that are not read from the forked cluster again
  * ledger.lock             process that has the ledger open
  */
 const GENESIS = 'genesis.json';
@@ -30,6 +31,7 @@ const keyFiles = {
 
 export const logDir = (dir: string): string => join(dir, 'log');
 export const indexPath = (dir: string): string => join(dir, 'history.db');
+export const forkPath = (dir: string): string => join(dir, 'fork.db');
 
 export const hasLedger = (dir: string): boolean => existsSync(join(dir, GENESIS));
 
@@ -39,6 +41,7 @@ export function removeLedger(dir: string): void {
   const isOurs = (name: string): boolean =>
     name === 'log' ||
     name.startsWith('history.db') ||
+    name.startsWith('fork.db') ||
     /^snapshot-\d{12}\.bin(\.tmp)?$/.test(name) ||
     Object.values<string>(keyFiles).includes(name);
   rmSync(join(dir, GENESIS), { force: true });

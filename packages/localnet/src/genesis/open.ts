@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from '../../../../src/base/log.ts';
 import { makeFolder } from '../../../../src/base/make-folder.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
@@ -7,10 +8,14 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 import type { Lamports, Slot } from '../../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { EmbeddedLedger, type FrozenSlot } from '../bank/embedded-ledger.ts';
+import type { LedgerClock } from '../bank/ledger-clock.ts';
 import type { FollowFrom } from '../bank/ledger-events.ts';
 import { LedgerUpkeep } from '../bank/ledger-upkeep.ts';
 import { startSlotTicker } from '../bank/slot-ticker.ts';
 import { defaultUpkeepLimits, type UpkeepLimits } from '../bank/upkeep-limits.ts';
+import { AccountFork } from '../fork/account-fork.ts';
+import { ForkIndex } from '../fork/fork-index.ts';
+import type { RemoteAccounts } from '../fork/remote-accounts.ts';
 import { DiskBlocks } from '../history/disk-blocks.ts';
 import { HistoryIndex } from '../history/history-index.ts';
 import { encodeRecord } from '../history/record-codec.ts';
@@ -18,8 +23,10 @@ import { SegmentLog } from '../history/segment-log.ts';
 import { snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type { Bank, Genesis, LocalNode } from '../node.ts';
-import { type GenesisOptions, makeGenesis, newGenesisKeys, SLOTS_PER_EPOCH_MAX } from './genesis.ts';
+import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
+import { type GenesisOptions, makeGenesis, newGenesisKeys } from './genesis.ts';
 import {
+  forkPath,
   hasLedger,
   indexPath,
   logDir,
@@ -68,8 +75,12 @@ export type LocalNodeOptions = Readonly<{
   faucetSol?: bigint;
   /** Genesis: additional accounts. */
   accounts?: readonly (readonly [Address, Account])[];
-  /** Genesis: programs as ELF bytes by address, with upgrade authority. */
+  /** Genesis: reads further accounts, which replace those of `accounts`. Called for a new ledger only. */
+  clone?: () => Promise<GenesisOptions['accounts']>;
+  /** Genesis: programs as ELF bytes by address, with upgrade authority. They replace accounts. */
   programs?: GenesisOptions['programs'];
+  /** Cluster whose accounts the ledger reads when they are first needed. Default: none. */
+  fork?: Pick<RemoteAccounts, 'read'> | null;
   /** Slots are frozen only by calls of `freeze`; for tests. Default false. */
   manual?: boolean;
   /** Unix milliseconds. Default the system clock. */
@@ -102,6 +113,15 @@ export interface OpenLocalNode extends LocalNode {
    * @throws Error if the disk fails; then the slot is not frozen.
    */
   freeze(): Bank;
+  /** While it is paused, slots are frozen only by calls of `freeze`. */
+  readonly clock: LedgerClock;
+  /** These four see and change the open slot. See `EmbeddedLedger`. */
+  executePending(): void;
+  newestAccount(address: Address): Account | null;
+  newestAccounts(): Iterable<readonly [Address, Account]>;
+  writeAccounts(changes: Iterable<readonly [Address, Account | null]>): void;
+  /** null if the ledger is not a fork. */
+  readonly fork: AccountFork | null;
   /** Stops producing slots, flushes everything to disk and releases the directory. */
   stop(): Promise<void>;
 }
@@ -135,7 +155,10 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   const { ledgerDir: dir } = options;
   const logger = options.log ?? null;
   if (options.reset || !hasLedger(dir)) {
-    await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
+    // First, so that a failure leaves an existing ledger as it is.
+    const cloned = (await options.clone?.()) ?? [];
+    const creationTime = Math.floor((options.now ?? Date.now)() / 1000);
+    await createLedger(dir, genesisOptions(options, cloned), creationTime);
   } else {
     const ignoredOptions = ignoredGenesisOptions(
       options,
@@ -215,6 +238,7 @@ function start(
     logger,
   });
   ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), () => ledger.finalizedSlot));
+  const fork = openFork(options, ledger);
   const stopTicking = options.manual ? () => {} : startTicking(options, ledger, fail);
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
@@ -223,9 +247,22 @@ function start(
     await upkeep.stop();
     await log.close();
     index.close();
+    fork?.index.close();
     lock.release();
   };
-  return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
+  return Object.assign(ledger, { fork: fork?.accounts ?? null, stop: () => (stopping ??= stop()) });
+}
+
+/** The index is brought in line with the log even if the ledger is no longer a fork. */
+function openFork({ ledgerDir, fork: remote = null }: LocalNodeOptions, ledger: EmbeddedLedger) {
+  const path = forkPath(ledgerDir);
+  if (remote === null && !existsSync(path)) return null;
+  const index = new ForkIndex(path);
+  index.truncateAfter(ledger.openSlot - 1);
+  for (const address of index.addedAfter(ledger.oldestSlot)) ledger.store.backdate(address);
+  if (remote !== null) return { index, accounts: new AccountFork(ledger, remote, index) };
+  index.close();
+  return null;
 }
 
 function startTicking(
@@ -242,6 +279,7 @@ function startTicking(
     }
   };
   const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
+    if (ledger.clock.isPaused) return;
     if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
     ledger.afterPendingExecuted(endSlot);
   });
@@ -261,14 +299,15 @@ function ignoredGenesisOptions(options: LocalNodeOptions, genesis: Genesis): str
     ...(ticksPerSlot !== undefined && ticksPerSlot !== genesis.ticksPerSlot ? ['ticksPerSlot'] : []),
     ...(accounts.length > 0 ? ['accounts'] : []),
     ...(programs.length > 0 ? ['programs'] : []),
+    ...(options.clone !== undefined ? ['clone'] : []),
   ];
 }
 
-const genesisOptions = (options: LocalNodeOptions): GenesisOptions => ({
+const genesisOptions = (options: LocalNodeOptions, cloned: GenesisOptions['accounts']): GenesisOptions => ({
   slotsPerEpoch: options.slotsPerEpoch ?? 432_000,
   ticksPerSlot: options.ticksPerSlot ?? 64,
   slotMs: options.slotMs ?? DEFAULT_SLOT_MS,
   faucetSol: options.faucetSol ?? 1_000_000n,
-  accounts: options.accounts ?? [],
+  accounts: [...(options.accounts ?? []), ...cloned],
   programs: options.programs ?? [],
 });

@@ -27,35 +27,39 @@ const tokenBalance = fc.record({
   amount: u64,
   decimals: fc.nat(255),
 });
-const meta: fc.Arbitrary<RecordedMeta> = fc.record({
-  err: fc.constantFrom(
-    null,
-    'AccountNotFound',
-    { InstructionError: [3, { Custom: 4_294_967_295 }] as const },
-    { InsufficientFundsForRent: { account_index: 2 } },
-  ),
-  fee: u64.map(lamports),
-  preBalances: balances,
-  postBalances: balances,
-  innerInstructions: fc.array(
-    fc.record({
-      index: fc.nat(255),
-      instructions: fc.array(fc.record({ ...instruction, stackHeight: fc.nat(9) }), { maxLength: 3 }),
+const meta: fc.Arbitrary<RecordedMeta> = fc
+  .record({
+    err: fc.constantFrom(
+      null,
+      'AccountNotFound',
+      { InstructionError: [3, { Custom: 4_294_967_295 }] as const },
+      { InsufficientFundsForRent: { account_index: 2 } },
+    ),
+    fee: u64.map(lamports),
+    preBalances: balances,
+    postBalances: balances,
+    innerInstructions: fc.array(
+      fc.record({
+        index: fc.nat(255),
+        instructions: fc.array(fc.record({ ...instruction, stackHeight: fc.nat(9) }), { maxLength: 3 }),
+      }),
+      { maxLength: 2 },
+    ),
+    logMessages: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
+    preTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
+    postTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
+    rewards: fc.constant([] as const),
+    loadedAddresses: fc.record({
+      writable: fc.array(address, { maxLength: 2 }),
+      readonly: fc.array(address, { maxLength: 2 }),
     }),
-    { maxLength: 2 },
-  ),
-  logMessages: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
-  preTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
-  postTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
-  rewards: fc.constant([] as const),
-  loadedAddresses: fc.record({
-    writable: fc.array(address, { maxLength: 2 }),
-    readonly: fc.array(address, { maxLength: 2 }),
-  }),
-  returnData: fc.option(fc.record({ programId: address, data: bytes(9) })),
-  computeUnitsConsumed: u64,
-  costUnits: u64,
-});
+    returnData: fc.option(fc.record({ programId: address, data: bytes(9) })),
+    computeUnitsConsumed: u64,
+    costUnits: u64,
+  })
+  .map((recorded) =>
+    typeof recorded.err === 'string' ? { ...recorded, innerInstructions: null, logMessages: null } : recorded,
+  );
 const account = fc.record({
   lamports: u64.map(lamports),
   data: bytes(50),

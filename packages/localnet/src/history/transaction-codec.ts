@@ -126,8 +126,8 @@ function writeMeta(writer: ByteWriter, meta: RecordedMeta): void {
   writeLamports(writer, meta.fee);
   writeList(writer, meta.preBalances, writeLamports);
   writeList(writer, meta.postBalances, writeLamports);
-  writeList(writer, meta.innerInstructions, writeInnerList);
-  writeList(writer, meta.logMessages, writeText);
+  writeList(writer, meta.innerInstructions ?? [], writeInnerList);
+  writeList(writer, meta.logMessages ?? [], writeText);
   writeList(writer, meta.preTokenBalances, writeTokenBalance);
   writeList(writer, meta.postTokenBalances, writeTokenBalance);
   writeList(writer, meta.loadedAddresses.writable, writeAddress);
@@ -137,14 +137,22 @@ function writeMeta(writer: ByteWriter, meta: RecordedMeta): void {
 }
 
 function readMeta(reader: ByteReader): RecordedMeta {
-  const err = readText(reader);
-  return {
-    err: err === '' ? null : (JSON.parse(err) as TransactionError),
+  const text = readText(reader);
+  const err = text === '' ? null : (JSON.parse(text) as TransactionError);
+  const head = {
     fee: readLamports(reader),
     preBalances: readList(reader, readLamports),
     postBalances: readList(reader, readLamports),
-    innerInstructions: readList(reader, readInnerList),
-    logMessages: readList(reader, readText),
+  };
+  const innerInstructions = readList(reader, readInnerList);
+  const logMessages = readList(reader, readText);
+  // Errors of instructions are objects; any other means that only the fee was charged.
+  const executed = typeof err !== 'string' || logMessages.length > 0;
+  return {
+    err,
+    ...head,
+    innerInstructions: executed ? innerInstructions : null,
+    logMessages: executed ? logMessages : null,
     preTokenBalances: readList(reader, readTokenBalance),
     postTokenBalances: readList(reader, readTokenBalance),
     rewards: [],

@@ -8,6 +8,7 @@ import { computeBudgetOf } from '../../../../src/solana/transaction/compute-budg
 import {
   decodeTransaction,
   TRANSACTION_MAX_BYTES,
+  VERSION_1_MAX_BYTES,
 } from '../../../../src/solana/transaction/decode-transaction.ts';
 import { sanitizeTransaction } from '../../../../src/solana/transaction/sanitize-transaction.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
@@ -22,8 +23,8 @@ type Limits = Readonly<{ text: number; bytes: number }>;
 /** Maximum text lengths. Source: Agave rpc/src/rpc.rs, `MAX_BASE58_SIZE` and related. */
 const BASE58: Limits = { text: 1683, bytes: TRANSACTION_MAX_BYTES };
 const BASE64: Limits = { text: 1644, bytes: TRANSACTION_MAX_BYTES };
-/** Version 1 may be longer, but is not supported. Its first byte, 0x81, gives the first two characters. */
-const BASE64_VERSION_1: Limits = { text: 5464, bytes: 4096 };
+const BASE64_VERSION_1: Limits = { text: 5464, bytes: VERSION_1_MAX_BYTES };
+/** First two characters of version 1, from its first byte, 0x81. */
 const VERSION_1_TEXT = Buffer.from('gQ');
 
 function limitsOf(text: Buffer, encoding: BinaryEncoding): Limits {

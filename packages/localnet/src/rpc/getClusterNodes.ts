@@ -25,7 +25,7 @@ type GetClusterNodesResult = readonly Readonly<{
   version: string | null;
 }>[];
 
-/** The only node; its gossip port does not respond and it has no TPU. */
+/** The only node; its UDP ports do not respond. */
 export function getClusterNodes(node: LocalNode, params: JsonValue | undefined): GetClusterNodesResult {
   noParameters(params);
   const { genesis, contact } = node;
@@ -37,14 +37,14 @@ export function getClusterNodes(node: LocalNode, params: JsonValue | undefined):
       pubkey: genesis.identity,
       pubsub: contact?.pubsub ?? null,
       rpc: contact?.rpc ?? null,
-      serveRepair: null,
+      serveRepair: contact?.serveRepair ?? null,
       shredVersion: shredVersion(genesis.hash),
       tpu: null,
       tpuForwards: null,
-      tpuForwardsQuic: null,
-      tpuQuic: null,
-      tpuVote: null,
-      tvu: null,
+      tpuForwardsQuic: contact?.tpuForwardsQuic ?? null,
+      tpuQuic: contact?.tpuQuic ?? null,
+      tpuVote: contact?.tpuVote ?? null,
+      tvu: contact?.tvu ?? null,
       version: VERSION,
     },
   ];

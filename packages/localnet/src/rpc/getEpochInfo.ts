@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
 import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
 import type { Epoch, Slot } from '../../../../src/solana/units.ts';
-import type { LocalNode } from '../node.ts';
+import type { Bank, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 import { epochPosition } from './leader-schedule.ts';
 
@@ -15,9 +15,11 @@ type GetEpochInfoResult = Readonly<{
   transactionCount: bigint;
 }>;
 
-export function getEpochInfo(node: LocalNode, params: JsonValue | undefined): GetEpochInfoResult {
-  const bank = bankFor(node, readOnlyContextConfig(params));
-  const { epochSchedule } = node.genesis;
+export const getEpochInfo = (node: LocalNode, params: JsonValue | undefined): GetEpochInfoResult =>
+  epochInfoOf(node, bankFor(node, readOnlyContextConfig(params)));
+
+export function epochInfoOf({ genesis }: LocalNode, bank: Bank): GetEpochInfoResult {
+  const { epochSchedule } = genesis;
   const { epoch, slotIndex } = epochPosition(epochSchedule, bank.slot);
   return {
     absoluteSlot: bank.slot,

@@ -15,7 +15,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeJson } from '../../../../src/base/json.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
-import { SLOTS_PER_EPOCH_MAX } from '../../src/genesis/genesis.ts';
+import { SLOTS_PER_EPOCH_MAX } from '../../src/genesis/epoch-length.ts';
 import { openLocalNode } from '../../src/genesis/open.ts';
 import { at, Lab, SOL } from './lab.ts';
 

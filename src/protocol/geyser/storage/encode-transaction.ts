@@ -1,9 +1,11 @@
 import { ByteReader } from '../../../base/bytes.ts';
-import { ADDRESS_BYTES } from '../../../solana/address.ts';
-import { BLOCKHASH_BYTES } from '../../../solana/blockhash.ts';
-import { VERSION_PREFIX } from '../../../solana/message/message.ts';
+import { ADDRESS_BYTES, addressBytes } from '../../../solana/address.ts';
+import { BLOCKHASH_BYTES, blockhashBytes } from '../../../solana/blockhash.ts';
+import { type Message, readMessage, VERSION_PREFIX } from '../../../solana/message/message.ts';
+import type { TransactionConfig } from '../../../solana/message/transaction-config.ts';
 import { readShortVec } from '../../../solana/short-vec.ts';
 import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
+import { VERSION_1_PREFIX } from '../../../solana/transaction/wire-transaction.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const PROTOBUF_OVERHEAD_BYTES = 100;
@@ -60,21 +62,56 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
   for (let remaining = readShortVec(wire); remaining > 0; remaining--) writeLookup(writer, wire);
 }
 
+function writeConfig(writer: ProtobufWriter, config: TransactionConfig): void {
+  const { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
+  const start = writer.open(7);
+  if (priorityFee !== null) writer.uint64(1, priorityFee);
+  [computeUnitLimit, loadedAccountsDataSizeLimit, heapSize].forEach((value, index) => {
+    if (value !== null) writer.uint32(index + 2, value);
+  });
+  writer.close(start);
+}
+
+function writeVersion1Message(writer: ProtobufWriter, message: Message, offsets: number[]): void {
+  const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
+  writeHeader(
+    writer,
+    Uint8Array.of(numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts),
+  );
+  for (const key of message.accountKeys) {
+    writer.bytes(2, addressBytes(key));
+    offsets.push(writer.length - ADDRESS_BYTES);
+  }
+  writer.bytes(3, blockhashBytes(message.recentBlockhash));
+  for (const { programIdIndex, accounts, data } of message.instructions) {
+    const start = writer.open(4);
+    writer.nonzeroUint32(1, programIdIndex);
+    writer.nonemptyBytes(2, accounts);
+    writer.nonemptyBytes(3, data);
+    writer.close(start);
+  }
+  writer.bool(5, true);
+  if (message.config !== undefined) writeConfig(writer, message.config);
+}
+
 /** Writes `solana.storage.ConfirmedBlock.Transaction`. @param offsets - receives the positions of the static keys. */
 export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array, offsets: number[]): void {
   const reader = new ByteReader(wire);
-  for (let remaining = readShortVec(reader); remaining > 0; remaining--)
+  const version1 = wire[0] === VERSION_1_PREFIX ? readMessage(reader) : null;
+  const signatureCount = version1?.header.numRequiredSignatures ?? readShortVec(reader);
+  for (let remaining = signatureCount; remaining > 0; remaining--)
     writer.bytes(1, reader.bytes(SIGNATURE_BYTES));
   const start = writer.open(2, wire.length + PROTOBUF_OVERHEAD_BYTES);
   const first = offsets.length;
-  writeMessage(writer, reader, offsets);
+  if (version1 === null) writeMessage(writer, reader, offsets);
+  else writeVersion1Message(writer, version1, offsets);
   closeWithOffsets(writer, start, offsets, first);
 }
 
 /** Shared by all calls. This is safe because they are synchronous. */
 const sharedWriter = new ProtobufWriter();
 
-/** @param wire - a legacy or version 0 transaction. @throws OutOfBytes, InvalidShortVec */
+/** @throws OutOfBytes, InvalidShortVec, InvalidMessage */
 export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
   const keyOffsets: number[] = [];
   sharedWriter.clear();

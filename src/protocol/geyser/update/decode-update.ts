@@ -8,7 +8,7 @@ export type Update = AccountUpdate | SlotUpdate | TransactionUpdate;
 
 export type DecodableUpdate = RawAccount | RawSlot | RawTransaction;
 
-/** Byte arrays of the result are views into `raw`. @throws InvalidProtobuf, also for version 1 transactions. */
+/** Byte arrays of the result are views into `raw`. @throws InvalidProtobuf */
 export function decodeUpdate(raw: DecodableUpdate): Update {
   const { slot } = raw;
   switch (raw.kind) {

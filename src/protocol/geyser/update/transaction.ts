@@ -1,9 +1,13 @@
-import { ByteWriter } from '../../../base/bytes.ts';
+import { ByteReader, ByteWriter } from '../../../base/bytes.ts';
+import { addressFromBytes } from '../../../solana/address.ts';
 import type { ExecutedTransaction } from '../../../solana/block.ts';
-import { VERSION_PREFIX } from '../../../solana/message/message.ts';
+import { blockhashFromBytes } from '../../../solana/blockhash.ts';
+import { encodeMessage, readInstruction, VERSION_PREFIX } from '../../../solana/message/message.ts';
+import type { TransactionConfig } from '../../../solana/message/transaction-config.ts';
 import { writeShortVec } from '../../../solana/short-vec.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { decodeTransaction, TRANSACTION_MAX_BYTES } from '../../../solana/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../../solana/transaction/encode-transaction.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
 import type { Slot } from '../../../solana/units.ts';
@@ -21,6 +25,8 @@ const emptyParts = () => ({
   instructions: [] as Uint8Array[],
   versioned: false,
   lookups: [] as Uint8Array[],
+  /** Version 1 only. */
+  config: null as TransactionConfig | null,
 });
 type Parts = ReturnType<typeof emptyParts>;
 
@@ -59,6 +65,18 @@ function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
   return writer.finish();
 }
 
+function readConfig(reader: ProtobufReader): TransactionConfig {
+  let priorityFee: bigint | null = null;
+  const limits: (number | null)[] = [null, null, null];
+  while (reader.next()) {
+    if (reader.field === 1) priorityFee = reader.uint64();
+    else if (reader.field <= 1 + limits.length) limits[reader.field - 2] = reader.uint32();
+    else reader.skipField();
+  }
+  const [computeUnitLimit = null, loadedAccountsDataSizeLimit = null, heapSize = null] = limits;
+  return { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize };
+}
+
 function readParts(reader: ProtobufReader): Parts {
   const parts = emptyParts();
   while (reader.next()) {
@@ -69,8 +87,7 @@ function readParts(reader: ProtobufReader): Parts {
       parts.instructions.push(partBytes(reader.message(), false));
     else if (reader.field === MESSAGE.versioned) parts.versioned = reader.bool();
     else if (reader.field === MESSAGE.lookups) parts.lookups.push(partBytes(reader.message(), true));
-    else if (reader.field === MESSAGE.config)
-      throw new InvalidProtobuf('version 1 transactions are not supported');
+    else if (reader.field === MESSAGE.config) parts.config = readConfig(reader.message());
     else reader.skipField();
   }
   return parts;
@@ -83,6 +100,7 @@ function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
 }
 
 function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
+  if (parts.config !== null) return version1Wire(signatures, parts, parts.config);
   const writer = new ByteWriter(TRANSACTION_MAX_BYTES);
   writeAll(writer, signatures);
   if (parts.versioned) writer.u8(VERSION_PREFIX);
@@ -92,6 +110,31 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   writeAll(writer, parts.instructions);
   if (parts.versioned) writeAll(writer, parts.lookups);
   return writer.finish();
+}
+
+/** Counts of version 1 are single bytes. */
+const VERSION_1_COUNT_MAX = 0xff;
+
+function version1Wire(
+  signatures: readonly Uint8Array[],
+  parts: Parts,
+  config: TransactionConfig,
+): Uint8Array {
+  const [numRequiredSignatures = 0, numReadonlySignedAccounts = 0, numReadonlyUnsignedAccounts = 0] =
+    required(parts.header, 'the header of a message');
+  const { keys, instructions } = parts;
+  if (Math.max(keys.length, instructions.length) > VERSION_1_COUNT_MAX)
+    throw new InvalidProtobuf('list too long');
+  const message = encodeMessage({
+    version: 1,
+    header: { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts },
+    accountKeys: keys.map(addressFromBytes),
+    recentBlockhash: blockhashFromBytes(required(parts.blockhash, 'the blockhash of a message')),
+    instructions: instructions.map((part) => readInstruction(new ByteReader(part))),
+    addressTableLookups: [],
+    config,
+  });
+  return encodeTransaction(signatures, message);
 }
 
 /** Rebuilds the wire format and decodes it, so that all transactions are validated alike. */
