@@ -128,18 +128,8 @@ export const pubsubDifferences: readonly PubsubDifference[] = [
     why: 'An id is returned as it was written.',
   },
   {
-    cases: /^(account|program) .*"base64\+zstd"/,
-    on: BOTH,
-    why: 'Frames carry the size of their content; decoders accept both.',
-  },
-  {
     cases: /^logs (all|alice|Memo)|^block (Memo|alice .*("encoding":"json|"transactionDetails":"accounts"))/,
     on: BOTH,
     why: 'The genesis of the embedded ledger has another release of the Memo program, with other logs and size.',
-  },
-  {
-    cases: /^block nobody/,
-    on: BOTH,
-    why: 'A transaction of which only the fee was charged has empty lists of logs and instructions, not null.',
   },
 ];
