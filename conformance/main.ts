@@ -3,10 +3,12 @@ import { writeJson } from '../src/base/json.ts';
 import { type MethodName, methods } from '../src/protocol/methods.ts';
 import { compareOptions } from './compare.ts';
 import type { NodeAddress } from './node.ts';
+import { RECORD_USAGE, record } from './record/main.ts';
 import { describeRow, describeTotal, reportJson } from './report.ts';
 import { type Row, runConformance } from './run.ts';
 
 const USAGE = `Usage: npm run conformance -- URL_A URL_B [options]
+       npm run conformance -- record [options]
 
 Sends the same JSON-RPC calls to two nodes and compares the responses: historical data exactly, state at the tip at
 the same slot, node-specific data by its shape. Parameters are derived from data of node A. No call changes the state
@@ -71,6 +73,22 @@ function exitCodeOf(rows: readonly Row[]): number {
   return has('undecided') ? 3 : 0;
 }
 
+/** The command `record`, which has options of its own. */
+async function runRecord(given: readonly string[]): Promise<never> {
+  if (given.includes('--help')) {
+    process.stdout.write(RECORD_USAGE);
+    process.exit(0);
+  }
+  try {
+    await record(given);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  }
+}
+
+if (process.argv[2] === 'record') await runRecord(process.argv.slice(3));
 const { values, positionals } = readArguments();
 if (values.help) {
   process.stdout.write(USAGE);

@@ -39,8 +39,8 @@ describe('serde_json text of a float', () => {
     [0.00001, '0.00001'],
     [0.000001, '1e-6'],
     [1e15, '1000000000000000.0'],
-    [1e16, '1e16'],
-    [2 ** 64, '1.8446744073709552e19'],
+    [1e16, '1e+16'],
+    [2 ** 64, '1.8446744073709552e+19'],
   ])('of %d equals that of serde_json', (value, text) => {
     expect(floatText(value)).toBe(text);
   });

@@ -2,7 +2,7 @@ import { type JsonValue, parseJson } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { transactionDetails } from '../../solana/encoding/encodings.ts';
 import { parseSignature, type Signature } from '../../solana/signature.ts';
-import { readFilters, verifyFilters } from '../rpc/account-filter.ts';
+import { type AccountFilter, readFilters, verifyFilters } from '../rpc/account-filter.ts';
 import {
   accountConfigOf,
   at,
@@ -30,7 +30,7 @@ import {
   withoutPayload,
 } from '../rpc/serde.ts';
 import { readEncoding, readMaxVersion } from '../rpc/transaction-encoding.ts';
-import { invalidParams } from '../rpc-error.ts';
+import { invalidParams, RpcError } from '../rpc-error.ts';
 import {
   type Subscription,
   type SubscriptionKind,
@@ -115,6 +115,15 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
+/** PubSub puts the text of the error code before that of the error. Source: Agave rpc/src/rpc_pubsub.rs. */
+function verifyProgramFilters(filters: Parameters<typeof verifyFilters>[0]): AccountFilter[] {
+  try {
+    return verifyFilters(filters);
+  } catch (thrown) {
+    throw thrown instanceof RpcError ? invalidParams(`Invalid params: ${thrown.message}`) : thrown;
+  }
+}
+
 /** Uses only `commitment`, `encoding` and `filters`. Unlike other methods, verifies filters before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
@@ -124,7 +133,7 @@ function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> 
   optionalMember(config, 'sortResults', readBoolean);
   optionalMember(config, 'withContext', readBoolean);
   const { commitment, encoding } = accountConfigOf(config);
-  const filters = verifyFilters(unverified);
+  const filters = verifyProgramFilters(unverified);
   const program = readAddress(text);
   return { kind: 'program', program, commitment, encoding: encoding ?? 'binary', filters };
 }

@@ -5,7 +5,7 @@ import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import type { AccountEncoding } from '../../solana/encoding/encodings.ts';
 import type { FeedListener } from '../feed.ts';
-import type { AccountNotification } from './account-notification.ts';
+import { type AccountNotification, EMPTY_ACCOUNT } from './account-notification.ts';
 import { WatchIndex } from './account-watchers.ts';
 
 type Watcher = Readonly<{
@@ -66,7 +66,10 @@ class ProgramGroup {
   }
 }
 
-/** Watchers of a program are not notified when one of its accounts gets another owner. */
+/**
+ * Watchers of a program are not notified when one of its accounts gets another owner. A closed account belongs to the
+ * System program.
+ */
 export class ProgramWatchers {
   readonly #byProgram = new Map<Address, ProgramGroup>();
 
@@ -85,12 +88,11 @@ export class ProgramWatchers {
   }
 
   matches({ account }: AccountNotification): boolean {
-    return account !== null && this.#byProgram.has(account.owner);
+    return this.#byProgram.has((account ?? EMPTY_ACCOUNT).owner);
   }
 
   notify(notification: AccountNotification): void {
-    const { account } = notification;
-    if (account === null) return;
+    const account = notification.account ?? EMPTY_ACCOUNT;
     const group = this.#byProgram.get(account.owner);
     if (group === undefined) return;
     for (const { filters, encoding, listener } of group.candidates(account)) {

@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { RpcNode } from '../node.ts';
+import { recordPubsub } from './pubsub-record.ts';
+import { recordCases, settle } from './record-cases.ts';
+import { writeRecording } from './recording-file.ts';
+import { runScript, unexpectedEnds } from './run-script.ts';
+
+export const RECORD_USAGE = `Usage: npm run conformance -- record --rpc URL [--ws URL] --out DIR
+
+Runs scripted transactions on a fresh ledger, then records what it responds to every JSON-RPC case. What differs
+between two ledgers is replaced by the rules of conformance/record/rules.ts.
+
+  --rpc URL   JSON-RPC address of a ledger that has just started, with its faucet
+  --ws URL    PubSub address of the same ledger: records notifications and PubSub responses instead
+  --out DIR   folder of the recordings
+`;
+
+export async function record(given: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...given],
+    options: { rpc: { type: 'string' }, ws: { type: 'string' }, out: { type: 'string' } },
+  });
+  if (values.rpc === undefined || values.out === undefined) throw new Error('--rpc and --out are required');
+  if (values.ws !== undefined) {
+    const [subscriptions, exchanges] = await recordPubsub(values.rpc, values.ws, values.out);
+    process.stdout.write(`${subscriptions} subscriptions, ${exchanges} exchanges\n`);
+    return;
+  }
+  const address = { name: 'node', url: values.rpc, headers: {} };
+  const node = new RpcNode(address);
+  const report = (text: string): void => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  };
+  const run = await runScript(node, (step, done) => report(`step ${done}: ${step.name}`));
+  for (const [name, message] of run.refused) process.stderr.write(`refused ${name}: ${message}\n`);
+  const unexpected = unexpectedEnds(run);
+  if (unexpected.length > 0) throw new Error(`steps ended otherwise than planned:\n${unexpected.join('\n')}`);
+  report('waiting until the ledger is settled');
+  await settle(node, run);
+  const rows = await recordCases(node, address, run, (done, of) => report(`${done}/${of} cases`));
+  mkdirSync(values.out, { recursive: true });
+  writeFileSync(join(values.out, 'json-rpc.jsonl'), writeRecording(rows));
+  process.stdout.write(`${run.landed.size} transactions, ${rows.length} cases\n`);
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { JsonValue } from '../../src/base/json.ts';
+import type { NodeAddress, RpcNode } from '../node.ts';
+import { recordedCases } from './all-cases.ts';
+import type { HttpRequest, RecordedCase } from './cases/recorded-case.ts';
+import { factsOf, shownFacts } from './facts.ts';
+import { Normalizer } from './normalize.ts';
+import type { ScriptRun } from './run-script.ts';
+
+/** A response as it is compared. Headers are those of `HEADERS` that are present. */
+export type RecordedResponse = Readonly<{
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** Normalized. */
+  body: string;
+}>;
+
+export type RecordedRow = Readonly<{ name: string; request: string; response: RecordedResponse }>;
+
+const HEADERS = [
+  ...['content-type', 'allow', 'accept', 'location', 'vary', 'content-encoding'],
+  ...['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers'],
+  ...['access-control-max-age', 'access-control-allow-credentials'],
+];
+
+type Raw = Readonly<{ status: number; headers: Record<string, string>; body: string }>;
+
+async function exchange(address: NodeAddress, request: HttpRequest, agent: Agent): Promise<Raw> {
+  const { verb, path, headers, body } = request;
+  const sent = httpRequest(new URL(path, address.url), {
+    ...{ method: verb, agent, timeout: 30_000 },
+    headers: { ...address.headers, ...headers, 'content-length': Buffer.byteLength(body) },
+  });
+  sent.on('timeout', () => sent.destroy(new Error('no response within 30 s')));
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const shown = HEADERS.flatMap((name) => {
+    const value = response.headers[name];
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(shown),
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+/** A request in one line, with names in place of values. */
+export function showRequest({ request }: RecordedCase): string {
+  const { verb, path, headers, body } = request(shownFacts);
+  const isOrdinary = verb === 'POST' && path === '/' && headers['content-type'] === 'application/json';
+  if (isOrdinary && Object.keys(headers).length === 1) return shorten(body);
+  return shorten(`${verb} ${path} ${JSON.stringify(headers)} ${body}`);
+}
+
+const SHOWN_MAX_CHARS = 400;
+const shorten = (text: string): string =>
+  text.length > SHOWN_MAX_CHARS ? `${text.slice(0, SHOWN_MAX_CHARS)}… ${text.length} characters` : text;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Slots that pass until the blockhash of the first step has expired and the last step is finalized. */
+const SETTLED_SLOTS = 160;
+
+/** Waits until no response depends on how much time has passed since the script. */
+export async function settle(node: RpcNode, { landed }: ScriptRun): Promise<void> {
+  const slots = [...landed.values()].map(({ slot }) => slot);
+  for (;;) {
+    const finalized = Number(await node.requireResult('getSlot', [{ commitment: 'finalized' }]));
+    if (finalized > Math.max(...slots) && finalized > Math.min(...slots) + SETTLED_SLOTS) return;
+    await pause(50);
+  }
+}
+
+async function finalizedBlockhash(node: RpcNode): Promise<string> {
+  const result = await node.requireResult('getLatestBlockhash', [{ commitment: 'finalized' }]);
+  return String((result as { value: { blockhash: JsonValue } }).value.blockhash);
+}
+
+/** Sends every case to a settled ledger. @throws Error when a request has no response. */
+export async function recordCases(
+  node: RpcNode,
+  address: NodeAddress,
+  run: ScriptRun,
+  onRow: (done: number, of: number) => void = () => {},
+): Promise<RecordedRow[]> {
+  const facts = factsOf(run, await finalizedBlockhash(node));
+  const normalizer = new Normalizer(run.names);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const rows: RecordedRow[] = [];
+  for (const recorded of recordedCases) {
+    const { status, headers, body } = await exchange(address, recorded.request(facts), agent);
+    const response = { status, headers, body: normalizer.normalize(recorded.method, body) };
+    rows.push({ name: recorded.name, request: showRequest(recorded), response });
+    onRow(rows.length, recordedCases.length);
+  }
+  agent.destroy();
+  return rows;
+}
