@@ -6,7 +6,14 @@ import type { RecordedCase } from './cases/recorded-case.ts';
 import { sendingCases } from './cases/sending.ts';
 import { transportCases } from './cases/transport.ts';
 
-/** All requests, those that change state last. */
-export const recordedCases: readonly RecordedCase[] = [
+const all: readonly RecordedCase[] = [
   ...[accountCases, historyCases, chainCases, parameterCases, transportCases, sendingCases].flat(),
 ];
+
+/** Methods that may change state. */
+const CHANGING = new Set(['sendTransaction', 'requestAirdrop']);
+
+export const readingCases: readonly RecordedCase[] = all.filter(({ method }) => !CHANGING.has(method));
+
+/** They follow the others, because some of their transactions land. */
+export const changingCases: readonly RecordedCase[] = all.filter(({ method }) => CHANGING.has(method));

@@ -2,8 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RpcNode } from '../node.ts';
+import { changingCases, readingCases } from './all-cases.ts';
+import { factsOf } from './facts.ts';
 import { recordPubsub } from './pubsub-record.ts';
-import { recordCases, settle } from './record-cases.ts';
+import { finalizedBlockhash, recordCases, settle } from './record-cases.ts';
 import { writeRecording } from './recording-file.ts';
 import { runScript, unexpectedEnds } from './run-script.ts';
 
@@ -16,6 +18,8 @@ between two ledgers is replaced by the rules of conformance/record/rules.ts.
   --ws URL    PubSub address of the same ledger: records notifications and PubSub responses instead
   --out DIR   folder of the recordings
 `;
+
+const REPORT_MS = 5_000;
 
 export async function record(given: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -30,8 +34,11 @@ export async function record(given: readonly string[]): Promise<void> {
   }
   const address = { name: 'node', url: values.rpc, headers: {} };
   const node = new RpcNode(address);
+  let reportedAt = 0;
   const report = (text: string): void => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+    if (Date.now() - reportedAt < REPORT_MS) return;
+    reportedAt = Date.now();
+    process.stderr.write(`${text}\n`);
   };
   const run = await runScript(node, (step, done) => report(`step ${done}: ${step.name}`));
   for (const [name, message] of run.refused) process.stderr.write(`refused ${name}: ${message}\n`);
@@ -39,7 +46,11 @@ export async function record(given: readonly string[]): Promise<void> {
   if (unexpected.length > 0) throw new Error(`steps ended otherwise than planned:\n${unexpected.join('\n')}`);
   report('waiting until the ledger is settled');
   await settle(node, run);
-  const rows = await recordCases(node, address, run, (done, of) => report(`${done}/${of} cases`));
+  const facts = factsOf(run, await finalizedBlockhash(node));
+  const cases = [...readingCases, ...changingCases];
+  const rows = await recordCases(cases, address, facts, run.names, (done) =>
+    report(`${done}/${cases.length} cases`),
+  );
   mkdirSync(values.out, { recursive: true });
   writeFileSync(join(values.out, 'json-rpc.jsonl'), writeRecording(rows));
   process.stdout.write(`${run.landed.size} transactions, ${rows.length} cases\n`);

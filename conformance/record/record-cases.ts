@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { NodeAddress, RpcNode } from '../node.ts';
-import { recordedCases } from './all-cases.ts';
-import type { HttpRequest, RecordedCase } from './cases/recorded-case.ts';
-import { factsOf, shownFacts } from './facts.ts';
+import type { Facts, HttpRequest, RecordedCase } from './cases/recorded-case.ts';
+import { shownFacts } from './facts.ts';
+import type { Names } from './names.ts';
 import { Normalizer } from './normalize.ts';
-import type { ScriptRun } from './run-script.ts';
+import { pause, type ScriptRun, type Wait } from './run-script.ts';
 
 /** A response as it is compared. Headers are those of `HEADERS` that are present. */
 export type RecordedResponse = Readonly<{
@@ -26,9 +26,9 @@ const HEADERS = [
 
 type Raw = Readonly<{ status: number; headers: Record<string, string>; body: string }>;
 
-async function exchange(address: NodeAddress, request: HttpRequest, agent: Agent): Promise<Raw> {
+async function exchangeOnce(address: NodeAddress, request: HttpRequest, agent: Agent): Promise<Raw> {
   const { verb, path, headers, body } = request;
-  const sent = httpRequest(new URL(path, address.url), {
+  const sent = httpRequest(path === '/' ? address.url : new URL(path, address.url), {
     ...{ method: verb, agent, timeout: 30_000 },
     headers: { ...address.headers, ...headers, 'content-length': Buffer.byteLength(body) },
   });
@@ -48,6 +48,17 @@ async function exchange(address: NodeAddress, request: HttpRequest, agent: Agent
   };
 }
 
+const NO_RESPONSE: Raw = { status: 0, headers: {}, body: 'no response' };
+
+/** The server may close an idle connection at any time, so only the second failure counts. */
+async function exchange(address: NodeAddress, request: HttpRequest, agent: Agent): Promise<Raw> {
+  try {
+    return await exchangeOnce(address, request, agent);
+  } catch {
+    return exchangeOnce(address, request, agent).catch(() => NO_RESPONSE);
+  }
+}
+
 /** A request in one line, with names in place of values. */
 export function showRequest({ request }: RecordedCase): string {
   const { verb, path, headers, body } = request(shownFacts);
@@ -56,46 +67,44 @@ export function showRequest({ request }: RecordedCase): string {
   return shorten(`${verb} ${path} ${JSON.stringify(headers)} ${body}`);
 }
 
-const SHOWN_MAX_CHARS = 400;
+const SHOWN_MAX_CHARS = 160;
 const shorten = (text: string): string =>
   text.length > SHOWN_MAX_CHARS ? `${text.slice(0, SHOWN_MAX_CHARS)}… ${text.length} characters` : text;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Slots that pass until the blockhash of the first step has expired and the last step is finalized. */
 const SETTLED_SLOTS = 160;
 
 /** Waits until no response depends on how much time has passed since the script. */
-export async function settle(node: RpcNode, { landed }: ScriptRun): Promise<void> {
+export async function settle(node: RpcNode, { landed }: ScriptRun, wait: Wait = pause): Promise<void> {
   const slots = [...landed.values()].map(({ slot }) => slot);
   for (;;) {
     const finalized = Number(await node.requireResult('getSlot', [{ commitment: 'finalized' }]));
     if (finalized > Math.max(...slots) && finalized > Math.min(...slots) + SETTLED_SLOTS) return;
-    await pause(50);
+    await wait();
   }
 }
 
-async function finalizedBlockhash(node: RpcNode): Promise<string> {
+export async function finalizedBlockhash(node: RpcNode): Promise<string> {
   const result = await node.requireResult('getLatestBlockhash', [{ commitment: 'finalized' }]);
   return String((result as { value: { blockhash: JsonValue } }).value.blockhash);
 }
 
-/** Sends every case to a settled ledger. @throws Error when a request has no response. */
+/** Sends cases to a settled ledger, one after the other. */
 export async function recordCases(
-  node: RpcNode,
+  cases: readonly RecordedCase[],
   address: NodeAddress,
-  run: ScriptRun,
-  onRow: (done: number, of: number) => void = () => {},
+  facts: Facts,
+  names: Names,
+  onRow: (done: number) => void = () => {},
 ): Promise<RecordedRow[]> {
-  const facts = factsOf(run, await finalizedBlockhash(node));
-  const normalizer = new Normalizer(run.names);
+  const normalizer = new Normalizer(names);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const rows: RecordedRow[] = [];
-  for (const recorded of recordedCases) {
+  for (const recorded of cases) {
     const { status, headers, body } = await exchange(address, recorded.request(facts), agent);
     const response = { status, headers, body: normalizer.normalize(recorded.method, body) };
     rows.push({ name: recorded.name, request: showRequest(recorded), response });
-    onRow(rows.length, recordedCases.length);
+    onRow(rows.length);
   }
   agent.destroy();
   return rows;

@@ -31,14 +31,16 @@ export type ScriptRun = Readonly<{
 }>;
 
 type Members = { readonly [name: string]: JsonValue };
-const POLL_MS = 25;
+const POLL_MS = 5;
 /** A leader may drop a transaction, above all in the first seconds of a ledger. */
 const RESEND_MS = 2_000;
 const LANDING_TIMEOUT_MS = 60_000;
 const NONCE_VALUE = { offset: 40, length: 32 };
 const TABLE_HEADER_BYTES = 56;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Lets time pass until the ledger may have another slot. */
+export type Wait = () => void | Promise<void>;
+export const pause: Wait = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 const valueIn = (result: JsonValue): JsonValue => (result as Members).value as JsonValue;
 
 async function accountData(node: RpcNode, address: string): Promise<Buffer> {
@@ -55,9 +57,11 @@ export class ScriptRunner {
   readonly refused = new Map<string, string>();
   readonly #node: RpcNode;
   readonly #tables = new Map<string, string>();
+  readonly #wait: Wait;
 
-  constructor(node: RpcNode) {
+  constructor(node: RpcNode, wait: Wait = pause) {
     this.#node = node;
+    this.#wait = wait;
   }
 
   /** Runs a step and waits until it is confirmed. @throws Error when it does not land. */
@@ -65,6 +69,8 @@ export class ScriptRunner {
     const sent = step.airdrop === undefined ? await this.#send(step) : await this.#airdrop(step.airdrop);
     if ('refused' in sent) {
       this.refused.set(step.name, sent.refused);
+      // The next step shall have another blockhash.
+      await this.#passSlot();
       return;
     }
     this.names.add('signature', step.name, sent.signature);
@@ -114,7 +120,7 @@ export class ScriptRunner {
   async #passSlot(): Promise<void> {
     const slot = async (): Promise<number> =>
       Number(await this.#node.requireResult('getSlot', [{ commitment: 'confirmed' }]));
-    for (const first = await slot(); (await slot()) === first; ) await pause(POLL_MS);
+    for (const first = await slot(); (await slot()) === first; ) await this.#wait();
   }
 
   async #lookup(name: string): Promise<LoadedTable> {
@@ -149,7 +155,19 @@ export class ScriptRunner {
   async #airdrop({ to, lamports }: NonNullable<Step['airdrop']>): Promise<Sent> {
     const address = actor(to).publicKey.toBase58();
     const signature = String(await this.#node.requireResult('requestAirdrop', [address, lamports]));
+    await this.#nameFaucet(signature);
     return { signature, blockhash: '', transaction: '' };
+  }
+
+  /** The faucet pays for airdrops. */
+  async #nameFaucet(signature: string): Promise<void> {
+    if (this.names.addressOf('faucet') !== undefined) return;
+    await this.#land('airdrop', signature, '');
+    const config = { encoding: 'jsonParsed', commitment: 'confirmed' };
+    const result = await this.#node.requireResult('getTransaction', [signature, config]);
+    const { message } = (result as Members).transaction as Members;
+    const [payer] = (message as Members).accountKeys as readonly Members[];
+    this.names.add('address', 'faucet', String(payer?.pubkey));
   }
 
   async #land(
@@ -158,7 +176,7 @@ export class ScriptRunner {
     transaction: string,
   ): Promise<{ slot: number; err: JsonValue }> {
     const started = Date.now();
-    for (let sentAt = started; Date.now() - started < LANDING_TIMEOUT_MS; await pause(POLL_MS)) {
+    for (let sentAt = started; Date.now() - started < LANDING_TIMEOUT_MS; await this.#wait()) {
       const [status] = valueIn(
         await this.#node.requireResult('getSignatureStatuses', [[signature]]),
       ) as JsonValue[];
@@ -180,8 +198,8 @@ export async function nameLedger(node: RpcNode, names: Names): Promise<void> {
   const { identity } = (await node.requireResult('getIdentity', [])) as Members;
   names.add('address', 'identity', String(identity));
   names.add('hash', 'genesis', String(await node.requireResult('getGenesisHash', [])));
-  const { current } = (await node.requireResult('getVoteAccounts', [{ commitment: 'processed' }])) as Members;
-  const [validator] = current as readonly Members[];
+  const votes = (await node.requireResult('getVoteAccounts', [{ commitment: 'processed' }])) as Members;
+  const [validator] = [votes.current, votes.delinquent].flat() as readonly Members[];
   if (validator !== undefined) names.add('address', 'validator vote', String(validator.votePubkey));
   const stakeConfig = { encoding: 'base64', commitment: 'processed', dataSlice: { offset: 0, length: 0 } };
   const stakes = (await node.requireResult('getProgramAccounts', [
@@ -189,21 +207,20 @@ export async function nameLedger(node: RpcNode, names: Names): Promise<void> {
     stakeConfig,
   ])) as readonly Members[];
   for (const { pubkey } of stakes) names.add('address', 'validator stake', String(pubkey));
-  const largest = valueIn(await node.requireResult('getLargestAccounts', [{ commitment: 'processed' }]));
-  const [faucet] = largest as readonly Members[];
-  if (faucet !== undefined) names.add('address', 'faucet', String(faucet.address));
 }
 
 /**
  * Runs the script on a fresh ledger.
  * @param onStep - called before each step.
+ * @param wait - a ledger without a clock of its own produces a slot instead.
  * @throws Error when a step does not land, or ends otherwise than the script says.
  */
 export async function runScript(
   node: RpcNode,
   onStep: (step: Step, done: number) => void | Promise<void> = () => {},
+  wait: Wait = pause,
 ): Promise<ScriptRun> {
-  const runner = new ScriptRunner(node);
+  const runner = new ScriptRunner(node, wait);
   tokenAccount('alice', 'mint');
   await nameLedger(node, runner.names);
   for (const [name, address] of actorAddresses()) runner.names.add('actor', name, address);

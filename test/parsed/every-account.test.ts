@@ -184,7 +184,7 @@ describe('config program account', () => {
     const account = { lamports: lamports(1), data: configOf(json), owner: programs.config };
     const parsed = parseAccountData(k(1), { ...account, executable: false, rentEpoch: 0n });
     expect(writeJson(parsed)).toContain(
-      '"configData":{"__proto__":{"10":1,"9":2},"a":[1.0,100.0,-0.0,18446744073709551615,1.8446744073709552e19],"b":2}',
+      '"configData":{"__proto__":{"10":1,"9":2},"a":[1.0,100.0,-0.0,18446744073709551615,1.8446744073709552e+19],"b":2}',
     );
   });
 

@@ -10,17 +10,7 @@ const made = [
   ...['mint', 'multimint', 'multisig', 'alice/mint', 'bob/mint', 'carol/mint', 'poor/mint', 'alice/sol'],
   ...['mint22', 'mint22-interest', 'mint22-scaled', 'mint22-bound', 'mint22-group'],
   ...['alice/mint22', 'bob/mint22', 'alice/mint22-interest', 'alice/mint22-scaled', 'alice/mint22-bound'],
-  ...[
-    'vote',
-    'stake',
-    'stake2',
-    'stake3',
-    'table',
-    'table2',
-    'validator vote',
-    'validator stake',
-    'identity',
-  ],
+  ...['vote', 'stake', 'stake2', 'stake3', 'table', 'table2', 'validator vote', 'validator stake'],
 ];
 
 /** Accounts whose bytes are the same on every ledger. */

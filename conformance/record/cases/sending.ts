@@ -148,7 +148,6 @@ const sendCases: readonly RecordedCase[] = [
   send('preflight at an unknown commitment', 'sent 4', { preflightCommitment: 'recent' }),
   call('sendTransaction', 'base58 by default', (f) => [f.unsent('sent 5', 'base58')]),
   call('sendTransaction', 'base58', (f) => [f.unsent('sent 6', 'base58'), { encoding: 'base58' }]),
-  call('sendTransaction', 'base64 by default', (f) => [f.unsent('sent 7')]),
   send('a known transaction', 'sent 1', { preflightCommitment: 'processed', skipPreflight: true }),
 ];
 
