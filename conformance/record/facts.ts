@@ -15,8 +15,9 @@ export function factsOf(run: ScriptRun, blockhash: string): Facts {
   const { names, landed } = run;
   names.add('blockhash', 'unsent', blockhash);
   const signed = new Map(unsentNames.map((name) => [name, signUnsent(name, blockhash)] as const));
-  for (const [name, { wire }] of signed) {
-    const signature = encodeBase58(wire.subarray(1, 65));
+  for (const [name, { wire, signature: own }] of signed) {
+    // Version 1 has its signatures at the end.
+    const signature = wire[0] === 0x81 ? own : encodeBase58(wire.subarray(1, 65));
     if (!signature.startsWith('1111')) names.add('signature', `unsent ${name}`, signature);
   }
   const actors = actorAddresses();

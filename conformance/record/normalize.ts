@@ -181,7 +181,9 @@ export class Normalizer {
         return new RegExp(`^<${kind}:`).test(named) ? named : `<${as === 'signature' ? as : 'hash'}>`;
       }
       case 'sorted':
-        return [...(value as Value[])].map((item) => this.text(String(item))).sort();
+        return (value as Value[])
+          .map((item, index) => this.#replace(item, `${path}${index}.`))
+          .sort((one, other) => (write(one) < write(other) ? -1 : 1));
       case 'no votes':
         return this.#list(
           (value as Value[]).filter((item) => !this.#isVote(item)),

@@ -96,6 +96,7 @@ export const pathRules: readonly PathRule[] = [
   { path: 'getBlockProduction.result.value.byIdentity.*.1', as: 'count', why: 'one a slot' },
   { path: '**.signatures.*', as: 'signature', why: 'signatures of further signers have no names' },
   { path: '**.recentBlockhash', as: 'named hash', why: 'the faucet chooses its own' },
+  { path: 'getProgramAccounts.result', as: 'sorted', why: 'sorted by addresses, of which some are random' },
   { path: '**.nonCirculatingAccounts', as: 'sorted', why: 'Agave lists a hash set' },
   { path: 'getBlocks.result', as: 'distinct', why: 'depends on the slots of steps' },
   { path: 'getBlocks.result.*', as: 'slot', why: 'slot of a step' },
@@ -112,7 +113,7 @@ export type TextRule = Readonly<{ pattern: RegExp; replacement: string; why: str
 /** The same for values within texts, such as messages of errors and log lines. */
 export const textRules: readonly TextRule[] = [
   {
-    pattern: /(?<=consumed )\d+ of \d+(?= compute units)/g,
+    pattern: /(?<=consumed )\d+ of \d+ compute units/g,
     replacement: '<units>',
     why: 'programs exist in several builds',
   },

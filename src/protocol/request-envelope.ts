@@ -21,6 +21,8 @@ export type EnvelopeLimits = Readonly<{
   idMaxBytes: number;
   /** Nesting depth, counting the body itself; Agave's limit. */
   depthMax: number;
+  /** Passes `params` as an object on to methods of Solana, which reject it in different words. */
+  objectParams?: true;
 }>;
 
 export const envelopeLimits: EnvelopeLimits = { batchMax: 100, idMaxBytes: 1024, depthMax: 127 };
@@ -97,7 +99,8 @@ function classifyItem({ body, limits }: DecodeState, bytes: number): EnvelopeIte
   // Only unknown methods may have named params: Solana's methods take an array.
   const [start, end] = [methodStart + 1, (ends[METHOD] as number) - 1];
   const method = methodNameAt(body, start, end) ?? decodeString(body, start, end);
-  if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY', bytes);
+  const isKnown = methodRow(method) !== unknownMethod;
+  if (params === 'object' && isKnown && !limits.objectParams) return fault(id, 'PARAMS_NOT_ARRAY', bytes);
   const raw = params === 'none' ? null : members.valueIn(body, PARAMS);
   return { kind: 'call', id, method, params: raw, bytes };
 }

@@ -54,13 +54,21 @@ export function positional(params: JsonValue | undefined, min: number, max: numb
   return list;
 }
 
-/** For methods without optional parameters. */
-export function exactly(params: JsonValue | undefined, size: number): readonly JsonValue[] {
+/**
+ * For methods without optional parameters.
+ * @param read - checks the items of a list that is too short, because serde reads them first.
+ */
+export function exactly(
+  params: JsonValue | undefined,
+  size: number,
+  read: (item: JsonValue) => unknown = () => {},
+): readonly JsonValue[] {
   const list = params === undefined || params === null ? null : listOf(params);
   if (list === null) {
     throw serdeFault(`invalid type: ${unexpected(params ?? null)}, expected a tuple of size ${size}`);
   }
   if (list.length < size) {
+    for (const item of list) read(item);
     throw serdeFault(`invalid length ${list.length}, expected a tuple of size ${size}`);
   }
   if (list.length > size) {

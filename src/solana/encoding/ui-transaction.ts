@@ -21,6 +21,14 @@ function encodeLookups(message: Message): WritableJson {
   }));
 }
 
+const encodeConfig = (config: Message['config']): WritableJson =>
+  config && {
+    computeUnitLimit: config.computeUnitLimit,
+    heapSize: config.heapSize,
+    loadedAccountsDataSizeLimit: config.loadedAccountsDataSizeLimit,
+    priorityFee: config.priorityFee,
+  };
+
 function encodeRawMessage(message: Message): WritableJson {
   const { numReadonlySignedAccounts, numReadonlyUnsignedAccounts, numRequiredSignatures } = message.header;
   return {
@@ -31,7 +39,7 @@ function encodeRawMessage(message: Message): WritableJson {
       encodeRawInstruction(instruction, TRANSACTION_LEVEL_STACK_HEIGHT),
     ),
     recentBlockhash: message.recentBlockhash,
-    transactionConfig: message.config,
+    transactionConfig: encodeConfig(message.config),
   };
 }
 
@@ -53,7 +61,7 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
       encodeParsedInstruction(instruction, keys, TRANSACTION_LEVEL_STACK_HEIGHT),
     ),
     recentBlockhash: message.recentBlockhash,
-    transactionConfig: message.config,
+    transactionConfig: encodeConfig(message.config),
   };
 }
 

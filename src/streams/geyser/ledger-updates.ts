@@ -4,6 +4,7 @@ import { rawBlockMeta, rawEntry, rawSlot } from '../../protocol/geyser/encode/ra
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { Account } from '../../solana/account/account.ts';
 import type { Block } from '../../solana/block.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { AccountEvent, EventOf, LedgerEvent } from '../ledger-event.ts';
@@ -51,7 +52,7 @@ export class LedgerUpdates {
         this.#slotState(event.slot).parent = event.parent;
         return this.#status(event.slot, 'createdBank');
       case 'firstShred':
-        return this.#status(event.slot, 'firstShredReceived');
+        return this.#shredStatus(event.slot, 'firstShredReceived');
       case 'account':
         return rawAccount({ slot: event.slot, createdAt, write: writeOf(event), isStartup: false });
       case 'transaction':
@@ -66,6 +67,7 @@ export class LedgerUpdates {
       case 'rooted':
         return this.#status(event.slot, 'finalized');
       case 'completed':
+        return this.#shredStatus(event.slot, 'completed');
       case 'processed':
       case 'confirmed':
         return this.#status(event.slot, event.kind);
@@ -84,6 +86,11 @@ export class LedgerUpdates {
     const { parent } = this.#slotState(slot);
     if (status === 'finalized' || status === 'dead') this.#slots.delete(slot);
     return rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#now());
+  }
+
+  /** As in Agave, statuses of received shreds have no parent. */
+  #shredStatus(slot: Slot, status: SlotStatus): RawUpdate {
+    return rawSlot({ kind: 'slot', slot, parent: null, status, deadError: null }, this.#now());
   }
 
   #transaction({ slot, index, executed, isVote }: EventOf<'transaction'>): RawUpdate | null {
@@ -109,9 +116,12 @@ export class LedgerUpdates {
   }
 }
 
+/** Source: Agave, which stores closed accounts with the rent epoch of exempt ones. */
+const CLOSED_ACCOUNT: Account = { ...EMPTY_ACCOUNT, rentEpoch: 2n ** 64n - 1n };
+
 const writeOf = ({ address, account, writeVersion, signature }: AccountEvent) => ({
   address,
-  account: account ?? EMPTY_ACCOUNT,
+  account: account ?? CLOSED_ACCOUNT,
   writeVersion,
   signature,
 });

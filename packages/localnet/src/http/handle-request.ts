@@ -114,7 +114,12 @@ async function answerBody(body: Buffer, options: RequestOptions): Promise<string
   let envelope: Envelope;
   try {
     // Ids are bounded by the body limit only, as in Agave.
-    const limits = { ...envelopeLimits, batchMax: options.batchMaxCalls, idMaxBytes: body.length };
+    const limits = {
+      ...envelopeLimits,
+      batchMax: options.batchMaxCalls,
+      idMaxBytes: body.length,
+      objectParams: true,
+    } as const;
     envelope = decodeEnvelope(body, limits);
   } catch (thrown) {
     return answerInvalidBody(thrown, options);

@@ -12,7 +12,7 @@ const SLOT_LEADERS_MAX = 5000;
 
 /** `startSlot, limit`; both are required. */
 export function parseGetSlotLeaders(params: JsonValue | undefined) {
-  const list = exactly(params, 2);
+  const list = exactly(params, 2, readU64);
   const startSlot = slot(at(list, 0, readU64));
   const limit = at(list, 1, readU64);
   if (limit > BigInt(SLOT_LEADERS_MAX)) throw invalidParams(`Invalid limit; max ${SLOT_LEADERS_MAX}`);

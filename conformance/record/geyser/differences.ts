@@ -1,0 +1,34 @@
+/** Differences from the recording, as `stream: lacks …`, `stream: has …` or `stream: status …`, and their reason. */
+export type GeyserDifference = Readonly<{ text: RegExp; why: string }>;
+
+const NO_VOTES =
+  'The ledger has no vote transactions: it writes the votes itself, and a slot may be without fees.';
+
+export const geyserDifferences: readonly GeyserDifference[] = [
+  { text: /"is_vote":true,"(?:accounts|err)"/, why: NO_VOTES },
+  { text: /\{"account":\{"pubkey":"<(?:validator vote|identity)>","owner"/, why: NO_VOTES },
+  { text: /has \S* ?\{"block_meta":.*"rewards":\[\]/, why: NO_VOTES },
+  {
+    text: /"signature":"<signature:(?:[^>]*memos?|fail: memo bytes|fail: compute units)>"/,
+    why: 'Another release of the Memo program.',
+  },
+  {
+    text: /"pubkey":"<stake2?>"/,
+    why: 'Another release of the Stake program, which leaves the rate of warmup out.',
+  },
+  { text: /"pubkey":"<mint22-interest>"/, why: 'Contains the time.' },
+  { text: /"pubkey":"<table2?>"|<signature:fail: table in use>/, why: 'Contains slots.' },
+  {
+    text: /any owner, token account state: \w+ \S* ?\{"account":\{"pubkey":"SysvarS1otHashes/,
+    why: 'The filter looks at the data only, and hashes may look like a token account.',
+  },
+  {
+    text: /^refused: a slot that is far away: status/,
+    why: 'A stream waits for a slot ahead of the node, because its client may come from a node that is ahead.',
+  },
+  {
+    text: /^IsBlockhashValid: /,
+    why: 'The plugin responds only after some 300 blocks; the ledger knows its blockhashes at once.',
+  },
+  { text: /^GetVersion: /, why: 'Solway is not built by Cargo: it has no build time, commit and compiler.' },
+];

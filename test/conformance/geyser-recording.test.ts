@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RpcNode } from '../../conformance/node.ts';
+import { geyserDifferences } from '../../conformance/record/geyser/differences.ts';
+import { GeyserRecorder } from '../../conformance/record/geyser/record-geyser.ts';
+import { differencesOf, readGeyserRecording } from '../../conformance/record/geyser/recording.ts';
+import { runScript } from '../../conformance/record/run-script.ts';
+import { openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
+import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
+import { openLocalnetGeyser } from '../../src/app/localnet/localnet-geyser.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { temporaryFolder } from '../service/program.ts';
+
+const file = join(import.meta.dirname, 'recordings', 'yellowstone.jsonl');
+const recorded = readGeyserRecording(readFileSync(file, 'utf8'));
+
+/** A real slot takes 400 ms. */
+const SLOT_MS = 40;
+/** Differences of the embedded ledger, as texts. */
+const found: string[] = [];
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  const log = createLogger('silent', () => {});
+  const node = await openLocalNode({ ledgerDir: temporaryFolder('geyser'), slotMs: SLOT_MS });
+  const http = await startLocalnetServer(node, { port: 0, log });
+  const geyser = await openLocalnetGeyser(node, { host: '127.0.0.1', ports: [0], drainGraceMs: 0, log });
+  closers.push(
+    geyser.close,
+    () => http.close(),
+    () => node.stop(),
+  );
+  const recorder = await GeyserRecorder.open(`127.0.0.1:${geyser.port}`);
+  const url = `http://127.0.0.1:${http.port}`;
+  const run = await runScript(new RpcNode({ name: 'ledger', url, headers: {} }));
+  const rows = new Map((await recorder.finish(run)).map((row) => [row.name, row]));
+  const absent = (name: string) => ({ name, status: 'not recorded', updates: [] });
+  for (const row of recorded)
+    found.push(
+      ...differencesOf(row, rows.get(row.name) ?? absent(row.name)).map((text) => `${row.name}: ${text}`),
+    );
+  const differing = recorded.filter(({ name }) => found.some((text) => text.startsWith(`${name}: `)));
+  console.log(
+    `${recorded.length} streams: ${recorded.length - differing.length} equal, ${differing.length} different`,
+  );
+}, 120_000);
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+it('Yellowstone streams of the ledger equal those of the plugin, unless a reason is known', () => {
+  const unexplained = found.filter(
+    (text) => !geyserDifferences.some((difference) => difference.text.test(text)),
+  );
+  expect(unexplained).toEqual([]);
+});
+
+it('every reason is needed', () => {
+  // Whether hashes look like a token account is chance.
+  const certain = geyserDifferences.filter(({ why }) => !why.includes('hashes may look'));
+  expect(certain.filter(({ text }) => !found.some((one) => text.test(one)))).toEqual([]);
+});
