@@ -1,40 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RpcNode } from '../../conformance/node.ts';
 import { geyserDifferences } from '../../conformance/record/geyser/differences.ts';
 import { GeyserRecorder } from '../../conformance/record/geyser/record-geyser.ts';
 import { differencesOf, readGeyserRecording } from '../../conformance/record/geyser/recording.ts';
-import { runScript } from '../../conformance/record/run-script.ts';
-import { openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
-import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
-import { openLocalnetGeyser } from '../../src/app/localnet/localnet-geyser.ts';
+import { type LocalnetGeyser, openLocalnetGeyser } from '../../src/app/localnet/localnet-geyser.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { temporaryFolder } from '../service/program.ts';
+import { type ScriptLedger, startScriptLedger } from './script-ledger.ts';
 
 const file = join(import.meta.dirname, 'recordings', 'yellowstone.jsonl');
 const recorded = readGeyserRecording(readFileSync(file, 'utf8'));
 
-/** A real slot takes 400 ms. */
-const SLOT_MS = 40;
 /** Differences of the embedded ledger, as texts. */
 const found: string[] = [];
-const closers: (() => Promise<unknown>)[] = [];
+let ledger: ScriptLedger;
+let geyser: LocalnetGeyser;
 
 beforeAll(async () => {
-  const log = createLogger('silent', () => {});
-  const node = await openLocalNode({ ledgerDir: temporaryFolder('geyser'), slotMs: SLOT_MS });
-  const http = await startLocalnetServer(node, { port: 0, log });
-  const geyser = await openLocalnetGeyser(node, { host: '127.0.0.1', ports: [0], drainGraceMs: 0, log });
-  closers.push(
-    geyser.close,
-    () => http.close(),
-    () => node.stop(),
-  );
-  const recorder = await GeyserRecorder.open(`127.0.0.1:${geyser.port}`);
-  const url = `http://127.0.0.1:${http.port}`;
-  const run = await runScript(new RpcNode({ name: 'ledger', url, headers: {} }));
-  const rows = new Map((await recorder.finish(run)).map((row) => [row.name, row]));
+  let recorder: GeyserRecorder | undefined;
+  ledger = await startScriptLedger(async (node) => {
+    const log = createLogger('silent', () => {});
+    geyser = await openLocalnetGeyser(node, { host: '127.0.0.1', ports: [0], drainGraceMs: 0, log });
+    recorder = await GeyserRecorder.open(`127.0.0.1:${geyser.port}`);
+  });
+  const rows = new Map(((await recorder?.finish(ledger.run)) ?? []).map((row) => [row.name, row]));
   const absent = (name: string) => ({ name, status: 'not recorded', updates: [] });
   for (const row of recorded)
     found.push(
@@ -46,7 +35,8 @@ beforeAll(async () => {
   );
 }, 120_000);
 afterAll(async () => {
-  for (const close of closers) await close();
+  await geyser?.close();
+  await ledger?.close();
 });
 
 it('Yellowstone streams of the ledger equal those of the plugin, unless a reason is known', () => {

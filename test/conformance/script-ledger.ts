@@ -4,7 +4,7 @@ import type { Facts } from '../../conformance/record/cases/recorded-case.ts';
 import { factsOf } from '../../conformance/record/facts.ts';
 import { finalizedBlockhash, settle } from '../../conformance/record/record-cases.ts';
 import { runScript, type ScriptRun } from '../../conformance/record/run-script.ts';
-import { openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
+import { type OpenLocalNode, openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
 import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { temporaryFolder } from '../service/program.ts';
@@ -17,8 +17,13 @@ export type ScriptLedger = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** An embedded ledger on which the script of the recordings ran. It produces slots during the script only. */
-export async function startScriptLedger(): Promise<ScriptLedger> {
+/**
+ * An embedded ledger on which the script of the recordings ran. It produces slots during the script only.
+ * @param beforeScript - runs on the started ledger.
+ */
+export async function startScriptLedger(
+  beforeScript: (node: OpenLocalNode) => Promise<void> = async () => {},
+): Promise<ScriptLedger> {
   const node = await openLocalNode({ ledgerDir: temporaryFolder('script'), manual: true });
   const server = await startLocalnetServer(node, { port: 0, log: createLogger('silent', () => {}) });
   const url = `http://127.0.0.1:${server.port}`;
@@ -28,6 +33,7 @@ export async function startScriptLedger(): Promise<ScriptLedger> {
     node.freeze();
     await setImmediate();
   };
+  await beforeScript(node);
   const run = await runScript(rpc, () => {}, produceSlot);
   await settle(rpc, run, produceSlot);
   const facts = async (): Promise<Facts> => factsOf(run, await finalizedBlockhash(rpc));

@@ -49,6 +49,9 @@ const { geyser } = loadPackageDefinition(definition) as unknown as {
 /** Code and message of a status that is not OK. */
 export const statusText = ({ code, details }: ServiceError): string => `${code} ${details}`;
 
+/** Of the ping that is sent last: its pong comes after all updates. */
+const LAST_PING = 1_000_000;
+
 /** An open stream and what it received; pings are not recorded. */
 export class RecordedStream {
   readonly updates: Message[] = [];
@@ -56,6 +59,7 @@ export class RecordedStream {
   status: string | null = null;
   readonly opened: Promise<void>;
   readonly ended: Promise<void>;
+  readonly #flushed = Promise.withResolvers<void>();
   readonly #stream: ClientDuplexStream<Message, Message>;
 
   constructor(stream: ClientDuplexStream<Message, Message>, requests: readonly Message[]) {
@@ -66,7 +70,8 @@ export class RecordedStream {
     this.ended = ended.promise;
     stream.on('data', (update: Message) => {
       opened.resolve();
-      if (update.update_oneof !== 'ping') this.updates.push(update);
+      if ((update.pong as Message | null | undefined)?.id === LAST_PING) this.#flushed.resolve();
+      else if (update.update_oneof !== 'ping') this.updates.push(update);
     });
     stream.on('error', (error: ServiceError) => {
       this.status ??= statusText(error);
@@ -74,8 +79,15 @@ export class RecordedStream {
     stream.on('close', () => {
       opened.resolve();
       ended.resolve();
+      this.#flushed.resolve();
     });
     for (const request of requests) stream.write(request);
+  }
+
+  /** Waits for all updates that the server has sent so far. */
+  flush(): Promise<void> {
+    if (this.status === null) this.#stream.write({ ping: { id: LAST_PING } });
+    return this.#flushed.promise;
   }
 
   close(): void {

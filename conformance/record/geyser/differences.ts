@@ -16,6 +16,10 @@ export const geyserDifferences: readonly GeyserDifference[] = [
     text: /"pubkey":"<stake2?>"/,
     why: 'Another release of the Stake program, which leaves the rate of warmup out.',
   },
+  {
+    text: /lacks .*"lamports":"0".*<signature:(?:wrap and unwrap|close token account)>/,
+    why: 'Agave also reports accounts that one transaction creates and closes; in the ledger these never exist.',
+  },
   { text: /"pubkey":"<mint22-interest>"/, why: 'Contains the time.' },
   { text: /"pubkey":"<table2?>"|<signature:fail: table in use>/, why: 'Contains slots.' },
   {

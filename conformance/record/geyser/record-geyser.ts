@@ -14,6 +14,8 @@ type OpenSubscription = Readonly<{ name: string; stream: RecordedStream }>;
 const REPLAYED_STEPS = 5;
 const WAIT_MS = 60_000;
 const POLL_MS = 20;
+/** The last refusal comes within this time of the others. */
+const REFUSAL_MS = 500;
 
 async function until(what: string, isTrue: () => boolean): Promise<void> {
   for (const end = Date.now() + WAIT_MS; !isTrue(); await pause(POLL_MS)) {
@@ -77,8 +79,11 @@ export class GeyserRecorder {
     const last = Math.max(...[...run.landed.values()].map(({ slot }) => slot));
     const statuses = this.#live.find(({ name }) => name === 'slots, finalized: by commitment');
     await until('the last step finalized', () =>
-      (statuses?.stream.updates ?? []).some(({ slot }) => Number((slot as Message | undefined)?.slot) > last),
+      (statuses?.stream.updates ?? []).some(
+        ({ slot }) => Number((slot as Message | undefined)?.slot) >= last,
+      ),
     );
+    await Promise.all(this.#live.map(({ stream }) => stream.flush()));
     this.#nameFaucet(run);
     const live = this.#live.map((subscription) => this.#end(subscription, run));
     const replayed = await this.#replayed(run);
@@ -119,7 +124,9 @@ export class GeyserRecorder {
       name,
       stream: this.#client.open(requests),
     }));
-    await Promise.all(open.map(({ stream }) => Promise.race([stream.ended, pause(5_000)])));
+    // One waits for a slot that is far away.
+    await until('refusals', () => open.filter(({ stream }) => stream.status === null).length <= 1);
+    await pause(REFUSAL_MS);
     return open.map((subscription) => this.#end(subscription, run));
   }
 

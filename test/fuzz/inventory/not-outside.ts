@@ -4,6 +4,7 @@ const reasons = [
     files: [
       'config/sources.ts',
       'app/localnet/genesis-files.ts',
+      'app/localnet/clone-options.ts',
       'app/commands/operators.ts',
       'app/servers/tls-files.ts',
       'cli/key-arguments.ts',
@@ -29,6 +30,11 @@ const reasons = [
       'decoding/transaction/events/layout.ts: parseLayouts',
       'decoding/transaction/events/layout.ts: parsePositions',
     ],
+  },
+  {
+    because:
+      'serves tests on a developer machine: methods for tests, and the cluster that the developer forks',
+    files: ['localnet/fork/remote-accounts.ts', 'localnet/test-methods/token-account-update.ts'],
   },
   {
     because: 'connects processes of this program that trust each other',

@@ -104,8 +104,7 @@ function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | nu
   for (const [address, after] of run.postAccounts) {
     const before = view.account(address);
     if (after.lamports === 0n) {
-      // Also for an account that was created and closed by this transaction.
-      writes.set(address, null);
+      if (before !== null) writes.set(address, null);
     } else if (before === null || !isSameAccount(before, after)) {
       writes.set(address, after);
     }

@@ -37,8 +37,8 @@ describe('filters are rejected', () => {
     ['Too many filters provided; max 4', withData(size, memcmp(1), memcmp(1), memcmp(1), memcmp(1))],
     ['data too large', withData(memcmp(129))],
     ['datasize used more than once', withData(size, size)],
-    ['data slices out of order', slices([5n, 1n], [4n, 1n])],
-    ['data slices overlapped', slices([5n, 2n], [6n, 1n])],
+    ['failed to create filter: data slices out of order', slices([5n, 1n], [4n, 1n])],
+    ['failed to create filter: data slices overlapped', slices([5n, 2n], [6n, 1n])],
     ['oversized filter name (max allowed size 128), found 129', { slots: new Map([['x'.repeat(129), {}]]) }],
     ['oversized filter name (max allowed size 128), found 130', { entry: ['é'.repeat(65)] }],
   ])('with "%s"', (text, request) => {
