@@ -29,7 +29,7 @@ function unexplained(peer: Peer, theirs: PubsubRecording, ours: PubsubRecording 
   for (const [name, recorded] of theirs) {
     const reasons = entries.filter(({ cases, but }) => cases.test(name) && but?.test(name) !== true);
     const isEqual = JSON.stringify(recorded) === JSON.stringify(ours?.get(name));
-    if (isEqual && reasons.length > 0) found[name] = 'no longer differs';
+    if (isEqual && reasons.some(({ sometimes }) => !sometimes)) found[name] = 'no longer differs';
     if (!isEqual && reasons.length === 0) found[name] = { recorded, ours: ours?.get(name) };
   }
   return found;
