@@ -1,4 +1,5 @@
 import type { WritableJson } from '../src/base/json.ts';
+import { commitments } from '../src/protocol/commitment.ts';
 import { type MethodKind, type MethodName, methods } from '../src/protocol/methods.ts';
 import type { Anchors } from './anchors.ts';
 import type { Comparison } from './compare.ts';
@@ -44,7 +45,6 @@ const NO_KEY = 'not a key';
 const SHORT_KEY = '1111';
 const RANGE_MAX = 500_000n;
 const FAR_SLOT = 9_223_372_036_854_775_807n;
-const commitments = ['processed', 'confirmed', 'finalized'] as const;
 const ENCODINGS = ['base58', 'base64', 'base64+zstd', 'jsonParsed'] as const;
 
 const atEach = (params: (commitment: string) => WritableJson, by?: Comparison): CaseInput[] =>

@@ -93,19 +93,21 @@ const wrongLists = (first: string): (string | undefined)[] => [
   `[${first},{},{}]`,
 ];
 
+/** Options of accountSubscribe, which programSubscribe has too. */
+const ACCOUNT_CONFIGS = [
+  ...CONFIGS,
+  ...members('commitment', COMMITMENTS),
+  ...members('encoding', ENCODINGS),
+  ...members('dataSlice', SLICES),
+  ...members('minContextSlot', U64S),
+];
+
 const account = (): ExchangeCase[] => {
-  const configs = [
-    ...CONFIGS,
-    ...members('commitment', COMMITMENTS),
-    ...members('encoding', ENCODINGS),
-    ...members('dataSlice', SLICES),
-    ...members('minContextSlot', U64S),
-  ];
   return each('accountSubscribe', [
     ...wrongLists(`"${KEY}"`),
     ...BAD_KEYS.map((key) => `[${key}]`),
     `["${KEY}"]`,
-    ...configs.map((config) => `["${KEY}",${config}]`),
+    ...ACCOUNT_CONFIGS.map((config) => `["${KEY}",${config}]`),
     '["1111",{"encoding":"utf8"}]',
   ]);
 };
@@ -162,11 +164,7 @@ const FILTERS = [
 
 const program = (): ExchangeCase[] => {
   const configs = [
-    ...CONFIGS,
-    ...members('commitment', COMMITMENTS),
-    ...members('encoding', ENCODINGS),
-    ...members('dataSlice', SLICES),
-    ...members('minContextSlot', U64S),
+    ...ACCOUNT_CONFIGS,
     ...members('withContext', BOOLEANS),
     ...members('sortResults', BOOLEANS),
     ...members('filters', FILTERS),

@@ -1,3 +1,4 @@
+import { commitments } from '../../src/protocol/commitment.ts';
 import { key, tokenAccount } from './actors.ts';
 
 /** A subscription of the recording. */
@@ -37,7 +38,6 @@ export const notifyingSteps: readonly string[] = [
   'close token account',
 ];
 
-const COMMITMENTS = ['processed', 'confirmed', 'finalized'];
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
@@ -82,7 +82,7 @@ const ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'];
 const processed = { commitment: 'processed' };
 
 const accounts: readonly RecordedSubscription[] = [
-  ...COMMITMENTS.map((commitment) => account('alice', { commitment, encoding: 'base64' })),
+  ...commitments.map((commitment) => account('alice', { commitment, encoding: 'base64' })),
   account('alice', {}),
   ...['data', 'alice/mint'].flatMap((name) =>
     ENCODINGS.map((encoding) => account(name, { ...processed, encoding })),
@@ -101,7 +101,7 @@ const accounts: readonly RecordedSubscription[] = [
 const mintFilter = { memcmp: { offset: 0, bytes: address('mint') } };
 
 const programAccounts: readonly RecordedSubscription[] = [
-  ...COMMITMENTS.map((commitment) => program(SYSTEM_PROGRAM, 'System', { commitment, encoding: 'base64' })),
+  ...commitments.map((commitment) => program(SYSTEM_PROGRAM, 'System', { commitment, encoding: 'base64' })),
   program(SYSTEM_PROGRAM, 'System', { ...processed, encoding: 'jsonParsed', filters: [{ dataSize: 80 }] }),
   ...ENCODINGS.map((encoding) => program(TOKEN_PROGRAM, 'Token', { ...processed, encoding })),
   ...[
@@ -119,14 +119,14 @@ const programAccounts: readonly RecordedSubscription[] = [
 ];
 
 const transactionLogs: readonly RecordedSubscription[] = [
-  ...COMMITMENTS.map((commitment) => logs('all', 'all', { commitment })),
+  ...commitments.map((commitment) => logs('all', 'all', { commitment })),
   logs('all', 'all', {}),
   ...['alice', 'poor', 'nobody'].map((name) => logs({ mentions: [address(name)] }, name, processed)),
   ...[TOKEN_PROGRAM, MEMO_PROGRAM].map((id) => logs({ mentions: [id] }, id, { commitment: 'confirmed' })),
 ];
 
 const signatures: readonly RecordedSubscription[] = [
-  ...COMMITMENTS.flatMap((commitment) =>
+  ...commitments.flatMap((commitment) =>
     ['transfer', 'fail: insufficient funds'].map((step) => signature(step, { commitment })),
   ),
   signature('transfer v0', { commitment: 'confirmed', enableReceivedNotification: true }),

@@ -1,6 +1,7 @@
 import type { WritableJson } from '../../../src/base/json.ts';
+import { commitments } from '../../../src/protocol/commitment.ts';
 import { nativeMint, programs, stakeConfig, sysvars } from '../../../src/solana/programs.ts';
-import { call, commitments, type Facts, type RecordedCase, raw } from './recorded-case.ts';
+import { call, type Facts, type RecordedCase, raw } from './recorded-case.ts';
 
 type Members = { readonly [name: string]: WritableJson };
 

@@ -1,5 +1,6 @@
 import type { WritableJson } from '../../../src/base/json.ts';
-import { call, commitments, type RecordedCase, raw } from './recorded-case.ts';
+import { commitments } from '../../../src/protocol/commitment.ts';
+import { call, type RecordedCase, raw } from './recorded-case.ts';
 
 const FAR = raw('9223372036854775807');
 const MAX = raw('18446744073709551615');

@@ -1,7 +1,8 @@
 import type { WritableJson } from '../../../src/base/json.ts';
+import { commitments } from '../../../src/protocol/commitment.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { script } from '../run-script.ts';
-import { call, commitments, type RecordedCase, raw } from './recorded-case.ts';
+import { call, type RecordedCase, raw } from './recorded-case.ts';
 
 type Members = { readonly [name: string]: WritableJson };
 

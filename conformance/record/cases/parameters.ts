@@ -1,5 +1,6 @@
 import type { WritableJson } from '../../../src/base/json.ts';
-import { call, commitments, type Facts, type RecordedCase, raw } from './recorded-case.ts';
+import { commitments } from '../../../src/protocol/commitment.ts';
+import { call, type Facts, type RecordedCase, raw } from './recorded-case.ts';
 
 /** Kind of a parameter, with the values that a node must refuse or treat in a special way. */
 type Kind =

@@ -53,5 +53,3 @@ export function call(method: string, label: string, params: Params): RecordedCas
 
 /** A number that JavaScript cannot write. */
 export const raw = (text: string): RawJson => new RawJson(text);
-
-export const commitments = ['processed', 'confirmed', 'finalized'] as const;

@@ -1,5 +1,6 @@
 import type { WritableJson } from '../../../src/base/json.ts';
-import { call, commitments, type RecordedCase } from './recorded-case.ts';
+import { commitments } from '../../../src/protocol/commitment.ts';
+import { call, type RecordedCase } from './recorded-case.ts';
 
 type Members = { readonly [name: string]: WritableJson };
 

@@ -1,3 +1,4 @@
+import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { key, tokenAccount } from '../actors.ts';
 import type { Message } from './client.ts';
@@ -5,9 +6,10 @@ import type { Message } from './client.ts';
 /** A stream that is open while the script runs, or that is refused. Later requests replace the first one. */
 export type RecordedSubscription = Readonly<{ name: string; requests: readonly Message[] }>;
 
-const commitments = ['processed', 'confirmed', 'finalized'] as const;
-type Level = (typeof commitments)[number];
-const at = (level: Level, request: Message): Message => ({ ...request, commitment: level.toUpperCase() });
+const at = (level: Commitment, request: Message): Message => ({
+  ...request,
+  commitment: level.toUpperCase(),
+});
 
 const address = (name: string): string => key(name).toBase58();
 const [alice, bob, carol, payer] = ['alice', 'bob', 'carol', 'payer'].map(address) as [
@@ -138,7 +140,7 @@ type Kind = 'accounts' | 'transactions' | 'transactions_status' | 'slots' | 'blo
 const each = (
   kind: Kind,
   filters: Readonly<Record<string, Message>>,
-  levels: readonly Level[],
+  levels: readonly Commitment[],
 ): RecordedSubscription[] =>
   levels.flatMap((level) =>
     Object.entries(filters).map(([name, filter]) => ({

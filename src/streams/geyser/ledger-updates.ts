@@ -6,7 +6,7 @@ import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Block } from '../../solana/block.ts';
-import type { Slot } from '../../solana/units.ts';
+import { type Slot, U64_MAX } from '../../solana/units.ts';
 import type { AccountEvent, EventOf, LedgerEvent } from '../ledger-event.ts';
 import { EMPTY_ACCOUNT } from '../notifier/account-notification.ts';
 import type { GeyserListener } from './geyser-source.ts';
@@ -117,7 +117,7 @@ export class LedgerUpdates {
 }
 
 /** Source: Agave, which stores closed accounts with the rent epoch of exempt ones. */
-const CLOSED_ACCOUNT: Account = { ...EMPTY_ACCOUNT, rentEpoch: 2n ** 64n - 1n };
+const CLOSED_ACCOUNT: Account = { ...EMPTY_ACCOUNT, rentEpoch: U64_MAX };
 
 const writeOf = ({ address, account, writeVersion, signature }: AccountEvent) => ({
   address,

@@ -9,10 +9,8 @@ import type { Slot } from '../../../../src/solana/units.ts';
 import { synthesizedSysvars } from '../bank/sysvar-accounts.ts';
 import { programDataAddressOf } from '../bank/vm-accounts.ts';
 import type { ForkIndex } from './fork-index.ts';
-import { type RemoteAccounts, RemoteAccountsError } from './remote-accounts.ts';
+import { CALL_MAX_ADDRESSES, type RemoteAccounts, RemoteAccountsError } from './remote-accounts.ts';
 
-/** Addresses of a call. Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
-const CALL_MAX_ADDRESSES = 100;
 const CALLS_MAX = 4;
 const WAITING_MAX_ADDRESSES = 10_000;
 /** The index would use about 100 MB. */

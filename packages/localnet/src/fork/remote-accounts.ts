@@ -8,8 +8,8 @@ import { programs } from '../../../../src/solana/programs.ts';
 import { deployedInSlot0 } from '../bank/vm-accounts.ts';
 import { accountSchema } from '../genesis/account-file.ts';
 
-/** Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
-const ADDRESSES_MAX = 100;
+/** Addresses of a call. Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
+export const CALL_MAX_ADDRESSES = 100;
 const RESPONSE_MAX_BYTES = 256 * 1024 * 1024;
 
 type RemoteOptions = Readonly<{
@@ -31,8 +31,11 @@ export class RemoteAccountsError extends Error {
   override readonly name = 'RemoteAccountsError';
 }
 
+/** Why a read failed, in words that callers may see. */
+class ReadError extends Error {}
+
 /** Worth another attempt. */
-class TransientError extends Error {}
+class TransientError extends ReadError {}
 
 /** Reads accounts of another cluster with getMultipleAccounts. */
 export class RemoteAccounts {
@@ -56,7 +59,8 @@ export class RemoteAccounts {
    */
   async read(addresses: readonly Address[]): Promise<(Account | null)[]> {
     const accounts: (Account | null)[] = [];
-    for (const some of chunk(addresses, ADDRESSES_MAX)) accounts.push(...(await this.#readWithRetries(some)));
+    for (const some of chunk(addresses, CALL_MAX_ADDRESSES))
+      accounts.push(...(await this.#readWithRetries(some)));
     return accounts;
   }
 
@@ -74,7 +78,7 @@ export class RemoteAccounts {
 
   #failure(addresses: readonly Address[], error: unknown): RemoteAccountsError {
     const others = addresses.length === 1 ? '' : ` and ${addresses.length - 1} others`;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof ReadError ? error.message : 'the response is invalid';
     return new RemoteAccountsError(`cannot read ${addresses[0]}${others} from ${this.host}: ${reason}`);
   }
 
@@ -82,13 +86,13 @@ export class RemoteAccounts {
     const params = [addresses, { encoding: 'base64+zstd', commitment: 'confirmed' }];
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getMultipleAccounts', params });
     const parsed = responseSchema.safeParse(parseJson(await this.#post(body)));
-    if (!parsed.success) throw new Error('the response is not a list of accounts');
+    if (!parsed.success) throw new ReadError('the response is not a list of accounts');
     if ('error' in parsed.data) {
       const { code, message } = parsed.data.error;
-      throw new Error(`error ${code}: ${message.slice(0, 200)}`);
+      throw new ReadError(`error ${code}: ${message.slice(0, 200)}`);
     }
     const { value } = parsed.data.result;
-    if (value.length !== addresses.length) throw new Error('the response has another number of accounts');
+    if (value.length !== addresses.length) throw new ReadError('the response has another number of accounts');
     return value.map((account) => account && extendedAtGenesis(deployedInSlot0(account)));
   }
 
@@ -104,7 +108,7 @@ export class RemoteAccounts {
       const text = await readText(response);
       if (response.status === 429 || response.status >= 500)
         throw new TransientError(`HTTP status ${response.status}`);
-      if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+      if (!response.ok) throw new ReadError(`HTTP status ${response.status}`);
       return text;
     } catch (error) {
       // `fetch` reports failed connections as TypeError, with the system error as its cause.
@@ -131,7 +135,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > RESPONSE_MAX_BYTES) throw new Error(`the response exceeds ${RESPONSE_MAX_BYTES} bytes`);
+    if (bytes > RESPONSE_MAX_BYTES) throw new ReadError(`the response exceeds ${RESPONSE_MAX_BYTES} bytes`);
     chunks.push(part);
   }
   return Buffer.concat(chunks).toString('utf8');

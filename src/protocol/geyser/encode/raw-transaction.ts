@@ -1,4 +1,5 @@
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
+import { VERSION_1_PREFIX } from '../../../solana/transaction/wire-transaction.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawTransaction } from '../raw-update.ts';
 import { writeMeta } from '../storage/encode-meta.ts';
@@ -11,16 +12,13 @@ const TYPICAL_BYTES = 2_000;
 /** Shared by all calls. This is safe because they are synchronous. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
-/** Set in the first byte of transactions from version 1 on, whose signatures come last. */
-const VERSION_BIT = 0x80;
-
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
   const { signatures, wire } = executed.transaction;
   // Avoids base58 decoding: before version 1, the signature follows the one-byte signature count.
-  const isFirst = signatures[0] === signature && (wire[0] as number) < VERSION_BIT;
-  return isFirst ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
+  const isAtStart = signatures[0] === signature && wire[0] !== VERSION_1_PREFIX;
+  return isAtStart ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
 }
 
 function writeInfo(info: TransactionInfo): Offsets {
