@@ -93,7 +93,7 @@ const accounts: readonly RecordedSubscription[] = [
   account('mint', { commitment: 'confirmed', encoding: 'jsonParsed' }),
   account('poor', { ...processed, encoding: 'base64' }),
   account('poor/mint', { ...processed, encoding: 'jsonParsed' }),
-  account('nobody', { ...processed, encoding: 'base64' }),
+  account('absent', { ...processed, encoding: 'base64' }),
   account('bob', { commitment: 'finalized', encoding: 'base64' }, { after: 'transfer v0' }),
   account('bob', { commitment: 'confirmed', encoding: 'base64' }, { after: 'transfer v0' }),
 ];
@@ -121,7 +121,7 @@ const programAccounts: readonly RecordedSubscription[] = [
 const transactionLogs: readonly RecordedSubscription[] = [
   ...commitments.map((commitment) => logs('all', 'all', { commitment })),
   logs('all', 'all', {}),
-  ...['alice', 'poor', 'nobody'].map((name) => logs({ mentions: [address(name)] }, name, processed)),
+  ...['alice', 'poor', 'absent'].map((name) => logs({ mentions: [address(name)] }, name, processed)),
   ...[TOKEN_PROGRAM, MEMO_PROGRAM].map((id) => logs({ mentions: [id] }, id, { commitment: 'confirmed' })),
 ];
 
@@ -144,7 +144,7 @@ const blocks: readonly RecordedSubscription[] = [
   block(byAlice, 'alice', { ...full, commitment: 'finalized', transactionDetails: 'signatures' }),
   block(byAlice, 'alice', { ...full, transactionDetails: 'signatures', showRewards: true }),
   block({ mentionsAccountOrProgram: MEMO_PROGRAM }, 'Memo', { ...full, encoding: 'json' }),
-  block({ mentionsAccountOrProgram: address('nobody') }, 'nobody', full),
+  block({ mentionsAccountOrProgram: address('absent') }, 'absent', full),
   block({ mentionsAccountOrProgram: address('bob') }, 'bob', { commitment: 'confirmed' }),
 ];
 

@@ -61,8 +61,8 @@ const plans: Readonly<Record<string, Plan>> = {
   'transfer v0': plan([pay(AMOUNT + 1)], { version: 0 }),
   'transfer v1': plan([pay(AMOUNT + 2)], { version: 1 }),
   insufficient: plan([pay(2 * SENDER_LAMPORTS)]),
-  'no payer': plan([pay(AMOUNT, 'nobody')], { signers: ['nobody'] }),
-  stale: plan([pay(AMOUNT + 3)], { blockhash: key('nobody').toBase58() }),
+  'no payer': plan([pay(AMOUNT, 'absent')], { signers: ['absent'] }),
+  stale: plan([pay(AMOUNT + 3)], { blockhash: key('absent').toBase58() }),
   forged: plan([pay(AMOUNT + 4)], {}, forged),
   unsigned: plan([pay(AMOUNT + 5)], {}, unsigned),
   'two signers': plan([pay(AMOUNT + 6), pay(1, 'alice')], { signers: [PAYER, 'alice'] }),
@@ -83,13 +83,13 @@ const plans: Readonly<Record<string, Plan>> = {
   'too many tokens': plan([moveTokens(10_000_000)], { signers: [PAYER, 'alice'] }),
   memo: plan([memo('hello', PAYER)]),
   'unknown table': plan([pay(AMOUNT + 10)], {
-    ...{ version: 0, lookup: { address: key('nobody').toBase58(), addresses: [key('receiver').toBase58()] } },
+    ...{ version: 0, lookup: { address: key('absent').toBase58(), addresses: [key('receiver').toBase58()] } },
   }),
   'no instructions': plan([]),
   'account twice': plan([pay(AMOUNT + 11)], {}, withRepeatedKey),
   'trailing bytes': plan([pay(AMOUNT + 12)], {}, withTail),
   rent: plan([pay(SENDER_LAMPORTS - FEE - 100)]),
-  'no program': plan([bare(key('nobody'), [1])]),
+  'no program': plan([bare(key('absent'), [1])]),
   'associated account': plan([
     createAssociatedTokenAccountInstruction(
       key(PAYER),

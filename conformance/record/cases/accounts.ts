@@ -7,7 +7,7 @@ type Members = { readonly [name: string]: WritableJson };
 
 /** Accounts that the script made. */
 const made = [
-  ...['payer', 'alice', 'bob', 'carol', 'dust', 'poor', 'nobody', 'data', 'large', 'alone', 'nonce'],
+  ...['payer', 'alice', 'bob', 'carol', 'dust', 'poor', 'absent', 'data', 'large', 'alone', 'nonce'],
   ...['mint', 'multimint', 'multisig', 'alice/mint', 'bob/mint', 'carol/mint', 'poor/mint', 'alice/sol'],
   ...['mint22', 'mint22-interest', 'mint22-scaled', 'mint22-bound', 'mint22-group'],
   ...['alice/mint22', 'bob/mint22', 'alice/mint22-interest', 'alice/mint22-scaled', 'alice/mint22-bound'],
@@ -100,9 +100,9 @@ const many = (label: string, names: readonly string[], config: Members): Recorde
   call('getMultipleAccounts', label, (f) => [names.map(f.address), config]);
 
 const multipleCases: readonly RecordedCase[] = [
-  ...encodings.map((encoding) => many(`as ${encoding}`, ['alice', 'nobody', 'mint', 'alice'], { encoding })),
-  many('100 of them', Array(100).fill('nobody'), { encoding: 'base64' }),
-  many('101 of them', Array(101).fill('nobody'), { encoding: 'base64' }),
+  ...encodings.map((encoding) => many(`as ${encoding}`, ['alice', 'absent', 'mint', 'alice'], { encoding })),
+  many('100 of them', Array(100).fill('absent'), { encoding: 'base64' }),
+  many('101 of them', Array(101).fill('absent'), { encoding: 'base64' }),
   many('a slice', ['data', 'mint'], { encoding: 'base64', dataSlice: { offset: 0, length: 4 } }),
 ];
 
@@ -170,7 +170,7 @@ const programCases: readonly RecordedCase[] = [
 /** Accounts of the Token programs by owner, delegate and mint. */
 const listCases: readonly RecordedCase[] = ['getTokenAccountsByOwner', 'getTokenAccountsByDelegate'].flatMap(
   (method) => [
-    ...['alice', 'bob', 'nobody'].flatMap((name) =>
+    ...['alice', 'bob', 'absent'].flatMap((name) =>
       [programs.token, programs.token2022].map((programId) =>
         call(method, `${name} in ${programId}`, (f) => [
           f.address(name),
@@ -195,7 +195,7 @@ const listCases: readonly RecordedCase[] = ['getTokenAccountsByOwner', 'getToken
       f.address('alice'),
       { mint: f.address('alice/mint') },
     ]),
-    call(method, 'a mint that is absent', (f) => [f.address('alice'), { mint: f.address('nobody') }]),
+    call(method, 'a mint that is absent', (f) => [f.address('alice'), { mint: f.address('absent') }]),
     call(method, 'a mint that is no token', (f) => [f.address('alice'), { mint: f.address('data') }]),
     call(method, 'an unknown program', (f) => [f.address('alice'), { programId: programs.system }]),
     call(method, 'mint and program', (f) => [
@@ -213,7 +213,7 @@ const listCases: readonly RecordedCase[] = ['getTokenAccountsByOwner', 'getToken
 
 const amountNames = ['alice/mint', 'bob/mint', 'carol/mint', 'poor/mint', 'alice/sol', 'alice/mint22'];
 const mintNames = ['mint', 'multimint', 'mint22', 'mint22-interest', 'mint22-scaled', 'mint22-bound'];
-const noTokens = ['nobody', 'alice', 'data', 'multisig'];
+const noTokens = ['absent', 'alice', 'data', 'multisig'];
 
 const tokenCases: readonly RecordedCase[] = [
   ...[...amountNames, 'alice/mint22-interest', 'alice/mint22-scaled', 'mint', ...noTokens].map((name) =>
@@ -239,7 +239,7 @@ const totals: readonly RecordedCase[] = [
   ...[0, 1, 80, 165, 10 * 1024 * 1024, 10 * 1024 * 1024 + 1].map((bytes) =>
     call('getMinimumBalanceForRentExemption', `${bytes} bytes`, [bytes]),
   ),
-  ...['alice', 'poor', 'dust', 'nobody', 'alice/mint', 'stake'].flatMap((name) =>
+  ...['alice', 'poor', 'dust', 'absent', 'alice/mint', 'stake'].flatMap((name) =>
     commitments.map((commitment) =>
       call('getBalance', `${name} at ${commitment}`, (f) => [f.address(name), { commitment }]),
     ),

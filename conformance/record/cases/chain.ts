@@ -35,7 +35,7 @@ const votes: Readonly<Record<string, WritableJson>> = {
 export const chainCases: readonly RecordedCase[] = [
   ...Object.entries(production).map(([label, config]) => call('getBlockProduction', label, [config])),
   call('getBlockProduction', 'of the validator', (f) => [{ identity: f.address('identity') }]),
-  call('getBlockProduction', 'of nobody', (f) => [{ identity: f.address('nobody') }]),
+  call('getBlockProduction', 'of absent', (f) => [{ identity: f.address('absent') }]),
   ...Object.entries(votes).map(([label, config]) => call('getVoteAccounts', label, [config])),
   ...['validator vote', 'vote', 'alice'].flatMap((name) =>
     commitments.map((commitment) =>
@@ -48,11 +48,11 @@ export const chainCases: readonly RecordedCase[] = [
     { votePubkey: f.address('vote'), keepUnstakedDelinquents: true },
   ]),
   ...[0, 1, 431_999, 432_000, 900_000_000].map((slot) =>
-    call('getLeaderSchedule', `at slot ${slot} of nobody`, (f) => [slot, { identity: f.address('nobody') }]),
+    call('getLeaderSchedule', `at slot ${slot} of absent`, (f) => [slot, { identity: f.address('absent') }]),
   ),
   call('getLeaderSchedule', 'of the validator ahead', (f) => [FAR, { identity: f.address('identity') }]),
-  call('getLeaderSchedule', 'config first', (f) => [{ identity: f.address('nobody') }]),
-  call('getLeaderSchedule', 'config first and again', (f) => [{ identity: f.address('nobody') }, {}]),
+  call('getLeaderSchedule', 'config first', (f) => [{ identity: f.address('absent') }]),
+  call('getLeaderSchedule', 'config first and again', (f) => [{ identity: f.address('absent') }, {}]),
   call('getLeaderSchedule', 'of no base58', [null, { identity: '0OIl' }]),
   call('getLeaderSchedule', 'of a short key', [null, { identity: '1111' }]),
   ...[0, 1, 5, 5_000, 5_001].map((limit) =>
@@ -77,7 +77,7 @@ export const chainCases: readonly RecordedCase[] = [
     call('getInflationReward', `at ${commitment}`, (f) => [[f.address('stake')], { epoch: 0, commitment }]),
   ),
   ...commitments.map((commitment) =>
-    call('isBlockhashValid', `unknown at ${commitment}`, (f) => [f.address('nobody'), { commitment }]),
+    call('isBlockhashValid', `unknown at ${commitment}`, (f) => [f.address('absent'), { commitment }]),
   ),
   call('isBlockhashValid', 'a new one', (f) => [f.blockhash('unsent')]),
 ];

@@ -122,7 +122,7 @@ const ADDRESSES = [
   'vote',
   'stake',
   'poor',
-  'nobody',
+  'absent',
   'table',
 ];
 

@@ -139,7 +139,7 @@ const parameters: Readonly<Record<string, readonly Position[]>> = {
   getMaxRetransmitSlot: [],
   getMaxShredInsertSlot: [],
   getMinimumBalanceForRentExemption: [at('number', 165), strict],
-  getMultipleAccounts: [at('addresses', (f) => [f.address('alice'), f.address('nobody')]), config],
+  getMultipleAccounts: [at('addresses', (f) => [f.address('alice'), f.address('absent')]), config],
   getProgramAccounts: [at('address', (f) => f.address('owner')), config],
   getRecentPerformanceSamples: [maybe('number', 1)],
   getRecentPrioritizationFees: [maybe('addresses', (f) => [f.address('alice')])],

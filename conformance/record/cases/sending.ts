@@ -90,7 +90,7 @@ const simulateCases: readonly RecordedCase[] = [
     ['tokens', 'insufficient'].map((name) =>
       call('simulateTransaction', `${name} with accounts in ${encoding}`, (f) => [
         f.unsent(name),
-        { ...base64, accounts: { encoding, addresses: [f.address('alice/mint'), f.address('nobody')] } },
+        { ...base64, accounts: { encoding, addresses: [f.address('alice/mint'), f.address('absent')] } },
       ]),
     ),
   ),
@@ -158,7 +158,7 @@ const airdropCases: readonly RecordedCase[] = [
   call('requestAirdrop', 'with an unknown blockhash', (f) => [
     f.address('receiver'),
     2,
-    { recentBlockhash: f.address('nobody') },
+    { recentBlockhash: f.address('absent') },
   ]),
   call('requestAirdrop', 'with a blockhash', (f) => [
     f.address('receiver'),

@@ -107,7 +107,7 @@ const accounts: readonly Step[] = [
 const failures: readonly Step[] = [
   step('fail: insufficient funds', 'payer', [pay('payer', 'alice', 1_000 * SOL)], { fails: true }),
   step('fail: rent', 'payer', [pay('payer', 'dust', 100)], { fails: true }),
-  step('fail: no program', 'payer', [raw(key('nobody'), [])], { fails: true }),
+  step('fail: no program', 'payer', [raw(key('absent'), [])], { fails: true }),
   step('fail: not executable', 'payer', [raw(key('alice'), [])], { fails: true }),
   step('fail: no such instruction', 'payer', [raw(SystemProgram.programId, [99, 0, 0, 0])], { fails: true }),
   step('fail: short instruction', 'payer', [raw(SystemProgram.programId, [2])], { fails: true }),
