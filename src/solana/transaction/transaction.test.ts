@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Transaction as Oracle, Keypair as OracleKeypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
+import { decoded, faultIn } from '../../../test/solana/decoded-transaction.ts';
 import { verifyTransaction } from '../ed25519.ts';
 import { encodeMessage, type LoadedAddresses, type Message } from '../message/message.ts';
 import { signatureBytes } from '../signature.ts';
-import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { accountLocksFault, sanitizeTransaction } from './sanitize-transaction.ts';
 import type { Transaction } from './transaction.ts';
@@ -25,17 +25,6 @@ function oracleTransfer(): Oracle {
   transaction.sign(payer);
   return transaction;
 }
-
-function decoded(wire: Uint8Array): Transaction {
-  const result = decodeTransaction(wire);
-  if ('fault' in result) throw new Error(result.fault);
-  return result.transaction;
-}
-
-const faultIn = (wire: Uint8Array): string | undefined => {
-  const result = decodeTransaction(wire);
-  return 'fault' in result ? result.fault : undefined;
-};
 
 const encoded = (transaction: Transaction): Uint8Array =>
   encodeTransaction(transaction.signatures.map(signatureBytes), encodeMessage(transaction.message));

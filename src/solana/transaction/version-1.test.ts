@@ -1,14 +1,13 @@
 import * as kit from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { describe, expect, it } from 'vitest';
+import { decoded, faultIn } from '../../../test/solana/decoded-transaction.ts';
 import { verifyTransaction } from '../ed25519.ts';
 import { encodeMessage, type Message } from '../message/message.ts';
 import { signatureBytes } from '../signature.ts';
 import { computeBudgetOf, feeOf } from './compute-budget.ts';
-import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { messageFault } from './sanitize-transaction.ts';
-import type { Transaction } from './transaction.ts';
 
 type KitConfig = Parameters<typeof kit.setTransactionMessageConfig>[0];
 
@@ -30,17 +29,6 @@ async function kitTransfer(config: KitConfig): Promise<Uint8Array> {
   const signed = await kit.signTransactionMessageWithSigners(message);
   return Uint8Array.from(kit.getTransactionEncoder().encode(signed));
 }
-
-function decoded(wire: Uint8Array): Transaction {
-  const result = decodeTransaction(wire);
-  if ('fault' in result) throw new Error(result.fault);
-  return result.transaction;
-}
-
-const faultIn = (wire: Uint8Array): string | undefined => {
-  const result = decodeTransaction(wire);
-  return 'fault' in result ? result.fault : undefined;
-};
 
 const wire = await kitTransfer({ computeUnitLimit: 1_000, priorityFeeLamports: 5n });
 const { message } = decoded(wire);
