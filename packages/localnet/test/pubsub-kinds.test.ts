@@ -4,7 +4,8 @@ import { Keypair as Signer } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../../src/solana/units.ts';
-import { decoded, SOL } from './ledger/lab.ts';
+import { decoded } from '../../../test/solana/decoded-transaction.ts';
+import { SOL } from './ledger/lab.ts';
 import { openPubsubRig, type PubsubRig, type RawClient } from './pubsub-rig.ts';
 import { associatedTokenAccount, newMint, signAll } from './signed-transactions.ts';
 

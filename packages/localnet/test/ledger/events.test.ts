@@ -8,10 +8,11 @@ import { sysvarOwner } from '../../../../src/solana/programs.ts';
 import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import { decoded } from '../../../../test/solana/decoded-transaction.ts';
 import type { FrozenBank } from '../../src/bank/bank.ts';
 import { type StateView, Vm } from '../../src/bank/vm.ts';
 import { voteTransaction } from '../../src/bank/vote-instruction.ts';
-import { decoded, Lab, SOL } from './lab.ts';
+import { Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 let events: LedgerEvent[];

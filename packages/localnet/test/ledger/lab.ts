@@ -10,23 +10,17 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { type Address, address } from '../../../../src/solana/address.ts';
-import { decodeTransaction } from '../../../../src/solana/transaction/decode-transaction.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import { lamports } from '../../../../src/solana/units.ts';
 import { eventually } from '../../../../test/service/eventually.ts';
 import { temporaryFolder } from '../../../../test/service/program.ts';
+import { decoded } from '../../../../test/solana/decoded-transaction.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../src/genesis/open.ts';
 
 export const SOL = 1_000_000_000;
 
 export const at = (key: PublicKey): Address => address(key.toBase58());
-
-export function decoded(wire: Uint8Array): Transaction {
-  const result = decodeTransaction(wire);
-  if ('fault' in result) throw new Error(result.fault);
-  return result.transaction;
-}
 
 /** Ledger in its own directory with manual slots. */
 export class Lab {

@@ -12,8 +12,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programs } from '../../../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
+import { decoded } from '../../../../test/solana/decoded-transaction.ts';
 import { openLocalNode } from '../../src/genesis/open.ts';
-import { at, decoded, Lab, SOL } from './lab.ts';
+import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
