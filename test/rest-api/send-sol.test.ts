@@ -1,11 +1,12 @@
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { Keypair, SystemInstruction, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { at, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { WritableJson } from '../../src/base/json.ts';
 import { sendSol } from '../../src/rest-api/wallet/send_sol.ts';
 import { lamports } from '../../src/solana/units.ts';
+import { decoded } from '../solana/decoded-transaction.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 let rig: Rig;

@@ -7,12 +7,13 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { at, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import { stakeStatusOf } from '../../src/decoding/stake/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { lamports } from '../../src/solana/units.ts';
+import { decoded } from '../solana/decoded-transaction.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 const RENT = 2_282_880;

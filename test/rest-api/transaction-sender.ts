@@ -1,8 +1,9 @@
 import { Keypair, Transaction, type TransactionInstruction } from '@solana/web3.js';
-import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { at, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { lamports } from '../../src/solana/units.ts';
+import { decoded } from '../solana/decoded-transaction.ts';
 
 export class TransactionSender {
   readonly #rig: Rig;
