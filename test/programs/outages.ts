@@ -23,6 +23,8 @@ export type OutageOptions = Readonly<{
   afterAllDown?: () => Promise<void>;
 }>;
 
+type NodePorts = readonly [rpc: number, stream: number];
+
 /** The program with two nodes, each behind its own proxies. */
 export type InFront = Readonly<{
   service: RunningService;
@@ -30,17 +32,13 @@ export type InFront = Readonly<{
   stop: () => Promise<void>;
 }>;
 
-/**
- * @param rpcPort - of the only ledger behind both nodes.
- * @param streamPort - of its PubSub for `ws`, or of its gRPC server.
- */
+/** @param ports - of JSON-RPC, and of PubSub for `ws` or of the gRPC server, of each of the two nodes. */
 export async function startInFront(
-  rpcPort: number,
-  streamPort: number,
+  ports: readonly [NodePorts, NodePorts],
   stream: 'ws' | 'grpc',
   configuration = '',
 ): Promise<InFront> {
-  const nodes = [await ProxyGroup.start(rpcPort, streamPort), await ProxyGroup.start(rpcPort, streamPort)];
+  const nodes = await Promise.all(ports.map((node) => ProxyGroup.start(...node)));
   const streamArguments = (port: number): string[] =>
     stream === 'ws'
       ? ['--ws', `ws://127.0.0.1:${port}/`]

@@ -31,12 +31,15 @@ not ended, or memory grew.
                      write and entry is compared with the ledger
   --rpc-port N       with --ledger: instead of the embedded ledger, use a node with a faucet that runs on this machine
   --grpc-port N      its Yellowstone gRPC port (default 10000)
+  --second-rpc-port N   with --rpc-port: another node of the same cluster, to be used as the second node
+  --second-grpc-port N  its Yellowstone gRPC port
   --json             print the result as JSON
 `;
 
 const options = readOptions(USAGE, {
   ...{ minutes: 1, 'kill-every': 30, down: 5, 'per-second': 0, streams: 100, 'slot-ms': 400 },
   ...{ ledger: false, freeze: false, json: false, 'rpc-port': 0, 'grpc-port': 10_000 },
+  ...{ 'second-rpc-port': 0, 'second-grpc-port': 0 },
 });
 const {
   minutes,
@@ -97,7 +100,8 @@ async function startGenerated(): Promise<Load> {
   const child = fork(join(import.meta.dirname, 'grpc', 'serve-ledger.ts'), [JSON.stringify(parameters)]);
   const [ports] = (await once(child, 'message')) as [{ rpcPort: number; grpcPort: number }];
   const configuration = `[grpc]\nqueue_max_bytes = ${QUEUE_MAX_BYTES}\n[replay]\nslots = ${REPLAY_SLOTS}\n`;
-  const inFront = await startInFront(ports.rpcPort, ports.grpcPort, 'grpc', configuration);
+  const node = [ports.rpcPort, ports.grpcPort] as const;
+  const inFront = await startInFront([node, node], 'grpc', configuration);
   const readers = new GeneratedReaders(ledger, streamOf(inFront), streams - 1);
   const check = async (gauge: Gauge): Promise<Checked> => {
     const { messages, slots, faults, faultCount, lagged } = readers;
@@ -130,7 +134,8 @@ async function startGenerated(): Promise<Load> {
 async function startEmbedded(): Promise<Load> {
   const node = nodePort === 0 ? await startLocalnet(slotMs) : runningNode(nodePort, options['grpc-port']);
   const { request, rpcPort, grpcPort } = node;
-  const inFront = await startInFront(rpcPort, grpcPort, 'grpc');
+  const second = [options['second-rpc-port'] || rpcPort, options['second-grpc-port'] || grpcPort] as const;
+  const inFront = await startInFront([[rpcPort, grpcPort], second], 'grpc');
   const truth = new LedgerListener('truth', { url: `http://127.0.0.1:${grpcPort}` }, 'processed');
   const listeners = openListeners(streamOf(inFront));
   const traffic = new Traffic(request);

@@ -23,12 +23,13 @@ Exits with 1 when a message was missed or duplicated, or the id of a subscriptio
   --slot-ms N        length of a slot (default 400)
   --rpc-port N       instead of the embedded ledger, use a node with a faucet that runs on this machine; its PubSub port
                      is the next one
+  --second-rpc-port N  with --rpc-port: another node of the same cluster, to be used as the second node
   --json             print the result as JSON
 `;
 
 const options = readOptions(USAGE, {
   ...{ minutes: 1, 'kill-every': 20, down: 5, freeze: false, lag: 0, 'per-second': 20, 'slot-ms': 400 },
-  ...{ json: false, 'rpc-port': 0 },
+  ...{ json: false, 'rpc-port': 0, 'second-rpc-port': 0 },
 });
 const { minutes, down, freeze, 'slot-ms': slotMs, 'kill-every': every, 'rpc-port': nodePort } = options;
 
@@ -55,7 +56,14 @@ function table(results: readonly CheckResult[]): string {
 
 const node = nodePort === 0 ? await startLocalnet(slotMs) : runningNode(nodePort, 0);
 const { rpcPort, pubsubPort, request } = node;
-const { service, nodes, stop } = await startInFront(rpcPort, pubsubPort, 'ws');
+const second = options['second-rpc-port'] === 0 ? node : runningNode(options['second-rpc-port'], 0);
+const { service, nodes, stop } = await startInFront(
+  [
+    [rpcPort, pubsubPort],
+    [second.rpcPort, second.pubsubPort],
+  ],
+  'ws',
+);
 const lagMs = options.lag * slotMs;
 nodes[1]!.proxies[1]!.delay(lagMs);
 const traffic = new Traffic(request);
