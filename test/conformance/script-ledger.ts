@@ -22,7 +22,7 @@ export type ScriptLedger = Readonly<{
  * @param beforeScript - runs on the started ledger.
  */
 export async function startScriptLedger(
-  beforeScript: (node: OpenLocalNode) => Promise<void> = async () => {},
+  beforeScript: (node: OpenLocalNode, url: string) => Promise<void> = async () => {},
 ): Promise<ScriptLedger> {
   const node = await openLocalNode({ ledgerDir: temporaryFolder('script'), manual: true });
   const server = await startLocalnetServer(node, { port: 0, log: createLogger('silent', () => {}) });
@@ -33,7 +33,7 @@ export async function startScriptLedger(
     node.freeze();
     await setImmediate();
   };
-  await beforeScript(node);
+  await beforeScript(node, url);
   const run = await runScript(rpc, () => {}, produceSlot);
   await settle(rpc, run, produceSlot);
   const facts = async (): Promise<Facts> => factsOf(run, await finalizedBlockhash(rpc));

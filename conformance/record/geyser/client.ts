@@ -73,14 +73,17 @@ export class RecordedStream {
       if ((update.pong as Message | null | undefined)?.id === LAST_PING) this.#flushed.resolve();
       else if (update.update_oneof !== 'ping') this.updates.push(update);
     });
-    stream.on('error', (error: ServiceError) => {
-      this.status ??= statusText(error);
-    });
-    stream.on('close', () => {
+    // grpc-js does not close a stream that ended with an error.
+    const end = (): void => {
       opened.resolve();
       ended.resolve();
       this.#flushed.resolve();
+    };
+    stream.on('error', (error: ServiceError) => {
+      this.status ??= statusText(error);
+      end();
     });
+    stream.on('close', end);
     for (const request of requests) stream.write(request);
   }
 
