@@ -156,6 +156,11 @@ export class YellowstoneSource implements GeyserSource {
     return this.#merge.newest;
   }
 
+  /** Newest slot of which anything was received, complete or not. */
+  get newestStarted(): Slot | null {
+    return this.#merge.newestStarted;
+  }
+
   subscribe(request: SubscribeRequest, fromSlot: Slot | null): FilterSet {
     const before = this.#filterMerger.encode('exact');
     const removeFilters = this.#filterMerger.add(request);

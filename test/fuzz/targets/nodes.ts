@@ -430,7 +430,7 @@ export const nodeReadersTarget: Target = {
     const send = async (): Promise<Buffer> => Buffer.from(body);
     const pool = dispatcherOf(async () => ({ body: Buffer.from(body), errorCode: 0 }));
     const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
-    const late = new LateSignatures(send, log);
+    const late = new LateSignatures(send, log, () => slot(300));
     const signature = signatureFromBytes(new Uint8Array(64).fill(1));
     const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (reported) =>
       JSON.parse(reported.toString()),

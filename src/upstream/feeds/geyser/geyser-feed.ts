@@ -95,7 +95,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#source = source;
     const sendRequest: RequestFn = (method, params, signal) => reader.request(method, params, signal);
     this.#mints = new MintCache({ request: sendRequest, log, limits: this.#limits });
-    this.#lateSignatures = new LateSignatures(sendRequest, log);
+    this.#lateSignatures = new LateSignatures(sendRequest, log, () => source.newestStarted);
     this.#sequence = this.#newSequence();
     const { seenSlotsMax: slotsMax, gapBufferMax, programFiltersMax } = this.#limits;
     this.#notifier = new LedgerNotifier({

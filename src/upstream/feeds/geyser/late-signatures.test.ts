@@ -4,6 +4,7 @@ import { createLogger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { signatureFromBytes } from '../../../solana/signature.ts';
+import { slot } from '../../../solana/units.ts';
 import type { RequestFn } from '../chain-reader.ts';
 import { LateSignatures } from './late-signatures.ts';
 
@@ -15,6 +16,8 @@ function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signat
 
 class SlowNode {
   readonly requests: (readonly string[])[] = [];
+  slot = 5;
+  isKnown = true;
   pending = 0;
   pendingMost = 0;
   #answers: (() => void)[] = [];
@@ -29,8 +32,9 @@ class SlowNode {
     for (const wake of this.#waiting.splice(0)) wake();
     await new Promise<void>((resolve) => this.#answers.push(resolve));
     this.pending--;
-    const value = signatures.map(() => ({ slot: 4, err: null, confirmationStatus: 'confirmed' }));
-    return Buffer.from(JSON.stringify({ context: { slot: 5 }, value }));
+    const status = this.isKnown ? { slot: 4, err: null, confirmationStatus: 'confirmed' } : null;
+    const value = signatures.map(() => status);
+    return Buffer.from(JSON.stringify({ context: { slot: this.slot }, value }));
   };
 
   async answer(): Promise<void> {
@@ -39,15 +43,10 @@ class SlowNode {
   }
 }
 
-function start() {
+function start(newest = 4) {
   const node = new SlowNode();
-  return {
-    node,
-    late: new LateSignatures(
-      node.request,
-      createLogger('silent', () => {}),
-    ),
-  };
+  const log = createLogger('silent', () => {});
+  return { node, late: new LateSignatures(node.request, log, () => slot(newest)) };
 }
 
 describe('LateSignatures', () => {
@@ -82,5 +81,19 @@ describe('LateSignatures', () => {
     await node.answer();
     expect(node.requests.map(({ length }) => length)).toEqual([4, 3, 3]);
     expect(node.pendingMost).toBe(1);
+  });
+
+  it('asks again until the node has reached the slot at which the subscription was opened, then twice', async () => {
+    const { node, late } = start(9);
+    node.isKnown = false;
+    late.watch(waitFor(1, 'confirmed'), () => {});
+    for (node.slot = 7; node.slot <= 13; node.slot++) {
+      await Promise.race([node.answer(), new Promise(setImmediate)]);
+      await new Promise(setImmediate);
+      late.onCommitment('confirmed');
+      await new Promise(setImmediate);
+    }
+    // At 7, 8, 9 and 10.
+    expect(node.requests.length).toBe(4);
   });
 });

@@ -10,12 +10,15 @@ import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.
 
 /** Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;
-/** Number of checks for an unknown signature: a node that is slightly behind may not know it at the first check. */
+/** A node that has reached the slot of the stream may still be on another fork at the first check. */
 const ATTEMPTS_MAX = 2;
 
 type PendingSignature = {
   readonly subscription: SubscriptionOf<'signature'>;
   readonly emit: (result: Buffer) => void;
+  /** Newest slot of the stream when the subscription was opened; null before the first one. */
+  openedAt: Slot | null;
+  /** How often a node that has reached `openedAt` did not know the signature. */
   missed: number;
 };
 
@@ -23,18 +26,21 @@ type PendingSignature = {
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
+  readonly #newest: () => Slot | null;
   readonly #pending = new Set<PendingSignature>();
   readonly #due = new Set<PendingSignature>();
   #isChecking = false;
 
-  constructor(request: RequestFn, log: Logger) {
+  /** @param newest - newest slot of the stream, complete or not. */
+  constructor(request: RequestFn, log: Logger, newest: () => Slot | null) {
     this.#request = request;
     this.#log = log;
+    this.#newest = newest;
   }
 
   /** Checks now and whenever a slot reaches the commitment. Stops if the transaction reaches it or stays unknown. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
-    const pending: PendingSignature = { subscription, emit, missed: 0 };
+    const pending: PendingSignature = { subscription, emit, openedAt: this.#newest(), missed: 0 };
     this.#pending.add(pending);
     this.#due.add(pending);
     void this.#checkDue();
@@ -63,7 +69,10 @@ export class LateSignatures {
   }
 
   async #check(batch: readonly PendingSignature[]): Promise<void> {
-    for (const pending of batch) this.#due.delete(pending);
+    for (const pending of batch) {
+      this.#due.delete(pending);
+      pending.openedAt ??= this.#newest();
+    }
     const signatures = batch.map(({ subscription }) => subscription.signature);
     try {
       const { slot, statuses } = readSignatureStatuses(
@@ -72,8 +81,9 @@ export class LateSignatures {
       const landed = new Map<PendingSignature, LandedStatus>();
       for (const [at, pending] of batch.entries()) {
         const status = statuses[at] ?? null;
-        // A transaction that is still unknown has not landed, so the stream will report it.
-        if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
+        // A transaction that such a node does not know has not landed yet, so the stream will report it.
+        const isReached = pending.openedAt !== null && slot >= pending.openedAt;
+        if (status === null && isReached && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
         if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }
       const slots = new Map<Commitment, Slot>([['processed', slot]]);
