@@ -52,7 +52,7 @@ describe('decideRetry', () => {
     expect(verdictsOf(repeatable, answer(code))).toEqual(['confirm']);
   });
 
-  it.each([-32600, -32602, -32002, -32003, -32006, -32013, -32015, -32017, -32021, -32700, -1])(
+  it.each([-32602, -32002, -32003, -32006, -32013, -32015, -32017, -32021, -32700, -1])(
     'returns %i at once',
     (code) => {
       expect(verdictsOf(repeatable, answer(code))).toEqual(['return']);
@@ -78,8 +78,8 @@ describe('decideRetry', () => {
     expect(verdictsOf(single, answer(-32005))).toEqual(['return']);
   });
 
-  it('retries non-repeatable methods elsewhere if the node does not know the method', () => {
-    for (const code of [-32601, -32065]) expect(verdictsOf(single, answer(code))).toEqual(['retry']);
+  it('retries non-repeatable methods elsewhere if the node does not serve the method', () => {
+    for (const code of [-32600, -32601, -32065]) expect(verdictsOf(single, answer(code))).toEqual(['retry']);
   });
 
   it('does not retry on a node that rejected the request itself', () => {
