@@ -83,7 +83,7 @@ describe('LateSignatures', () => {
     expect(node.pendingMost).toBe(1);
   });
 
-  it('asks again until the node has reached the slot at which the subscription was opened, then twice', async () => {
+  it('repeats a request until the node has reached the slot at which the subscription was opened, then once more', async () => {
     const { node, late } = start(9);
     node.isKnown = false;
     late.watch(waitFor(1, 'confirmed'), () => {});
