@@ -1,4 +1,6 @@
 import { readOptions, sayUnless } from '../programs/options.ts';
+import { eventually } from '../service/eventually.ts';
+import { GrpcClient } from '../service/grpc-client.ts';
 import { Cluster } from './cluster.ts';
 import { GrpcLoad, SocketLoad, StreamLoad } from './reconnecting-loads.ts';
 import { type LoadResult, RequestLoad } from './request-load.ts';
@@ -29,6 +31,7 @@ try {
 
 async function upgrade(): Promise<number> {
   const keyOf = (wanted: string): string => cluster.keys.find(({ product }) => product === wanted)?.key ?? '';
+  await untilStreaming(keyOf('grpc'));
   const { clients } = options;
   const sockets = new SocketLoad(`${cluster.httpUrl.replace('http', 'ws')}/v1/ws`, keyOf('rpc'), clients);
   const loads = {
@@ -49,6 +52,15 @@ async function upgrade(): Promise<number> {
   await stream.stop();
   report(results, seconds, sockets, stream);
   return results.every(([, { failed }]) => failed.length === 0) ? 0 : 1;
+}
+
+/** Older versions are ready before they have a slot. */
+async function untilStreaming(key: string): Promise<void> {
+  for (const { ready } of cluster.gateways.values()) {
+    const client = new GrpcClient(ready.grpcUrl);
+    await eventually(async () => Buffer.isBuffer(await client.call(key, 'GetSlot')), 'a gateway has a slot');
+    client.close();
+  }
 }
 
 function report(
