@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findProgram } from '../../bench/rpc/processes.ts';
@@ -105,6 +105,38 @@ describe('the configuration in the compose files and in the Helm chart', () => {
     expect(upstreams.map(({ url }) => url)).toEqual([environment.NODE_URL]);
     // Balancers see /ready fail twice.
     expect(server.drainNoticeMs).toBeGreaterThan(1_000);
+  });
+});
+
+describe('settings of the packaging files', () => {
+  const matches = (text: string, pattern: RegExp): string[] =>
+    [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
+
+  it('of the Helm chart have a default and are used', () => {
+    const templates = 'packaging/helm/templates';
+    const text = readdirSync(join(root, templates)).map((name) => read(`${templates}/${name}`));
+    const used = matches(text.join('\n'), /\.Values\.([\w.]+)/g);
+    let section = '';
+    const settings = [...read('packaging/helm/values.yaml').matchAll(/^( {2})?(\w+):/gm)].map(
+      ([, indent, name = '']) => {
+        if (indent === undefined) section = name;
+        return indent === undefined ? name : `${section}.${name}`;
+      },
+    );
+    expect(used.filter((name) => !settings.includes(name))).toEqual([]);
+    const isUsed = (name: string): boolean =>
+      used.some((other) => `${name}.`.startsWith(`${other}.`) || other.startsWith(`${name}.`));
+    expect(settings.filter((name) => !isUsed(name))).toEqual([]);
+  });
+
+  it('of the compose files are in the documentation', () => {
+    const files = ['compose.yaml', 'cluster.yaml']
+      .map((name) => read(`packaging/compose/${name}`))
+      .join('\n');
+    const names = matches(files, /\$\{(\w+):\?/g);
+    expect(names).toHaveLength(5);
+    const [, documented = ''] = /\n\{\n([\s\S]*?)\n\} > \.env\n/.exec(read('docs/how-to/install.md')) ?? [];
+    expect(names.filter((name) => !documented.includes(name))).toEqual([]);
   });
 });
 
