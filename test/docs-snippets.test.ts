@@ -20,7 +20,7 @@ const python = spawnSync('python3', ['--version']).error === undefined;
 
 describe('code in the documentation', () => {
   it('has a language that is checked here, or by a test of its own', () => {
-    const checked = ['sh', 'js', 'json', 'toml', 'python', 'nginx', 'yaml', 'text'];
+    const checked = ['sh', 'js', 'json', 'toml', 'python', 'nginx', 'text'];
     const languages = pages.flatMap((page) => codeBlocks(page).map(({ language }) => ({ page, language })));
     expect(languages.length).toBeGreaterThan(80);
     expect(languages.filter(({ language }) => !checked.includes(language))).toEqual([]);
@@ -55,13 +55,6 @@ describe('code in the documentation', () => {
   it.skipIf(!python).each(blocksOf('python'))('is Python in $page', ({ code }) => {
     const check = 'import ast, sys; ast.parse(sys.stdin.read())';
     expect(spawnSync('python3', ['-c', check], { input: code, encoding: 'utf8' }).stderr).toBe('');
-  });
-
-  it.each(blocksOf('yaml'))('has rules with a name, an expression and a duration in $page', ({ code }) => {
-    const rules = code.split(/^ {6}- /m).slice(1);
-    expect(rules.length).toBeGreaterThan(3);
-    const rule = /^alert: \w+\n {8}expr: \S.*\n {8}for: \d+m\n$/;
-    expect(rules.filter((text) => !rule.test(text))).toEqual([]);
   });
 });
 

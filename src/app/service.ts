@@ -218,6 +218,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(async () => servers.close());
     const endWatch = reloadCertificatesOnChange(servers.tlsListeners, log);
     stops.push(async () => endWatch());
+    // A gateway that is ready must also answer gRPC calls.
+    await streams?.waitForFirstSlot(FIRST_RESPONSE_TIMEOUT_MS);
     const urls = await openServers(servers, configuration, stops);
     rest.setUrl(urls.url);
     telemetry.setUrl(urls.url);

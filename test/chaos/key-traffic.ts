@@ -15,9 +15,15 @@ function outcomeOf({ status, text, body }: HttpRpcResponse): string {
 export class KeyTraffic {
   readonly #urls: readonly string[];
   calls = 0;
+  /** Successful calls by key. */
+  readonly #answered = new Map<string, number>();
 
   constructor(urls: readonly string[]) {
     this.#urls = urls;
+  }
+
+  answeredOf(secret: string): number {
+    return this.#answered.get(secret) ?? 0;
   }
 
   get gateways(): number {
@@ -27,6 +33,7 @@ export class KeyTraffic {
   async call(gateway: number, secret: string): Promise<RequestOutcome> {
     const startedAt = performance.now();
     const outcome = await this.#send(gateway, secret).then(outcomeOf, String);
+    if (outcome === 'ok') this.#answered.set(secret, this.answeredOf(secret) + 1);
     return { startedAt, outcome };
   }
 

@@ -6,23 +6,20 @@ import { type LinkFault, NetworkLink } from './network-link.ts';
 type Pair = { readonly near: Socket; readonly far: Socket; links: readonly NetworkLink[] };
 
 export class TcpProxy {
-  readonly #targetPort: () => number | null;
+  readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
   readonly #fault: LinkFault = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
   #server: Server;
   #port = 0;
 
-  private constructor(targetPort: () => number | null) {
+  private constructor(targetPort: number) {
     this.#targetPort = targetPort;
     this.#server = this.#newServer();
   }
 
-  /**
-   * A proxy for a loopback port, on a free port.
-   * @param target - port, or a function that is called for each connection and returns null to refuse it.
-   */
-  static async start(target: number | (() => number | null)): Promise<TcpProxy> {
-    const proxy = new TcpProxy(typeof target === 'number' ? () => target : target);
+  /** A proxy for a loopback port, on a free port. */
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
     await proxy.#listen();
     return proxy;
   }
@@ -97,11 +94,7 @@ export class TcpProxy {
   }
 
   #newServer(): Server {
-    return createServer((near) => {
-      const port = this.#targetPort();
-      if (port === null) near.destroy();
-      else this.#join(near, connect(port, '127.0.0.1'));
-    });
+    return createServer((near) => this.#join(near, connect(this.#targetPort, '127.0.0.1')));
   }
 
   #join(near: Socket, far: Socket): void {

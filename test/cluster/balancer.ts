@@ -1,60 +1,90 @@
-import { TcpProxy } from '../chaos/tcp-proxy.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { findProgram } from '../../bench/rpc/processes.ts';
+import { eventually } from '../service/eventually.ts';
+import { temporaryFolder } from '../service/program.ts';
 
-type Backend = Readonly<{ name: string; http: number; grpc: number }>;
+export const haproxyProgram = findProgram('haproxy');
 
-/** Interval and timeout of readiness checks. */
-const LOOK_MS = 100;
-const LOOK_TIMEOUT_MS = 1_000;
+const CONFIGURATION = join(import.meta.dirname, '../../packaging/compose/haproxy.cfg');
 
-export class Balancer {
-  readonly #backends: Backend[] = [];
-  #ready: Backend[] = [];
-  #proxies: TcpProxy[] = [];
-  #next = 0;
-  #timer: NodeJS.Timeout | null = null;
+/** Ports below this are never those of outgoing connections, which could take the port of a restarting server. */
+const EPHEMERAL_MIN = 32_768;
+const PORT_MIN = 10_000;
 
-  /** @returns the listening ports. */
-  async listen(): Promise<Readonly<{ httpPort: number; grpcPort: number }>> {
-    const target = (protocol: 'http' | 'grpc') => () =>
-      this.#ready[this.#next++ % Math.max(1, this.#ready.length)]?.[protocol] ?? null;
-    const [http, grpc] = [await TcpProxy.start(target('http')), await TcpProxy.start(target('grpc'))];
-    this.#proxies = [http, grpc];
-    this.#timer = setInterval(() => void this.checkAll(), LOOK_MS);
-    return { httpPort: http.port, grpcPort: grpc.port };
-  }
-
-  get ready(): readonly string[] {
-    return this.#ready.map(({ name }) => name);
-  }
-
-  async add(name: string, http: number, grpc: number): Promise<void> {
-    this.#backends.push({ name, http, grpc });
-    await this.checkAll();
-  }
-
-  remove(name: string): void {
-    const at = this.#backends.findIndex((backend) => backend.name === name);
-    if (at >= 0) this.#backends.splice(at, 1);
-  }
-
-  async checkAll(): Promise<void> {
-    const checked = await Promise.all(this.#backends.map(({ http }) => isReady(http)));
-    this.#ready = this.#backends.filter((_, at) => checked[at]);
-  }
-
-  async close(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+/** A port that stays free while its server restarts. */
+export async function restartablePort(): Promise<number> {
+  for (;;) {
+    const port = PORT_MIN + Math.floor(Math.random() * (EPHEMERAL_MIN - PORT_MIN));
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) return port;
   }
 }
 
-async function isReady(port: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
-    const response = await fetch(`http://127.0.0.1:${port}/ready`, { signal });
-    await response.body?.cancel();
-    return response.status === 200;
-  } catch {
-    return false;
+export type Ports = Readonly<{ http: number; grpc: number }>;
+
+/** The configuration for gateways on this machine. */
+function configurationFor(gateways: ReadonlyMap<string, Ports>, own: Ports): string {
+  const lines = readFileSync(CONFIGURATION, 'utf8').split('\n');
+  return lines
+    .filter((line) => {
+      const [, name] = /^ +server (\S+)/.exec(line) ?? [];
+      return name === undefined || gateways.has(name);
+    })
+    .map((line) => {
+      const [, name = ''] = /^ +server (\S+)/.exec(line) ?? [];
+      const { http, grpc } = gateways.get(name) ?? own;
+      const host = name === '' ? '127.0.0.1' : '';
+      return line
+        .replace(/\bgateway-\d:/, '127.0.0.1:')
+        .replace(/:8080\b/, `${host}:${http}`)
+        .replace(/:50051\b/, `${host}:${grpc}`)
+        .replace('port 8080', `port ${http}`);
+    })
+    .join('\n');
+}
+
+/** HAProxy with the configuration of packaging/compose. */
+export class Balancer {
+  readonly ports: Ports;
+  readonly #process: ChildProcess;
+
+  private constructor(ports: Ports, process: ChildProcess) {
+    this.ports = ports;
+    this.#process = process;
+  }
+
+  /** @param gateways - by name, as in the configuration: `gateway-1` … */
+  static async start(gateways: ReadonlyMap<string, Ports>): Promise<Balancer> {
+    if (haproxyProgram === null) throw new Error('HAProxy is not installed');
+    const own = { http: await restartablePort(), grpc: await restartablePort() };
+    const file = join(temporaryFolder('haproxy'), 'haproxy.cfg');
+    writeFileSync(file, configurationFor(gateways, own));
+    const process = spawn(haproxyProgram, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    process.stderr.on('data', (text) => {
+      errors = `${errors}${text}`.slice(-2_000);
+    });
+    const health = `http://127.0.0.1:${own.http}/health`;
+    await eventually(async () => {
+      if (process.exitCode !== null) throw new Error(`HAProxy ended: ${errors}`);
+      return (await fetch(health).catch(() => null))?.ok;
+    }, 'HAProxy answers');
+    return new Balancer(own, process);
+  }
+
+  async close(): Promise<void> {
+    if (this.#process.exitCode !== null) return;
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await ended;
   }
 }

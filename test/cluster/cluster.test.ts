@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Cluster, clusterPrograms } from './cluster.ts';
+import { Cluster, canRunCluster } from './cluster.ts';
 import { RequestLoad } from './request-load.ts';
 
-describe.skipIf(clusterPrograms === null)(
-  'two gateways behind a balancer (skipped where PostgreSQL or Redis is not installed)',
+describe.skipIf(!canRunCluster)(
+  'two gateways behind a balancer (skipped where PostgreSQL, Redis or HAProxy is not installed)',
   () => {
     let cluster: Cluster;
     beforeAll(async () => {
@@ -29,7 +29,6 @@ describe.skipIf(clusterPrograms === null)(
       const { answeredAt, failed } = await load.stop();
       expect(failed).toEqual([]);
       expect(answeredAt.length).toBeGreaterThan(100);
-      expect(cluster.balancer.ready).toEqual(['gateway-1', 'gateway-2']);
     });
   },
 );

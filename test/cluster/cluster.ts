@@ -5,18 +5,16 @@ import { type PostgresServer, postgresPrograms, startPostgres } from '../control
 import { START_MS, startLocalnet } from '../programs/localnet.ts';
 import { type Program, temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { Balancer } from './balancer.ts';
+import { Balancer, haproxyProgram, type Ports, restartablePort } from './balancer.ts';
 
-/** null if PostgreSQL or Redis is not installed. */
-export const clusterPrograms =
-  postgresPrograms === null || redisProgram === null ? null : { postgresPrograms };
+/** Whether PostgreSQL, Redis and HAProxy are installed. */
+export const canRunCluster = postgresPrograms !== null && redisProgram !== null && haproxyProgram !== null;
 
-/** `server.drain_notice_ms` of the gateways. */
-const NOTICE_MS = 500;
+/** `server.drain_notice_ms` of packaging/compose/solway.toml. */
+const NOTICE_MS = 2_000;
 const SLOT_MS = 400;
 
 export class Cluster {
-  readonly balancer = new Balancer();
   readonly gateways = new Map<string, RunningService>();
   /** The keys of the first start, one per product. */
   keys: RunningService['ready']['keys'] = [];
@@ -29,6 +27,8 @@ export class Cluster {
   readonly #folder = temporaryFolder('cluster');
   #ledger: Program | null = null;
   #ledgerNode = '';
+  readonly #ports = new Map<string, Ports>();
+  #balancer: Balancer | null = null;
 
   private constructor(postgres: PostgresServer, redis: RedisServer, database: string) {
     this.postgres = postgres;
@@ -36,11 +36,19 @@ export class Cluster {
     this.databaseUrl = database;
   }
 
-  /** Starts PostgreSQL, Redis, one ledger and `count` gateways behind a balancer. */
-  static async start(count = 2, say: (line: string) => void = () => undefined): Promise<Cluster> {
-    if (postgresPrograms === null || redisProgram === null)
+  /**
+   * Starts PostgreSQL, Redis, one ledger and `count` gateways behind a balancer.
+   * @param count - at most 3.
+   * @param clone - another clone, whose program the gateways run.
+   */
+  static async start(
+    count = 2,
+    say: (line: string) => void = () => undefined,
+    clone?: string,
+  ): Promise<Cluster> {
+    if (!canRunCluster || postgresPrograms === null)
       throw new Error(
-        'PostgreSQL and Redis (or Valkey) must be installed: apt-get install postgresql redis-server',
+        'PostgreSQL, Redis (or Valkey) and HAProxy must be installed: apt-get install postgresql redis-server haproxy',
       );
     say('starting PostgreSQL');
     const postgres = await startPostgres(postgresPrograms);
@@ -50,13 +58,14 @@ export class Cluster {
     try {
       say('starting the ledger');
       await cluster.#startLedger();
-      const ports = await cluster.balancer.listen();
-      cluster.httpUrl = `http://127.0.0.1:${ports.httpPort}`;
-      cluster.grpcUrl = `http://127.0.0.1:${ports.grpcPort}`;
       for (let nth = 1; nth <= count; nth++) {
         say(`starting gateway-${nth}`);
-        await cluster.startGateway(`gateway-${nth}`);
+        await cluster.startGateway(`gateway-${nth}`, clone);
       }
+      cluster.#balancer = await Balancer.start(cluster.#ports);
+      const { http, grpc } = cluster.#balancer.ports;
+      cluster.httpUrl = `http://127.0.0.1:${http}`;
+      cluster.grpcUrl = `http://127.0.0.1:${grpc}`;
       return cluster;
     } catch (error) {
       await cluster.stop();
@@ -73,14 +82,18 @@ grpc = "http://127.0.0.1:${grpcPort}"`;
   }
 
   /** Gateways share state in PostgreSQL and Redis, and get a copy of the pepper file. */
-  async startGateway(name: string): Promise<void> {
+  async startGateway(name: string, clone?: string): Promise<void> {
+    const ports = this.#ports.get(name) ?? { http: await restartablePort(), grpc: await restartablePort() };
+    this.#ports.set(name, ports);
     const dataDir = join(this.#folder, name);
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const other = [...this.gateways.values()][0];
     if (other !== undefined) copyFileSync(join(other.dataDir, 'pepper'), join(dataDir, 'pepper'));
     const service = await startService({
       dataDir,
+      arguments: ['--port', String(ports.http), '--grpc-port', String(ports.grpc)],
       timeoutMs: START_MS,
+      ...(clone === undefined ? {} : { clone }),
       configuration: `
 [server]
 drain_notice_ms = ${NOTICE_MS}
@@ -104,17 +117,13 @@ redis_url = "${this.redis.url}"
     this.gateways.set(name, service);
     if (this.keys.length === 0) this.keys = service.ready.keys;
     this.firstOutput ||= service.output();
-    const portOf = (url: string): number => Number(new URL(url).port);
-    await this.balancer.add(name, portOf(service.ready.url), portOf(service.ready.grpcUrl));
   }
 
   /** @returns the exit code. */
   async stopGateway(name: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const gateway = this.gateways.get(name);
     if (gateway === undefined) throw new Error(`there is no gateway ${name}`);
-    const code = await gateway.stop(signal);
-    this.balancer.remove(name);
-    return code;
+    return gateway.stop(signal);
   }
 
   /** Restarts the gateways one after the other, keeping their data. */
@@ -128,7 +137,7 @@ redis_url = "${this.redis.url}"
 
   async stop(): Promise<void> {
     await Promise.all([...this.gateways.values()].map((gateway) => gateway.stop()));
-    await this.balancer.close();
+    await this.#balancer?.close();
     await this.#ledger?.stop();
     await this.redis.destroy();
     await this.postgres.destroy();

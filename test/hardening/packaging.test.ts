@@ -1,10 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findProgram } from '../../bench/rpc/processes.ts';
+import { loadConfiguration } from '../../src/config/configuration.ts';
+import { temporaryFolder } from '../service/program.ts';
 
-/** Packaging files for users, checked without Docker and systemd. */
+/** Packaging files for users, checked without Docker and a running systemd. */
 const root = join(import.meta.dirname, '../..');
+/** Tenths of the exposure level of systemd-analyze, which calls up to 50 OK. */
+const EXPOSURE_MAX = 20;
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
   bin: { solway: string };
@@ -69,6 +74,70 @@ describe('the systemd unit', () => {
       'solway up --config /etc/solway/solway.toml --data-dir /var/lib/solway',
     ]);
   });
+
+  it.skipIf(findProgram('systemd-analyze') === null)('passes systemd-analyze', () => {
+    const file = join(temporaryFolder('unit'), 'solway.service');
+    // The program need not be installed.
+    writeFileSync(file, text.replace('ExecStart=solway', `ExecStart=${process.execPath}`));
+    const analyze = (...args: string[]) => {
+      const { status, stderr } = spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' });
+      return { status, stderr };
+    };
+    expect(analyze('verify')).toEqual({ status: 0, stderr: '' });
+    expect(analyze('security', '--offline=true', `--threshold=${EXPOSURE_MAX}`).status).toBe(0);
+  });
+});
+
+describe('the configuration in the compose files and in the Helm chart', () => {
+  const [, inChart = ''] = /^config: \|\n((?: {2}.*\n|\n)+)/m.exec(read('packaging/helm/values.yaml')) ?? [];
+
+  it.each([
+    ['compose', read('packaging/compose/solway.toml')],
+    ['Helm', inChart.replaceAll(/^ {2}/gm, '')],
+  ])('is valid and drains: %s', (_, content) => {
+    const config = join(temporaryFolder('configuration'), 'solway.toml');
+    writeFileSync(config, content);
+    const environment = {
+      ...{ NODE_URL: 'https://node.example', DATABASE_URL: 'postgres://solway:secret@postgres/solway' },
+      ...{ REDIS_URL: 'redis://valkey:6379', METRICS_TOKEN: 'x'.repeat(32) },
+    };
+    const { server, upstreams } = loadConfiguration({ config, upstreams: [] }, environment);
+    expect(upstreams.map(({ url }) => url)).toEqual([environment.NODE_URL]);
+    // Balancers see /ready fail twice.
+    expect(server.drainNoticeMs).toBeGreaterThan(1_000);
+  });
+});
+
+describe('settings of the packaging files', () => {
+  const matches = (text: string, pattern: RegExp): string[] =>
+    [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
+
+  it('of the Helm chart have a default and are used', () => {
+    const templates = 'packaging/helm/templates';
+    const text = readdirSync(join(root, templates)).map((name) => read(`${templates}/${name}`));
+    const used = matches(text.join('\n'), /\.Values\.([\w.]+)/g);
+    let section = '';
+    const settings = [...read('packaging/helm/values.yaml').matchAll(/^( {2})?(\w+):/gm)].map(
+      ([, indent, name = '']) => {
+        if (indent === undefined) section = name;
+        return indent === undefined ? name : `${section}.${name}`;
+      },
+    );
+    expect(used.filter((name) => !settings.includes(name))).toEqual([]);
+    const isUsed = (name: string): boolean =>
+      used.some((other) => `${name}.`.startsWith(`${other}.`) || other.startsWith(`${name}.`));
+    expect(settings.filter((name) => !isUsed(name))).toEqual([]);
+  });
+
+  it('of the compose files are in the documentation', () => {
+    const files = ['compose.yaml', 'cluster.yaml']
+      .map((name) => read(`packaging/compose/${name}`))
+      .join('\n');
+    const names = matches(files, /\$\{(\w+):\?/g);
+    expect(names).toHaveLength(5);
+    const [, documented = ''] = /\n\{\n([\s\S]*?)\n\} > \.env\n/.exec(read('docs/how-to/install.md')) ?? [];
+    expect(names.filter((name) => !documented.includes(name))).toEqual([]);
+  });
 });
 
 describe('the published package', () => {
@@ -86,7 +155,7 @@ describe('the published package', () => {
     const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
     const paths = packed?.files.map(({ path }) => path) ?? [];
     const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/how-to/install.md', 'LICENSE'];
-    const required = ['packaging/solway.service', 'packaging/Dockerfile'];
+    const required = ['packaging/solway.service', 'packaging/Dockerfile', 'packaging/helm/Chart.yaml'];
     expect([...named, ...required].filter((file) => !paths.includes(file))).toEqual([]);
     expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);
   });

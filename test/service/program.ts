@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const repository = join(import.meta.dirname, '..', '..');
 
 const created = new Set<string>();
 process.on('exit', () => {
@@ -42,13 +42,24 @@ export type Program = Readonly<{
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
-/** Starts `solway …` in an empty folder. @param ownGroup - starts it as a process group leader, as a shell does. */
+export type LaunchOptions = Readonly<{
+  /** Starts it as a process group leader, as a shell does. */
+  ownGroup?: boolean;
+  /** Root of another clone, whose program is started. */
+  clone?: string;
+  /** Network namespace. */
+  namespace?: string;
+}>;
+
+/** Starts `solway …` in an empty folder. */
 export function startProgram(
   args: readonly string[],
   folder = temporaryFolder('program'),
-  ownGroup = false,
+  { ownGroup = false, clone = repository, namespace }: LaunchOptions = {},
 ): Program {
-  const child = spawn(process.execPath, [main, ...args], {
+  const command = [process.execPath, join(clone, 'src', 'cli', 'main.ts'), ...args];
+  if (namespace !== undefined) command.unshift('ip', 'netns', 'exec', namespace);
+  const child = spawn(command[0]!, command.slice(1), {
     cwd: folder,
     env: ownEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startProgram, temporaryFolder } from './program.ts';
+import { type LaunchOptions, startProgram, temporaryFolder } from './program.ts';
 
 /** The ready line of `solway up --json`. */
 export type Ready = Readonly<{
@@ -31,10 +31,9 @@ export type ServiceOptions = Readonly<{
   configuration?: string;
   dataDir?: string;
   arguments?: readonly string[];
-  /** Starts it as a process group leader, as a shell does. */
-  ownGroup?: boolean;
   timeoutMs?: number;
-}>;
+}> &
+  LaunchOptions;
 
 export function writeConfiguration(text = '[localnet]\nslot_ms = 50\n'): string {
   const config = join(temporaryFolder('config'), 'solway.toml');
@@ -50,7 +49,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const all = [...fixed, ...(options.arguments ?? [])];
   const hasNodes = /\[\[upstream\]\]|--upstream\b/.test(`${options.configuration} ${all.join(' ')}`);
   if (!hasNodes) all.push('--dev');
-  const program = startProgram(all, undefined, options.ownGroup);
+  const program = startProgram(all, undefined, options);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m, options.timeoutMs);
   const ready = JSON.parse(line) as Ready;
   const key = ready.keys.find(({ product }) => product === 'rpc')?.key ?? '';

@@ -53,6 +53,16 @@ it('a subscription delivers account changes made by a transaction', async () => 
   await client.close();
 });
 
+it('a gateway that is ready has a slot for gRPC calls', async () => {
+  const started = await startService({ configuration: '[localnet]\nslot_ms = 1_500\n' });
+  const client = new GrpcClient(started.ready.grpcUrl);
+  const key = started.ready.keys.find(({ product }) => product === 'grpc')!.key;
+  const answer = await client.call(key, 'GetSlot');
+  client.close();
+  await started.stop();
+  expect(answer).toBeInstanceOf(Buffer);
+});
+
 describe('access to gRPC by key', () => {
   it.each([
     ['grpc', 'Subscribe'],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ShredPriorityQueue } from '../../streams/deshred/shred-priority-queue.ts';
@@ -19,6 +20,8 @@ function hubOptions({ replay }: Configuration): GeyserHubOptions {
   const { slots: replaySlots, maxBytes: replayMaxBytes, ...limits } = replay;
   return { ...limits, replaySlots, replayMaxBytes, version: geyserVersion() };
 }
+
+const FIRST_SLOT_POLL_MS = 20;
 
 /** Passes updates to the hub and, if there is one, to the shred stage, which needs lookup table writes and slots. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
@@ -68,7 +71,12 @@ export function openStreams(
     subscription?.end();
     source.close();
   };
+  /** Waits briefly for the first slot. Without Geyser, none comes before a client subscribes. */
+  const waitForFirstSlot = async (timeoutMs: number): Promise<void> => {
+    const endsAt = performance.now() + timeoutMs;
+    while (source.isGeyser && !hub.hasSlot && performance.now() < endsAt) await sleep(FIRST_SLOT_POLL_MS);
+  };
   const shred: StreamOpener | null = shreds?.hub ?? null;
   const standard: StreamOpener = hub;
-  return { standard, shred, stop };
+  return { standard, shred, waitForFirstSlot, stop };
 }

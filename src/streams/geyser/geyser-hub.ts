@@ -61,6 +61,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return this.#streams.size;
   }
 
+  /** Whether a slot is known, so that unary calls with the default commitment are answered. */
+  get hasSlot(): boolean {
+    return this.#chain.slot('processed') !== null;
+  }
+
   onUpdate(update: RawUpdate): void {
     if (this.#liveFrom === null || (!this.#hasPast && update.slot < this.#liveFrom)) {
       this.#liveFrom = update.slot;
