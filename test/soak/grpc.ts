@@ -136,8 +136,11 @@ async function startEmbedded(): Promise<Load> {
   const { request, rpcPort, grpcPort } = node;
   const second = [options['second-rpc-port'] || rpcPort, options['second-grpc-port'] || grpcPort] as const;
   const inFront = await startInFront([[rpcPort, grpcPort], second], 'grpc');
-  const truth = new LedgerListener('truth', { url: `http://127.0.0.1:${grpcPort}` }, 'processed');
-  const listeners = openListeners(streamOf(inFront));
+  const severalNodes = options['second-rpc-port'] !== 0;
+  const truth = new LedgerListener('truth', { url: `http://127.0.0.1:${grpcPort}` }, 'processed', {
+    severalNodes,
+  });
+  const listeners = openListeners(streamOf(inFront), severalNodes);
   const traffic = new Traffic(request);
   await traffic.fund();
   const act = (): Promise<void> =>

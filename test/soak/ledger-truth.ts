@@ -176,9 +176,9 @@ export class LedgerTruth {
 
   #doubled(received: ReceivedNotifications): string[] {
     const seen = new Set<string>();
-    return received.notifications.flatMap(({ name, state }) => {
-      // In this test, balances never return to an earlier value.
-      const key = isState(received) ? `${name} ${state}` : name;
+    return received.notifications.flatMap(({ slot, name, state }) => {
+      // Only the balance of a leader returns to an earlier value, in another slot.
+      const key = isState(received) ? `${name} ${slot} ${state}` : name;
       if (seen.has(key)) return [key];
       seen.add(key);
       return [];

@@ -30,11 +30,19 @@ const whole = new Map([
   ['whole', { includeAccounts: true, includeTransactions: true, includeEntries: true }],
 ]);
 
-function describe({ pubkey, ...account }: SubscribeUpdateAccountInfo): string {
+function describe({ pubkey, ...account }: SubscribeUpdateAccountInfo, hasVersion: boolean): string {
   const data = createHash('sha256').update(account.data).digest('hex').slice(0, 16);
   const [address, owner] = [encodeBase58(pubkey), encodeBase58(account.owner)];
-  return `${address} v${account.writeVersion} ${account.lamports} of ${owner} ${data}`;
+  const version = hasVersion ? ` v${account.writeVersion}` : '';
+  return `${address}${version} ${account.lamports} of ${owner} ${data}`;
 }
+
+type ListenerOptions = Readonly<{
+  /** Subscribes to blocks instead of their contents. */
+  ofBlocks?: boolean;
+  /** Leaves out write versions, because each node counts its own. */
+  severalNodes?: boolean;
+}>;
 
 export class LedgerListener {
   readonly name: string;
@@ -45,13 +53,14 @@ export class LedgerListener {
   /** Why the stream ended; null while it is open. */
   ended: string | null = null;
   received = 0;
+  readonly #hasVersions: boolean;
   readonly #stream: GrpcStream;
 
-  /** @param ofBlocks - whether to subscribe to blocks instead of their contents. */
-  constructor(name: string, stream: StreamOptions, commitment: Commitment, ofBlocks = false) {
+  constructor(name: string, stream: StreamOptions, commitment: Commitment, options: ListenerOptions = {}) {
     this.name = name;
     this.commitment = commitment;
-    const content = ofBlocks
+    this.#hasVersions = options.severalNodes !== true;
+    const content = options.ofBlocks
       ? { blocks: whole }
       : { accounts: all, transactions: all, entry: ['all'], blocksMeta: ['all'] };
     this.#stream = openStream(
@@ -88,7 +97,7 @@ export class LedgerListener {
     if (known.statuses.includes(this.commitment)) known.late.push(kind);
     const accounts = account ? [account.account!] : (block?.accounts ?? []);
     for (const write of accounts) {
-      known.writes.push({ address: encodeBase58(write.pubkey), words: describe(write) });
+      known.writes.push({ address: encodeBase58(write.pubkey), words: describe(write, this.#hasVersions) });
     }
     const transactions = transaction ? [transaction.transaction!] : (block?.transactions ?? []);
     known.transactions.push(...transactions.map(({ signature }) => encodeBase58(signature)));
@@ -103,23 +112,23 @@ const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
 
+/** The names without as many of each as there are in `others`. */
+function without(names: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const name of others) left.set(name, (left.get(name) ?? 0) + 1);
+  return names.filter((name) => {
+    const count = left.get(name) ?? 0;
+    left.set(name, count - 1);
+    return count <= 0;
+  });
+}
+
 function compared(kind: string, incoming: readonly string[], expected: readonly string[]): string[] {
-  const [received, known] = [new Set(incoming), new Set(expected)];
   const show = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
   return [
-    ...show(
-      'lacks',
-      expected.filter((name) => !received.has(name)),
-    ),
-    ...show(
-      'has unknown',
-      incoming.filter((name) => !known.has(name)),
-    ),
-    ...show(
-      'has twice',
-      incoming.filter((name, at) => incoming.indexOf(name) !== at),
-    ),
+    ...show('lacks', without(expected, incoming)),
+    ...show('has unknown or duplicate', without(incoming, expected)),
   ];
 }
 
@@ -154,9 +163,9 @@ function checkSlot(
   ];
 }
 
-export const openListeners = (stream: StreamOptions): LedgerListener[] => [
-  ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment)),
-  new LedgerListener('blocks', stream, 'confirmed', true),
+export const openListeners = (stream: StreamOptions, severalNodes = false): LedgerListener[] => [
+  ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment, { severalNodes })),
+  new LedgerListener('blocks', stream, 'confirmed', { ofBlocks: true, severalNodes }),
 ];
 
 /** How long to wait for the last updates at the end. */

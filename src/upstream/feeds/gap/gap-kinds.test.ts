@@ -87,6 +87,15 @@ it('LogsGap emits the logs of the gap that were not received before', async () =
   expect(gapRecovery.decide(received)).toBe('drop');
 });
 
+it('LogsGap drops what a node repeats, but not the same transaction in another slot', () => {
+  const gapRecovery = new LogsGap({ kind: 'logs', of: 'all', commitment: 'processed' }, 100);
+  const signature = signatureOf(transfer(1));
+  const verdicts = [1_000, 1_000, 1_001].map((slot) =>
+    gapRecovery.decide(Buffer.from(`{"context":{"slot":${slot}},"value":{"signature":"${signature}"}}`)),
+  );
+  expect(verdicts).toEqual(['pass', 'drop', 'pass']);
+});
+
 describe('SlotGap', () => {
   const message = (value: number): Buffer =>
     Buffer.from(`{"parent":${value - 1},"root":${value - 32},"slot":${value}}`);

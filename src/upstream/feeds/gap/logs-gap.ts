@@ -40,6 +40,8 @@ export class LogsGap implements GapRecovery {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
+    // Leaders may send the logs of a transaction many times.
+    if (this.#seenSignatures.get(signature) === slot) return 'drop';
     // If no gap was filled, a repeated signature is from another fork and not a duplicate.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
       if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
