@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blockhashFromBytes } from './blockhash.ts';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 import {
   CLOCK_BYTES,
   DEFAULT_RENT,
@@ -21,11 +21,11 @@ import {
   encodeEpochRewards,
   encodeEpochSchedule,
   encodeFees,
+  encodeSlotHashes as encodeHashes,
   encodeLastRestartSlot,
-  encodeRecentBlockhashes,
+  encodeRecentBlockhashes as encodeRecentHashes,
   encodeRent,
   encodeRewards,
-  encodeSlotHashes,
   encodeSlotHistory,
   encodeStakeHistory,
   FEES_BYTES,
@@ -39,7 +39,13 @@ import {
   SLOT_HISTORY_MAX,
   STAKE_HISTORY_BYTES,
 } from './sysvars.ts';
-import { epoch, slot } from './units.ts';
+import { epoch, type Slot, slot } from './units.ts';
+
+type RecentHash = Readonly<{ blockhash: Blockhash; lamportsPerSignature: bigint }>;
+const encodeRecentBlockhashes = (entries: readonly RecentHash[]) =>
+  encodeRecentHashes(entries.map((entry) => ({ ...entry, blockhash: blockhashBytes(entry.blockhash) })));
+const encodeSlotHashes = (entries: readonly Readonly<{ slot: Slot; hash: Blockhash }>[]) =>
+  encodeHashes(entries.map((entry) => ({ ...entry, hash: blockhashBytes(entry.hash) })));
 
 const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
 const i64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);

@@ -1,7 +1,10 @@
+import { BLOCKHASH_BYTES } from './blockhash.ts';
 import {
   accountCodec,
   bool,
   branded,
+  bytes,
+  type Codec,
   f64,
   hash,
   InvalidEncoding,
@@ -92,11 +95,15 @@ export const { encode: encodeLastRestartSlot, decode: decodeLastRestartSlot } = 
 export const RECENT_BLOCKHASHES_BYTES = 6008;
 export const RECENT_BLOCKHASHES_MAX = 150;
 
+const recentBlockhashes = <Hash>(blockhash: Codec<Hash>) =>
+  accountCodec(
+    RECENT_BLOCKHASHES_BYTES,
+    list(struct({ blockhash, lamportsPerSignature: u64 }), RECENT_BLOCKHASHES_MAX),
+  );
+
 /** Newest first; at most 150 are written. Source: solana-sysvar, `recent_blockhashes::Entry`. */
-export const { encode: encodeRecentBlockhashes, decode: decodeRecentBlockhashes } = accountCodec(
-  RECENT_BLOCKHASHES_BYTES,
-  list(struct({ blockhash: hash, lamportsPerSignature: u64 }), RECENT_BLOCKHASHES_MAX),
-);
+export const encodeRecentBlockhashes = recentBlockhashes(bytes(BLOCKHASH_BYTES)).encode;
+export const decodeRecentBlockhashes = recentBlockhashes(hash).decode;
 
 export const EPOCH_REWARDS_BYTES = 81;
 
@@ -115,11 +122,12 @@ export const { encode: encodeEpochRewards, decode: decodeEpochRewards } = accoun
 export const SLOT_HASHES_BYTES = 20_488;
 export const SLOT_HASHES_MAX = 512;
 
+const slotHashes = <Hash>(hash: Codec<Hash>) =>
+  accountCodec(SLOT_HASHES_BYTES, list(struct({ slot, hash }), SLOT_HASHES_MAX));
+
 /** Newest first; at most 512 are written. Source: solana-slot-hashes, `SlotHash`. */
-export const { encode: encodeSlotHashes, decode: decodeSlotHashes } = accountCodec(
-  SLOT_HASHES_BYTES,
-  list(struct({ slot, hash }), SLOT_HASHES_MAX),
-);
+export const encodeSlotHashes = slotHashes(bytes(BLOCKHASH_BYTES)).encode;
+export const decodeSlotHashes = slotHashes(hash).decode;
 
 export const SLOT_HISTORY_BYTES = 131_097;
 export const SLOT_HISTORY_MAX = 1024 * 1024;

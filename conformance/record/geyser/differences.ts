@@ -6,13 +6,7 @@ export type GeyserDifference = Readonly<{
   why: string;
 }>;
 
-const NO_VOTES =
-  'The ledger has no vote transactions: it writes the votes itself, and a slot may be without fees.';
-
 export const geyserDifferences: readonly GeyserDifference[] = [
-  { text: /"is_vote":true,"(?:accounts|err)"/, why: NO_VOTES },
-  { text: /\{"account":\{"pubkey":"<(?:validator vote|identity)>","owner"/, why: NO_VOTES },
-  { text: /has \S* ?\{"block_meta":.*"rewards":\[\]/, why: NO_VOTES },
   {
     text: /"signature":"<signature:(?:[^>]*memos?|fail: memo bytes|fail: compute units)>"/,
     why: 'Another release of the Memo program.',

@@ -151,7 +151,7 @@ export interface History {
     address: Address,
     query: AddressHistoryQuery,
   ): readonly Readonly<{ slot: Slot; index: number }>[];
-  /** Slots with transactions up to `newest`, newest first. */
+  /** Slots with transactions other than votes, up to `newest`, newest first. */
   slotsInUse(newest: Slot, limit: number): Slot[];
   /** Newest first. */
   performanceSamples(limit: number): PerformanceSample[];

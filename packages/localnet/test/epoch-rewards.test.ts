@@ -29,6 +29,8 @@ function staked() {
   return { ...state.stake.delegation, creditsObserved: state.stake.creditsObserved };
 }
 
+const FEES_OF_VOTE = { rewardType: 'Fee', lamports: 5_000n };
+
 describe('epoch transition', () => {
   it('pays votes in its first block and stakes in the next', async () => {
     const { voteAccount, stakeAccount } = (await open()).node.genesis;
@@ -43,7 +45,7 @@ describe('epoch transition', () => {
     });
     expect(blockAt(BOUNDARY)).toMatchObject({
       numRewardPartitions: 1n,
-      rewards: [{ pubkey: voteAccount, lamports: 0n, rewardType: 'Voting', commission: 0 }],
+      rewards: [{ pubkey: voteAccount, lamports: 0n, rewardType: 'Voting', commission: 0 }, FEES_OF_VOTE],
     });
     lab.freeze();
     const [reward] = blockAt(BOUNDARY + 1)?.rewards ?? [];
@@ -57,7 +59,8 @@ describe('epoch transition', () => {
       postBalance: processed().account(stakeAccount)?.lamports,
     });
     expect(staked().stake).toBe(before.stake + (reward?.lamports ?? 0n));
-    expect(processed().capitalization).toBe(before.capitalization + (reward?.lamports ?? 0n));
+    // Half of the fees of two votes is burnt.
+    expect(processed().capitalization).toBe(before.capitalization + (reward?.lamports ?? 0n) - 10_000n);
     expect(rewardsState()).toMatchObject({ active: false, distributedRewards: reward?.lamports });
   });
 
@@ -76,7 +79,7 @@ describe('epoch transition', () => {
     const { capitalization } = processed();
     await lab.reopen();
     expect(processed().capitalization).toBe(capitalization);
-    expect(blockAt(BOUNDARY + 1)?.rewards).toEqual([reward]);
+    expect(blockAt(BOUNDARY + 1)?.rewards).toMatchObject([reward, FEES_OF_VOTE]);
     expect(blockAt(BOUNDARY)?.numRewardPartitions).toBe(1n);
   });
 });

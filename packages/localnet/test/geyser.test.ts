@@ -37,7 +37,7 @@ afterEach(async () => {
 const client = () => connected(`http://127.0.0.1:${geyser.port}`, undefined);
 const text = (bytes: Uint8Array | undefined): string => encodeBase58(bytes ?? new Uint8Array());
 const signatureOf = ({ signatures }: Transaction): string => signatures[0] ?? '';
-const anyTransaction = { accountInclude: [], accountExclude: [], accountRequired: [] };
+const anyTransaction = { vote: false, accountInclude: [], accountExclude: [], accountRequired: [] };
 /** Source: geyser.proto, `SlotStatus`, which the package does not export. */
 const PROCESSED = 0;
 

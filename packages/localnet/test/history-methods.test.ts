@@ -67,7 +67,7 @@ describe('getTransaction', () => {
     expect(Object.keys(seen)).toEqual(['blockTime', 'meta', 'slot', 'transaction', 'transactionIndex']);
     expect(seen).toMatchObject({
       slot: slotOfPair,
-      transactionIndex: 0,
+      transactionIndex: 1,
       meta: { err: null, fee: 5000, status: { Ok: null }, computeUnitsConsumed: 150 },
       transaction: {
         signatures: [first?.signature],
@@ -112,7 +112,7 @@ describe('getTransaction', () => {
     ).slot;
     expect(await rig.error('getBlock', [slot])).toEqual(unsupported);
     const block = await rig.result('getBlock', [slot, { maxSupportedTransactionVersion: 0 }]);
-    expect(block.transactions[0].version).toBe(0);
+    expect(block.transactions[1].version).toBe(0);
   });
 
   it('is null when unknown or not confirmed enough', async () => {
@@ -166,9 +166,11 @@ describe('getBlock', () => {
     const parent = await rig.result('getBlock', [slotOfPair - 1]);
     expect(seen).toMatchObject({ parentSlot: slotOfPair - 1, previousBlockhash: parent.blockhash });
     expect(seen.blockHeight).toBe(parent.blockHeight + 1);
-    expect(
-      seen.transactions.map((t: { transaction: { signatures: string[] } }) => t.transaction.signatures[0]),
-    ).toEqual([sent[0]?.signature, sent[1]?.signature]);
+    const [vote, ...others] = seen.transactions.map(
+      (t: { transaction: { signatures: string[] } }) => t.transaction.signatures,
+    );
+    expect(vote).toHaveLength(2);
+    expect(others.flat()).toEqual([sent[0]?.signature, sent[1]?.signature]);
   });
 
   it('shows the leader reward: half of the signature fees and all priority fees', async () => {
@@ -177,9 +179,9 @@ describe('getBlock', () => {
     expect(seen.rewards).toEqual([
       {
         pubkey: identity.identity,
-        lamports: 5000,
-        // 500 SOL, and half of the fee of the airdrop in slot 1.
-        postBalance: 500_000_007_500,
+        lamports: 10_000,
+        // 500 SOL, half of the fee of the airdrop in slot 1, and half of the fees of the vote.
+        postBalance: 500_000_002_500,
         rewardType: 'Fee',
         commission: null,
       },
@@ -201,7 +203,7 @@ describe('getBlock', () => {
     await send(priced);
     rig.freeze(2);
     const confirmed = { transactionDetails: 'none', commitment: 'confirmed' };
-    expect((await rig.result('getBlock', [tip + 1, confirmed])).rewards).toMatchObject([{ lamports: 3500 }]);
+    expect((await rig.result('getBlock', [tip + 1, confirmed])).rewards).toMatchObject([{ lamports: 8500 }]);
     expect((await rig.result('getBlock', [slotOfPair - 1, confirmed])).rewards).toHaveLength(1);
     expect((await rig.result('getBlock', [0, confirmed])).rewards).toEqual([]);
   });
@@ -209,6 +211,7 @@ describe('getBlock', () => {
   it('supports every level of details', async () => {
     const callRpc = (config: object) => rig.result('getBlock', [slotOfPair, config]);
     expect((await callRpc({ transactionDetails: 'signatures' })).signatures).toEqual([
+      expect.any(String),
       sent[0]?.signature,
       sent[1]?.signature,
     ]);
@@ -217,13 +220,13 @@ describe('getBlock', () => {
     expect(none).not.toHaveProperty('signatures');
     expect(none).not.toHaveProperty('rewards');
     const { transactions } = await callRpc({ transactionDetails: 'accounts' });
-    expect(transactions[0].transaction.accountKeys[1]).toEqual({
+    expect(transactions[1].transaction.accountKeys[1]).toEqual({
       pubkey: recipient,
       signer: false,
       source: 'transaction',
       writable: true,
     });
-    expect((await callRpc({ encoding: 'base64' })).transactions[0].transaction).toEqual([
+    expect((await callRpc({ encoding: 'base64' })).transactions[1].transaction).toEqual([
       sent[0]?.base64,
       'base64',
     ]);
@@ -350,12 +353,12 @@ describe('getSignaturesForAddress', () => {
       memo: null,
       signature: sent[3]?.signature,
       slot: slotOfPair + 2,
-      transactionIndex: 0,
+      transactionIndex: 1,
     });
     expect(entries[4]).toMatchObject({
       memo: '[2] hi; [6] thère',
       slot: slotOfPair,
-      transactionIndex: 1,
+      transactionIndex: 2,
       err: null,
     });
   });

@@ -97,10 +97,16 @@ describe('getInflationReward', () => {
     const config = { ...CONFIRMED, transactionDetails: 'none' };
     const boundary = await ledger.result('getBlock', [SLOTS_PER_EPOCH, config]);
     expect(boundary.numRewardPartitions).toBe(1);
-    expect(boundary.rewards).toMatchObject([{ pubkey: VOTE, rewardType: 'Voting', commission: 10 }]);
+    expect(boundary.rewards).toMatchObject([
+      { pubkey: VOTE, rewardType: 'Voting', commission: 10 },
+      { rewardType: 'Fee' },
+    ]);
     const next = await ledger.result('getBlock', [SLOTS_PER_EPOCH + 1, config]);
     expect(next).not.toHaveProperty('numRewardPartitions');
-    expect(next.rewards).toMatchObject([{ pubkey: STAKE, rewardType: 'Staking', commission: 10 }]);
+    expect(next.rewards).toMatchObject([
+      { pubkey: STAKE, rewardType: 'Staking', commission: 10 },
+      { rewardType: 'Fee' },
+    ]);
     expect(ledger.node.history.block(slot(0))?.rewards).toEqual([]);
   });
 });
@@ -119,7 +125,7 @@ describe('stake deactivated in its earning epoch', () => {
     const config = { ...CONFIRMED, transactionDetails: 'none' };
     const { rewards } = await other.result('getBlock', [SLOTS_PER_EPOCH + 1, config]);
     const reward = { pubkey: deactivating, rewardType: 'DeactivatedStake', commission: 10 };
-    expect(rewards).toMatchObject([reward]);
+    expect(rewards).toMatchObject([reward, { rewardType: 'Fee' }]);
     const [paid] = await other.result('getInflationReward', [[deactivating], CONFIRMED]);
     expect(paid).toMatchObject({ amount: rewards[0].lamports, effectiveSlot: SLOTS_PER_EPOCH + 1 });
     await other.close();

@@ -47,7 +47,7 @@ export type LocalnetOptions = LocalNodeOptions &
     shredLeadMs?: number;
     /** UDP port of the gossip address. Defaults to 0: any free port. */
     gossipPort?: number;
-    /** Empty blocks are created up to this slot before the ledger listens. Defaults to 0. */
+    /** Blocks without transactions of clients are created up to this slot before the ledger listens. Defaults to 0. */
     warpSlot?: number;
     /** URL of the cluster whose accounts the ledger reads when they are first needed. Defaults to null: none. */
     forkUrl?: string | null;

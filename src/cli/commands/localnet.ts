@@ -55,7 +55,7 @@ Options:
   --shred-lead-ms MS           minimum time between a shred and its execution (default ${defaults.shredLeadMs}, at most 1000)
   --test-methods on|off        methods that change accounts and the clock, for tests (default: on if the address
                                to listen on is a loopback address)
-  -w, --warp-slot SLOT         create empty blocks up to this slot first (at most ${WARP_SLOT_MAX})
+  -w, --warp-slot SLOT         create blocks up to this slot first (at most ${WARP_SLOT_MAX})
   --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${defaults.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
                                accepted for compatibility; both subscriptions are always enabled

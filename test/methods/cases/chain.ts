@@ -16,8 +16,8 @@ import { type CaseLedger, invalid, type MethodCase } from '../method-case.ts';
 
 /** Chain and history: reference solana-json-rpc.md §1.3, §1.4 and §1.9. */
 const SLOTS_PER_EPOCH = 32;
-/** Airdrop, payment, failed transaction and version 0 transaction. */
-const TRANSACTIONS = 4;
+/** Airdrop, payment, failed transaction, version 0 transaction, and a vote in each slot from 2 on. */
+const transactionsUpTo = (slot: bigint): number => 4 + Number(slot) - 1;
 const UNKNOWN = '1'.repeat(64);
 
 type Checked = NonNullable<MethodCase['check']>;
@@ -29,7 +29,7 @@ const has = (expected: object) => (result: unknown) => expect(result).toMatchObj
 const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
   getSlot: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
   getBlockHeight: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
-  getTransactionCount: () => (result) => expect(result).toBe(TRANSACTIONS),
+  getTransactionCount: (at) => (result, facts) => expect(result).toBe(transactionsUpTo(facts.at[at])),
   getSlotLeader: () => (result, facts) => expect(result).toBe(facts.genesis.identity),
   getEpochInfo: (at) => (result, facts) => {
     const absoluteSlot = Number(facts.at[at]);
@@ -39,7 +39,7 @@ const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
       epoch: Math.floor(absoluteSlot / SLOTS_PER_EPOCH),
       slotIndex: absoluteSlot % SLOTS_PER_EPOCH,
       slotsInEpoch: SLOTS_PER_EPOCH,
-      transactionCount: TRANSACTIONS,
+      transactionCount: transactionsUpTo(facts.at[at]),
     });
   },
 };

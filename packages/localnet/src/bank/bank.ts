@@ -10,19 +10,13 @@ import type { AccountKeyKind } from './accounts-index.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { SysvarAccounts, synthesizedLamports, synthesizedSysvars } from './sysvar-accounts.ts';
 import type { StateView } from './vm.ts';
-import { VoteHistory } from './vote-history.ts';
 
 /** Stores shared by all banks. */
 export type BankSources = Readonly<{
   store: AccountsStore;
   recentBlocks: RecentBlocks;
   epochSchedule: EpochSchedule;
-  /** The node's own vote account. */
-  voteAccount: Address;
 }>;
-
-const voteHistoryAt = (slot: number, { epochSchedule, ...sources }: BankSources): VoteHistory =>
-  new VoteHistory(slot, { ...sources, slotsPerEpoch: Number(epochSchedule.slotsPerEpoch) });
 
 type Found = readonly [Address, Account];
 
@@ -39,7 +33,6 @@ export class FrozenBank implements Bank, StateView {
   readonly at: number;
   readonly #sources: BankSources;
   readonly #sysvars: SysvarAccounts;
-  readonly #voteHistory: VoteHistory;
 
   /** @param accountLamports - lamports of all stored accounts after the slot. */
   constructor(header: SlotHeader, accountLamports: bigint, sources: BankSources) {
@@ -54,7 +47,6 @@ export class FrozenBank implements Bank, StateView {
     this.capitalization = lamports(accountLamports + synthesizedLamports);
     this.#sources = sources;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot });
-    this.#voteHistory = voteHistoryAt(header.slot, sources);
   }
 
   get lastBlockhash(): Blockhash {
@@ -62,8 +54,7 @@ export class FrozenBank implements Bank, StateView {
   }
 
   account(address: Address): Account | null {
-    const stored = this.#sources.store.at(address, this.at);
-    return this.#sysvars.account(address) ?? this.#voteHistory.show(address, stored);
+    return this.#sysvars.account(address) ?? this.#sources.store.at(address, this.at);
   }
 
   *accountsByOwner(program: Address): IterableIterator<Found> {
@@ -84,16 +75,13 @@ export class FrozenBank implements Bank, StateView {
   }
 
   *accounts(): IterableIterator<Found> {
-    yield* this.#withVotes(this.#sources.store.entries(this.at));
+    yield* this.#sources.store.entries(this.at);
     yield* this.#synthesized();
   }
 
   /** Accounts changed by the slot itself. */
-  *changedBySlot(): IterableIterator<Found> {
-    const { voteAccount } = this.#sources;
-    yield* this.#sysvars.changed();
-    const votes = this.account(voteAccount);
-    if (votes !== null) yield [voteAccount, votes];
+  changedBySlot(): Iterable<Found> {
+    return this.#sysvars.changed();
   }
 
   isBlockhashValid(blockhash: Blockhash): boolean {
@@ -108,11 +96,7 @@ export class FrozenBank implements Bank, StateView {
   }
 
   #find(kind: AccountKeyKind, key: Address): Iterable<Found> {
-    return this.#withVotes(this.#sources.store.find(kind, key, this.at));
-  }
-
-  *#withVotes(stored: Iterable<Found>): IterableIterator<Found> {
-    for (const [address, account] of stored) yield [address, this.#voteHistory.show(address, account)];
+    return this.#sources.store.find(kind, key, this.at);
   }
 
   *#synthesized(): IterableIterator<Found> {
@@ -127,7 +111,6 @@ export class OpenSlot implements StateView {
   readonly clock: Clock;
   readonly #store: AccountsStore;
   readonly #sysvars: SysvarAccounts;
-  readonly #voteHistory: VoteHistory;
 
   constructor(header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>, sources: BankSources) {
     this.slot = header.slot;
@@ -135,10 +118,9 @@ export class OpenSlot implements StateView {
     this.clock = clockOf(header, sources.epochSchedule);
     this.#store = sources.store;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot - 1 });
-    this.#voteHistory = voteHistoryAt(header.slot, sources);
   }
 
   account(address: Address): Account | null {
-    return this.#sysvars.account(address) ?? this.#voteHistory.show(address, this.#store.newest(address));
+    return this.#sysvars.account(address) ?? this.#store.newest(address);
   }
 }

@@ -22,6 +22,8 @@ import { Vm } from './vm.ts';
 /** Error of a rejected or failed transaction, or the missing block capacity. */
 export type BankingResult = Readonly<{ err: TransactionError | null } | { missingCost: bigint }>;
 
+export type TransactionSource = 'client' | 'node' | 'retry';
+
 type BankingStageOptions = Readonly<{
   state: Pick<LedgerState, 'genesis' | 'recentBlocks' | 'statuses'>;
   events: LedgerEvents;
@@ -65,17 +67,17 @@ export class BankingStage {
 
   /**
    * Executes and commits a transaction.
-   * @param isNew - false for a retry.
+   * @param source - `retry` if it was received before; `node` if the node signed it.
    */
-  process(transaction: Transaction, isNew: boolean): BankingResult {
+  process(transaction: Transaction, source: TransactionSource): BankingResult {
     const { events, broadcast } = this.#options;
     const recorded = broadcast?.takeEntry(transaction);
-    const execution = this.#execute(transaction, recorded !== undefined);
+    const execution = this.#execute(transaction, recorded !== undefined || source === 'node');
     if ('rejected' in execution) {
       this.#addRejectedEntry(recorded);
       return { err: execution.rejected };
     }
-    if (isNew) events.received(transaction.signatures[0], this.#open.header.slot);
+    if (source === 'client') events.received(transaction.signatures[0], this.#open.header.slot);
     const { err, costUnits } = execution.meta;
     // If shreds are sent, only announced transactions are committed.
     const isUnsent = broadcast !== null && recorded === undefined;

@@ -27,7 +27,7 @@ import type {
 } from '../node.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank } from './bank.ts';
-import { type BankingResult, BankingStage } from './banking-stage.ts';
+import { type BankingResult, BankingStage, type TransactionSource } from './banking-stage.ts';
 import { faucetTransfer } from './faucet.ts';
 import { LedgerClock } from './ledger-clock.ts';
 import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
@@ -38,6 +38,7 @@ import {
   type LedgerState,
   WAITING_MAX_TRANSACTIONS,
 } from './ledger-state.ts';
+import { nodeVote } from './node-vote.ts';
 import { OpenSlotState } from './open-slot-state.ts';
 import { WaitingTransactions } from './pending-transactions.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
@@ -85,18 +86,18 @@ export class EmbeddedLedger implements LocalNode {
     this.#broadcast = this.#newBroadcast(options.sendShreds);
     this.#intake =
       this.#broadcast === null ? null : this.#newIntake(this.#broadcast, options.shredLeadMs ?? 0);
-    const { epochSchedule, voteAccount } = state.genesis;
-    this.#sources = { ...state, epochSchedule, voteAccount };
+    this.#sources = { ...state, epochSchedule: state.genesis.epochSchedule };
     for (const { header, accountLamports } of state.frozen) {
       this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
     this.clock = new LedgerClock(now, this.#tip.blockTime * 1000);
     this.#advanceRoot();
-    this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#commitmentSlots, now);
+    this.#events = new LedgerEvents(state.genesis.ticksPerSlot, this.#commitmentSlots, now);
     const parts = { state, events: this.#events, broadcast: this.#broadcast, blockCostMax };
     this.#banking = new BankingStage(this.#openNext(), parts);
     this.#processEpochBoundary();
+    this.#vote();
   }
 
   get #open(): OpenSlotState {
@@ -148,10 +149,15 @@ export class EmbeddedLedger implements LocalNode {
 
   submit(transaction: Transaction): TransactionError | null {
     this.#intake?.executePending();
-    if (this.#banking.canExecute(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
-    const result = this.#process(transaction);
-    this.#broadcast?.sendDeferred();
+    const result = this.#executeNow(transaction, 'client');
     return 'err' in result ? result.err : 'WouldExceedMaxBlockCostLimit';
+  }
+
+  #executeNow(transaction: Transaction, source: 'client' | 'node'): BankingResult {
+    if (this.#banking.canExecute(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
+    const result = this.#process(transaction, source);
+    this.#broadcast?.sendDeferred();
+    return result;
   }
 
   send(transaction: Transaction, maxRetries?: bigint): SendResult | Promise<SendResult> {
@@ -164,7 +170,7 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   #run(signature: Signature, transaction: Transaction, maxRetries: bigint | undefined): SendResult {
-    const result = this.#process(transaction);
+    const result = this.#process(transaction, 'client');
     if ('err' in result || maxRetries === 0n) return 'taken';
     const retriesLeft = maxRetries ?? null;
     const lastTip = lastTipFor(transaction, this.#tip.slot, this.#state.recentBlocks);
@@ -285,6 +291,7 @@ export class EmbeddedLedger implements LocalNode {
       drain();
       const frozen = this.#freeze();
       for (const listener of this.#listeners) listener(frozen);
+      this.#vote();
       this.#retryWaiting();
       return frozen.bank;
     } catch (error) {
@@ -303,7 +310,7 @@ export class EmbeddedLedger implements LocalNode {
     const record = this.#banking.finishSlot();
     blocks.append(record);
     const { header } = record;
-    recentBlocks.push({ slot: header.slot, blockhash: header.blockhash, time: header.blockTime });
+    recentBlocks.push(header);
     const bank = new FrozenBank(header, store.capitalization, this.#sources);
     this.#banks.set(header.slot, bank);
     this.#tip = header;
@@ -364,6 +371,16 @@ export class EmbeddedLedger implements LocalNode {
     open.numRewardPartitions = opening.numRewardPartitions;
   }
 
+  /** Votes for the newest frozen slot in the open one, if the node can: it may lack lamports or its vote account. */
+  #vote(): void {
+    const { voter, store } = this.#state;
+    const stored = store.newest(voter.vote.address);
+    const vote = nodeVote(voter, this.#tip, stored, this.#open.view.clock.epoch);
+    if (vote === null) return;
+    const result = this.#executeNow(vote.transaction, 'node');
+    if ('err' in result && result.err === null) this.#events.vote(vote.gossip);
+  }
+
   #newBroadcast(send: SendShreds | undefined): BroadcastStage | null {
     if (send === undefined) return null;
     const version = shredVersion(this.genesis.hash);
@@ -385,9 +402,9 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /** @throws LedgerHaltedError */
-  #process(transaction: Transaction, isNew = true): BankingResult {
+  #process(transaction: Transaction, source: TransactionSource): BankingResult {
     this.#requireRunning();
-    return this.#banking.process(transaction, isNew);
+    return this.#banking.process(transaction, source);
   }
 
   #retryWaiting(): void {
@@ -409,7 +426,7 @@ export class EmbeddedLedger implements LocalNode {
   #offerWaiting(sent: ReadonlySet<Transaction> | null): void {
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
       if (cost > this.#banking.remainingCost || sent?.has(transaction) === false) return cost;
-      const result = this.#process(transaction, false);
+      const result = this.#process(transaction, 'retry');
       return 'err' in result ? null : result.missingCost;
     });
   }

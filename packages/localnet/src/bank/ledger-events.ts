@@ -5,12 +5,11 @@ import { blockhashBytes } from '../../../../src/solana/blockhash.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import { slot } from '../../../../src/solana/units.ts';
-import type { LedgerEvent, SlotStats } from '../../../../src/streams/ledger-event.ts';
+import type { GossipVote, LedgerEvent, SlotStats } from '../../../../src/streams/ledger-event.ts';
 import { blockOf, type SlotHeader, type SlotRecord } from '../history/slot-record.ts';
 import type { BlockStore } from './ledger-state.ts';
 import { entriesOf, entryEvent, type SlotEntry } from './slot-entries.ts';
 import type { AccountWriter } from './slot-trace.ts';
-import { gossipVote, type Voter } from './vote-instruction.ts';
 
 type Listener = (event: LedgerEvent) => void;
 
@@ -160,7 +159,6 @@ const rootedSlots = (from: FollowFrom): number => (typeof from === 'number' ? fr
  */
 export class LedgerEvents {
   readonly #listeners = new Set<Listener>();
-  readonly #voter: Voter;
   readonly #now: () => number;
   readonly #ticks: number;
   #reached: CommitmentSlots;
@@ -169,8 +167,7 @@ export class LedgerEvents {
    * @param ticks - ticks per slot.
    * @param now - Unix milliseconds.
    */
-  constructor(voter: Voter, ticks: number, reached: CommitmentSlots, now: () => number) {
-    this.#voter = voter;
+  constructor(ticks: number, reached: CommitmentSlots, now: () => number) {
     this.#ticks = ticks;
     this.#reached = reached;
     this.#now = now;
@@ -228,6 +225,11 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(entryEvent(number, entry));
   }
 
+  /** A vote of the node that was executed. */
+  vote(vote: GossipVote): void {
+    if (this.#hasListeners) this.#emit({ kind: 'vote', vote });
+  }
+
   /** Publishes a frozen slot and the slots that become confirmed or finalized with it. */
   frozen({ header, trace }: SlotRecord, block: Block, bank: SlotChanges, reached: CommitmentSlots): void {
     const before = this.#reached;
@@ -235,7 +237,6 @@ export class LedgerEvents {
     if (!this.#hasListeners) return;
     for (const event of slotWriteEvents(header.slot, bank, trace?.writers ?? NO_WRITERS)) this.#emit(event);
     for (const event of frozenEvents(block, this.#at)) this.#emit(event);
-    this.#emit({ kind: 'vote', vote: gossipVote(this.#voter, header) });
     for (let next = before.confirmed + 1; next <= reached.confirmed; next++) {
       this.#emit({ kind: 'confirmed', slot: slot(next), at: this.#at });
     }

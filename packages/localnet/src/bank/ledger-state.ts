@@ -4,8 +4,8 @@ import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type { Genesis, History } from '../node.ts';
 import type { AccountsStore } from './accounts-store.ts';
+import type { Voter } from './node-vote.ts';
 import type { StatusCache } from './status-cache.ts';
-import type { Voter } from './vote-instruction.ts';
 
 /** Persistent storage of frozen slots. */
 export interface BlockStore extends History {

@@ -120,14 +120,14 @@ export class SysvarAccounts {
 function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(lastBlockSlot, RECENT_BLOCKHASHES_MAX);
   return encodeRecentBlockhashes(
-    blocks.map(({ blockhash }) => ({ blockhash, lamportsPerSignature: LAMPORTS_PER_SIGNATURE })),
+    blocks.map(({ hash }) => ({ blockhash: hash, lamportsPerSignature: LAMPORTS_PER_SIGNATURE })),
   );
 }
 
 /** Ancestors, without the slot itself. Blockhashes replace bank hashes. */
 function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
-  return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));
+  return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.hash })));
 }
 
 /** @param entries - newest first. */

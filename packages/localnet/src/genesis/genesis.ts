@@ -135,9 +135,8 @@ function validatorAccounts(keys: GenesisKeys, faucetSol: bigint): [Address, Acco
     lastTimestamp: { slot: 0n, timestamp: 0n },
   });
   return [
-    // Agave's first vote, which pays a fee, sets the maximum rent epoch of these two.
-    [identity, { ...wallet(IDENTITY_SOL), rentEpoch: U64_MAX }],
-    [keys.vote.address, { ...wallet(STAKE_SOL), owner: programs.vote, data: vote, rentEpoch: U64_MAX }],
+    [identity, wallet(IDENTITY_SOL)],
+    [keys.vote.address, { ...wallet(STAKE_SOL), owner: programs.vote, data: vote }],
     [keys.faucet.address, wallet(faucetSol)],
     [keys.stake.address, { ...wallet(STAKE_SOL), owner: programs.stake, data: stakeState(keys) }],
   ];

@@ -53,8 +53,7 @@ export function restoreLedger(files: LedgerFiles, wasCleanShutdown: boolean): Re
     .filter(({ slot }) => slot >= oldest)
     .map((header) => ({ header, accountLamports: lamportsAt.get(header.slot) ?? 0n }));
   const recentBlocks = new RecentBlocks();
-  for (const { slot, blockhash, blockTime } of headers)
-    recentBlocks.push({ slot, blockhash, time: blockTime });
+  for (const header of headers) recentBlocks.push(header);
   return { store, recentBlocks, statuses: statusesUpTo(files, tip), frozen };
 }
 

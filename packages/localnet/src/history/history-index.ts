@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { type Address, addressBytes } from '../../../../src/solana/address.ts';
 import { allKeys } from '../../../../src/solana/message/message-keys.ts';
 import { type Signature, signatureBytes, signatureFromBytes } from '../../../../src/solana/signature.ts';
+import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import { slot } from '../../../../src/solana/units.ts';
 import type { AddressSignature } from '../node.ts';
@@ -16,13 +17,14 @@ type TransactionLocation = Readonly<{ slot: number; index: number; err: Transact
 type Indexed = Pick<SlotRecord, 'header' | 'transactions'>;
 
 /** An index of another version is rebuilt from the log. */
-const VERSION = 2;
+const VERSION = 3;
 
 const schema = `
   CREATE TABLE block (
     slot INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL,
-    length INTEGER NOT NULL, time INTEGER NOT NULL
+    length INTEGER NOT NULL, time INTEGER NOT NULL, nonvotes INTEGER NOT NULL
   );
+  CREATE INDEX block_in_use ON block (slot) WHERE nonvotes > 0;
   CREATE TABLE tx (
     slot INTEGER NOT NULL, idx INTEGER NOT NULL, signature BLOB NOT NULL, err TEXT,
     PRIMARY KEY (slot, idx)
@@ -103,7 +105,7 @@ export class HistoryIndex {
     return (this.#statements.block.get(at) as BlockRow | undefined) ?? null;
   }
 
-  /** Slots with transactions up to `newest`, newest first. */
+  /** Slots with transactions other than votes, up to `newest`, newest first. */
   slotsInUse(newest: number, limit: number): number[] {
     const slots: number[] = [];
     for (let below = newest + 1; slots.length < limit; below = slots.at(-1) ?? 0) {
@@ -119,7 +121,7 @@ export class HistoryIndex {
     return (this.#statements.block.get(at) as BlockRow | undefined)?.time ?? null;
   }
 
-  /** Numbers of blocks and transactions per minute, oldest first. */
+  /** Numbers of blocks, transactions and those that are no votes per minute, oldest first. */
   minutesAfter(newest: number): Minute[] {
     return this.#statements.minutes.all(newest) as Minute[];
   }
@@ -159,7 +161,8 @@ export class HistoryIndex {
 
   #addOne({ header, transactions }: Indexed, { segment, offset, length }: RecordPosition): void {
     const { addBlock, addTransaction, addMention, addHolding } = this.#statements;
-    addBlock.run(header.slot, segment, offset, length, header.blockTime);
+    const nonVotes = transactions.filter(({ transaction }) => !isSimpleVote(transaction)).length;
+    addBlock.run(header.slot, segment, offset, length, header.blockTime, nonVotes);
     for (const [index, executed] of transactions.entries()) {
       const signature = signatureBytes(executed.transaction.signatures[0] as Signature);
       const { err } = executed.meta;
@@ -191,10 +194,11 @@ function prepare(db: Database.Database) {
     newest: db.prepare('SELECT max(slot) AS slot FROM block'),
     oldest: db.prepare('SELECT min(slot) AS slot FROM block'),
     block: db.prepare('SELECT segment, offset, length, time FROM block WHERE slot = ?'),
-    newestInUse: db.prepare('SELECT max(slot) AS slot FROM tx WHERE slot < ?'),
+    newestInUse: db.prepare('SELECT max(slot) AS slot FROM block WHERE slot < ? AND nonvotes > 0'),
     minutes: db.prepare(`
       SELECT max(slot) AS slot, count(*) AS slots,
-        sum((SELECT count(*) FROM tx WHERE tx.slot = block.slot)) AS transactions
+        sum((SELECT count(*) FROM tx WHERE tx.slot = block.slot)) AS transactions,
+        sum(nonvotes) AS nonVotes
       FROM block WHERE slot > ? GROUP BY time / 60 ORDER BY slot`),
     locate: db.prepare('SELECT slot, idx, err FROM tx WHERE signature = ? ORDER BY slot DESC LIMIT 1'),
     mentions: db.prepare(`
@@ -202,7 +206,7 @@ function prepare(db: Database.Database) {
       FROM mention JOIN tx ON tx.slot = mention.slot AND tx.idx = mention.idx
       WHERE address = ? AND (mention.slot, mention.idx) < (?, ?) AND (mention.slot, mention.idx) > (?, ?)
       ORDER BY mention.slot DESC, mention.idx DESC LIMIT ?`),
-    addBlock: db.prepare('INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)'),
+    addBlock: db.prepare('INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?)'),
     addTransaction: db.prepare('INSERT OR REPLACE INTO tx VALUES (?, ?, ?, ?)'),
     addMention: db.prepare('INSERT OR REPLACE INTO mention VALUES (?, ?, ?)'),
     addHolding: db.prepare('INSERT OR REPLACE INTO holding VALUES (?, ?, ?, ?)'),

@@ -27,7 +27,8 @@ class Blocks {
       if (slot <= after) continue;
       const minute = Math.floor(time / 60);
       const { slots, transactions } = minutes.get(minute) ?? { slots: 0, transactions: 0 };
-      minutes.set(minute, { slot, slots: slots + 1, transactions: transactions + slot });
+      const counted = { slot, slots: slots + 1, transactions: transactions + slot };
+      minutes.set(minute, { ...counted, nonVotes: counted.transactions - counted.slots });
     }
     return [...minutes.values()];
   }
@@ -37,10 +38,10 @@ describe('performance samples', () => {
   it('cover finished minutes, newest first', () => {
     const samples = new PerformanceSamples(new Blocks().add(600, 630, 659, 660, 700, 725));
     expect(samples.newest(720)).toEqual([
-      { slot: 4n, slots: 2n, transactions: 7n },
-      { slot: 2n, slots: 3n, transactions: 3n },
+      { slot: 4n, slots: 2n, transactions: 7n, nonVotes: 5n },
+      { slot: 2n, slots: 3n, transactions: 3n, nonVotes: 0n },
     ]);
-    expect(samples.newest(1)).toEqual([{ slot: 4n, slots: 2n, transactions: 7n }]);
+    expect(samples.newest(1)).toEqual([{ slot: 4n, slots: 2n, transactions: 7n, nonVotes: 5n }]);
     expect(samples.newest(0)).toEqual([]);
   });
 

@@ -6,9 +6,15 @@ export const SAMPLE_SECONDS = 60;
 const SAMPLES_MAX = 720;
 
 /** Sample of one minute; `slot` is its last slot. */
-export type PerformanceSample = Readonly<{ slot: Slot; slots: bigint; transactions: bigint }>;
+export type PerformanceSample = Readonly<{
+  slot: Slot;
+  slots: bigint;
+  transactions: bigint;
+  /** Transactions other than votes. */
+  nonVotes: bigint;
+}>;
 
-export type Minute = Readonly<{ slot: number; slots: number; transactions: number }>;
+export type Minute = Readonly<{ slot: number; slots: number; transactions: number; nonVotes: number }>;
 
 /** Source of block times. Slots have no gaps, and times do not decrease. */
 interface BlockTimes {
@@ -50,6 +56,7 @@ export class PerformanceSamples {
         slot: slot(counted.slot),
         slots: BigInt(counted.slots),
         transactions: BigInt(counted.transactions),
+        nonVotes: BigInt(counted.nonVotes),
       });
     }
     this.#counted = this.#counted.slice(-SAMPLES_MAX);

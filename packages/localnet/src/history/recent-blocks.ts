@@ -1,12 +1,12 @@
-import type { Blockhash } from '../../../../src/solana/blockhash.ts';
+import { type Blockhash, blockhashBytes } from '../../../../src/solana/blockhash.ts';
 import { SLOT_HASHES_MAX } from '../../../../src/solana/sysvars.ts';
 
 /** In-memory data of a recent block. */
 type RecentBlock = Readonly<{
   slot: number;
   blockhash: Blockhash;
-  /** Unix seconds. */
-  time: number;
+  /** Bytes of the blockhash. */
+  hash: Uint8Array;
 }>;
 
 /** Source: solana-clock, MAX_PROCESSING_AGE. */
@@ -28,7 +28,8 @@ export class RecentBlocks {
     return this.#bySlot.get(this.#tip) as RecentBlock;
   }
 
-  push(block: RecentBlock): void {
+  push({ slot, blockhash }: Pick<RecentBlock, 'slot' | 'blockhash'>): void {
+    const block = { slot, blockhash, hash: blockhashBytes(blockhash) };
     this.#bySlot.set(block.slot, block);
     this.#byHash.set(block.blockhash, block.slot);
     this.#tip = block.slot;

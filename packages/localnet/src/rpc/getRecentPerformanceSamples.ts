@@ -28,14 +28,13 @@ export function parseGetRecentPerformanceSamples(params: JsonValue | undefined) 
   return { limit: Number(limit) };
 }
 
-/** The node votes without transactions. */
 export function getRecentPerformanceSamples(
   node: LocalNode,
   params: JsonValue | undefined,
 ): GetRecentPerformanceSamplesResult {
   const { limit } = parseGetRecentPerformanceSamples(params);
-  return node.history.performanceSamples(limit).map(({ slot, slots, transactions }) => ({
-    numNonVoteTransactions: transactions,
+  return node.history.performanceSamples(limit).map(({ slot, slots, transactions, nonVotes }) => ({
+    numNonVoteTransactions: nonVotes,
     numSlots: slots,
     numTransactions: transactions,
     samplePeriodSecs: SAMPLE_SECONDS,

@@ -44,7 +44,7 @@ async function travelToTime(controls: LedgerControls, target: bigint): Promise<v
 }
 
 /**
- * Moves slot, epoch or time forward; without argument, time by an hour. Slots and epochs are reached by empty blocks,
+ * Moves slot, epoch or time forward; without argument, time by an hour. Slots and epochs are reached by blocks of one vote,
  * each a slot later in time. A timestamp is reached without further slots.
  */
 export async function timeTravel(

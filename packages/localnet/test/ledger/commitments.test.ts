@@ -36,9 +36,9 @@ describe('bank', () => {
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
     lab.freeze();
     const after = lab.node.bank('processed');
-    expect(after.transactionCount - before.transactionCount).toBe(2n);
-    // Half of each fee is burnt.
-    expect(before.capitalization - after.capitalization).toBe(5000n);
+    expect(after.transactionCount - before.transactionCount).toBe(3n);
+    // Half of each fee is burnt, of the vote too.
+    expect(before.capitalization - after.capitalization).toBe(10_000n);
     const sum = [...after.accounts()].reduce((total, [, account]) => total + account.lamports, 0n);
     expect(after.capitalization).toBe(sum);
   });

@@ -1,17 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Keypair as OwnKeypair, verifyTransaction } from '../../../../src/solana/ed25519.ts';
-import { NO_LOADED_ADDRESSES } from '../../../../src/solana/message/message-keys.ts';
 import { sysvarOwner } from '../../../../src/solana/programs.ts';
-import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
-import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
-import { decoded } from '../../../../test/solana/decoded-transaction.ts';
-import type { FrozenBank } from '../../src/bank/bank.ts';
-import { type StateView, Vm } from '../../src/bank/vm.ts';
-import { voteTransaction } from '../../src/bank/vote-instruction.ts';
 import { Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -57,27 +47,30 @@ describe('followed ledger', () => {
     lab.node.submit(lab.transfer(from, to, SOL / 2));
     lab.node.submit(lab.transfer(from, to, SOL));
     lab.freeze();
-    const leader = lab.node.bank('processed').account(lab.node.genesis.identity)?.lamports;
+    const leader = lab.node.bank('processed').account(lab.node.genesis.identity)?.lamports ?? 0n;
     expect(lines()).toEqual([
       'received 2',
       `account 2 ${SOL / 2 - 5000}`,
       `account 2 ${SOL / 2}`,
-      'transaction 2 #0 ok',
-      'entry 2 #0 of 1',
+      'transaction 2 #1 ok',
+      'entry 2 #1 of 1',
       'received 2',
       `account 2 ${SOL / 2 - 10_000}`,
-      'transaction 2 #1 failed',
-      'entry 2 #1 of 1',
+      'transaction 2 #2 failed',
+      'entry 2 #2 of 1',
       `account 2 ${leader}`,
-      'entry 2 #2 of 0',
       'entry 2 #3 of 0',
+      'entry 2 #4 of 0',
       'completed 2',
       'frozen 2',
-      'block 2 of 2',
+      'block 2 of 3',
       'processed 2',
-      'vote 2',
       'confirmed 1',
       'created 3 on 2 root 0',
+      `account 3 ${leader - 10_000n}`,
+      'transaction 3 #0 ok',
+      'entry 3 #0 of 1',
+      'vote 2',
     ]);
   });
 
@@ -124,38 +117,5 @@ describe('followed ledger', () => {
     events = [];
     lab.freeze();
     expect(events).toEqual([]);
-  });
-});
-
-describe('vote of the node', () => {
-  it('is a valid vote transaction for the shown state', () => {
-    expect(isSimpleVote(lab.transfer(lab.wallet(), Keypair.generate().publicKey, 1))).toBe(false);
-    lab.freeze(40);
-    const key = (name: string) =>
-      OwnKeypair.fromJson(readFileSync(join(lab.dir, `${name}-keypair.json`), 'utf8'));
-    const voter = { identity: key('validator'), vote: key('vote-account') };
-    const { voteAccount } = lab.node.genesis;
-    const bank = lab.node.bank('processed');
-    const before = bank.account(voteAccount);
-    const voted = {
-      slot: Number(bank.slot),
-      blockhash: bank.blockhash,
-      blockTime: Number(bank.clock.unixTimestamp),
-    };
-    const transaction = decoded(voteTransaction(voter, voted));
-    expect(verifyTransaction(transaction)).toBe(true);
-    expect(isSimpleVote(transaction)).toBe(true);
-    // The next slot shows the vote as landed: the program gets the account from before.
-    lab.freeze();
-    const next = lab.node.bank('processed') as FrozenBank;
-    const view: StateView = {
-      lastBlockhash: next.blockhash,
-      account: (address) => (address === voteAccount ? before : next.account(address)),
-    };
-    const { err, postAccounts } = new Vm().run(transaction, NO_LOADED_ADDRESSES, view);
-    expect(err).toBeNull();
-    const shown = next.account(voteAccount)?.data ?? new Uint8Array();
-    const votesIn = (data: Uint8Array) => decodeVoteState(data)?.votes.map(({ slot }) => slot);
-    expect(votesIn(postAccounts.get(voteAccount)?.data ?? new Uint8Array())).toEqual(votesIn(shown));
   });
 });

@@ -38,10 +38,10 @@ describe('address history', () => {
     const all = callRpc({});
     expect(all.slice(0, 12).map(({ signature }) => signature)).toEqual(down(11, 0));
     expect(all.slice(0, 4).map(({ slot, index }) => [slot - firstSlot, index])).toEqual([
+      [3n, 3],
       [3n, 2],
       [3n, 1],
-      [3n, 0],
-      [2n, 2],
+      [2n, 3],
     ]);
     // Includes the earlier airdrop.
     expect(all).toHaveLength(13);

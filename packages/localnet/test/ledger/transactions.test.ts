@@ -11,6 +11,7 @@ import {
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programs } from '../../../../src/solana/programs.ts';
+import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
 import { decoded } from '../../../../test/solana/decoded-transaction.ts';
 import { openLocalNode } from '../../src/genesis/open.ts';
@@ -23,6 +24,9 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 const lastBlock = () => lab.node.history.block(lab.node.bank('processed').slot)!;
+/** Without the vote of the node. */
+const lastTransactions = () =>
+  lastBlock().transactions.filter(({ transaction }) => !isSimpleVote(transaction));
 
 describe('transaction', () => {
   it('that fails pays its fee and is in the block with its error', () => {
@@ -32,7 +36,7 @@ describe('transaction', () => {
     expect(lab.node.submit(transaction)).toEqual(err);
     lab.freeze();
     expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL - 5000));
-    expect(lastBlock().transactions[0]!.meta.err).toEqual(err);
+    expect(lastTransactions()[0]!.meta.err).toEqual(err);
     expect(lab.node.recentStatus(transaction.signatures[0]!)).toEqual({ slot: lastBlock().slot, err });
   });
 
@@ -54,7 +58,7 @@ describe('transaction', () => {
     const transaction = lab.transfer(unfunded, Keypair.generate().publicKey, 1);
     expect(lab.node.submit(transaction)).toBe('AccountNotFound');
     lab.freeze();
-    expect(lastBlock().transactions).toEqual([]);
+    expect(lastTransactions()).toEqual([]);
     expect(lab.node.recentStatus(transaction.signatures[0]!)).toBeNull();
     expect(lab.node.history.locate(transaction.signatures[0]!)).toBeNull();
   });
@@ -66,7 +70,7 @@ describe('transaction', () => {
     expect(lab.node.submit(memo)).toEqual({ InsufficientFundsForRent: { account_index: 0 } });
     const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10_000_000_000 });
     expect(lab.run([poor], [price])).toBe('InsufficientFundsForFee');
-    expect(lastBlock().transactions).toEqual([]);
+    expect(lastTransactions()).toEqual([]);
     expect(lab.balance(poor.publicKey)).toBe(890_880n);
   });
 
@@ -156,7 +160,7 @@ describe('version 0 transaction', () => {
     const highestSlot = lab.node.bank('processed').slot;
     for (const key of [at(payer.publicKey), at(target)]) {
       const [newest] = lab.node.history.signaturesForAddress(key, { limit: 1, highestSlot });
-      expect(newest).toEqual({ signature: transaction.signatures[0], slot: highestSlot, index: 0 });
+      expect(newest).toEqual({ signature: transaction.signatures[0], slot: highestSlot, index: 1 });
     }
     const unknown = new AddressLookupTableAccount({ ...table, key: Keypair.generate().publicKey });
     expect(lab.node.submit(lab.versioned([payer], [pay], [unknown]))).toBe('AddressLookupTableNotFound');
