@@ -59,6 +59,18 @@ describe('votes of the node', () => {
     ]);
   });
 
+  it('count as transactions, but not as use of a slot', async () => {
+    let now = 1_800_000_000_000;
+    lab = await Lab.open({ now: () => now });
+    lab.wallet();
+    lab.freeze(2);
+    now += 60_000;
+    lab.freeze(2);
+    const { history } = lab.node;
+    expect(history.performanceSamples(9)).toEqual([{ slot: 4n, slots: 5n, transactions: 4n, nonVotes: 1n }]);
+    expect(history.slotsInUse(slot(5), 9)).toEqual([1n]);
+  });
+
   it('root the slot before 31 others and earn 16 credits for it, in every epoch', async () => {
     lab = await Lab.open({ slotsPerEpoch: 50 });
     lab.freeze(32);
