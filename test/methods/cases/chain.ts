@@ -118,11 +118,11 @@ const noText = invalid('Invalid params: invalid type: string "1", expected u64.'
 const history: readonly MethodCase[] = [
   answer(
     'getBlock',
-    'a block',
+    'a block, in which the vote of the node is the first transaction',
     (result, { slot, signature }) =>
       expect(result).toMatchObject({
         parentSlot: Number(slot) - 1,
-        transactions: [{ transaction: { signatures: [signature] } }],
+        transactions: [{ meta: { fee: 10_000 } }, { transaction: { signatures: [signature] } }],
       }),
     ({ slot }) => [slot, { maxSupportedTransactionVersion: 0 }],
   ),
@@ -194,7 +194,7 @@ const addressHistory: readonly MethodCase[] = [
     (result, { versioned }) =>
       expect(result).toMatchObject({
         data: [{ signature: versioned.signature }],
-        paginationToken: `${versioned.slot}:0`,
+        paginationToken: `${versioned.slot}:1`,
       }),
     ({ wallet }) => [wallet, { limit: 1 }],
   ),
@@ -206,7 +206,7 @@ const addressHistory: readonly MethodCase[] = [
       wallet,
       {
         ...{ transactionDetails: 'full', sortOrder: 'asc', maxSupportedTransactionVersion: 0 },
-        paginationToken: `${slot}:0`,
+        paginationToken: `${slot}:1`,
       },
     ],
   ),
