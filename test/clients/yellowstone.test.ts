@@ -74,7 +74,7 @@ describe('a stream with every kind of filter', () => {
           ...anyTransaction,
           accountRequired: [chain.payer, other].map(({ publicKey }) => publicKey.toBase58()),
         },
-        excluded: { ...anyTransaction, accountExclude: [chain.payer.publicKey.toBase58()] },
+        excluded: { ...anyTransaction, vote: false, accountExclude: [chain.payer.publicKey.toBase58()] },
       },
       transactionsStatus: { ofPayerStatus: ofPayer },
       blocks: {
