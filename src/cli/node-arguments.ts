@@ -5,7 +5,7 @@ import { list, text } from './action-command.ts';
 
 export const nodeOptions = {
   ...{ url: text, network: text, ws: text, grpc: text, header: list },
-  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text },
+  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text, priority: text, weight: text },
 };
 
 type NodeValues = OptionValues<typeof nodeOptions>;
@@ -20,7 +20,16 @@ const numbers = {
   'requests-per-second': 'requests_per_second',
   'requests-burst': 'requests_burst',
   pipelining: 'pipelining',
+  priority: 'priority',
+  weight: 'weight',
 } as const;
+
+/** Word that each option accepts in place of a number. */
+const words: Readonly<Partial<Record<keyof typeof numbers, string>>> = {
+  'requests-per-second': NONE,
+  'requests-burst': NONE,
+  pipelining: 'auto',
+};
 
 function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
@@ -33,10 +42,11 @@ function headersOf(given: readonly string[]): Record<string, string> {
 }
 
 function numberOf(option: keyof typeof numbers, text: string): NodeOptions[string] {
-  const word = option === 'pipelining' ? 'auto' : NONE;
-  if (text === word) return word === NONE ? null : word;
+  const word = words[option];
+  if (text === word) return word === NONE ? null : 'auto';
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new ArgumentsError(`--${option} must be a whole number such as 10, or ${word}`);
+  const alternative = word === undefined ? '' : `, or ${word}`;
+  throw new ArgumentsError(`--${option} must be a whole number such as 10${alternative}`);
 }
 
 function optionsOf(values: NodeValues): NodeOptions {

@@ -129,8 +129,13 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
 
 type Add = (field: string, message: string) => void;
 
-function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
-  upstreams.forEach(({ name, requestsPerSecond, requestsBurst }, index) => {
+function checkNodes({ upstreams, networks, upstreamPool }: Configuration, add: Add): void {
+  upstreams.forEach(({ name, requestsPerSecond, requestsBurst, weight }, index) => {
+    if (weight > 1 && upstreamPool.loadBalancing === 'sticky')
+      add(
+        `upstream[${index}].weight`,
+        'has no effect with upstream_pool.load_balancing = "sticky", which uses one node: remove one of them',
+      );
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index)
       add(

@@ -5,7 +5,12 @@ import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
-import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import {
+  balancingStrategies,
+  PRIORITY_MAX,
+  defaultUpstreamLimits as upstream,
+  WEIGHT_MAX,
+} from '../upstream/limits.ts';
 import { defaultCacheTtls as ttls } from '../upstream/middleware/cache-policy.ts';
 import { callKeyLimits } from '../upstream/middleware/call-key.ts';
 import { coalescerLimits } from '../upstream/middleware/request-coalescer.ts';
@@ -82,6 +87,15 @@ export const upstreamRows = {
     'Maximum burst above requests_per_second. Default: one second of requests.',
     { example: '200' },
   ),
+  priority: option(
+    whole(1, PRIORITY_MAX),
+    1,
+    'Nodes of a higher number are used only for what no node of a lower number can serve.',
+    { example: '2' },
+  ),
+  weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls among nodes of the same priority.', {
+    example: '3',
+  }),
   pipelining: option(
     wholeOrAuto(1, 16),
     'auto',

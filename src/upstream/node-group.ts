@@ -1,5 +1,12 @@
 import type { Slot } from '../solana/units.ts';
-import { inService, PowerOfTwoSelector, Primary } from './balancing/load-balancer.ts';
+import {
+  hasWeights,
+  inService,
+  type NodeSelector,
+  PowerOfTwoSelector,
+  Primary,
+  WeightedSelector,
+} from './balancing/load-balancer.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
 import { updateEjections } from './health/outlier-detection.ts';
 import type { UpstreamLimits } from './limits.ts';
@@ -17,8 +24,10 @@ const SAME_DEPTH_SLOTS = 432_000n;
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** One selector serves all calls, because selection is synchronous. */
-  readonly selector = new PowerOfTwoSelector();
+  readonly #powerOfTwo = new PowerOfTwoSelector();
+  readonly #weighted = new WeightedSelector();
+  /** Weighted only if the weights of the serving nodes differ. */
+  selector: NodeSelector = this.#powerOfTwo;
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
   /** Separate, so that hedged scans do not use up the budget of other calls. */
@@ -60,6 +69,7 @@ export class NodeGroup {
   /** Recomputes the serving nodes after a node's state has changed. */
   refresh(now = performance.now()): void {
     this.serving = inService(this.#candidates);
+    this.selector = hasWeights(this.serving) ? this.#weighted : this.#powerOfTwo;
     this.#primary.review(this.serving, now);
     this.updateHeads(now);
   }

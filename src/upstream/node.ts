@@ -28,6 +28,10 @@ export type NodeConfig = Readonly<{
   requestsBurst?: number | null;
   /** Maximum pipelined reads per connection. Default: `auto`. */
   pipelining?: PipeliningOption;
+  /** 1 to `PRIORITY_MAX`; nodes of a higher number serve only what no node of a lower number can. Default: 1. */
+  priority?: number;
+  /** Share of calls among nodes of the same priority. Default: 1. */
+  weight?: number;
 }>;
 
 export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
@@ -50,6 +54,10 @@ function basicAuthorization(url: URL): Record<string, string> {
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
+/** Options may be absent: nodes added under an older version have no priority. */
+export const priorityOf = ({ priority = 1 }: Pick<NodeConfig, 'priority'>): number => priority;
+export const weightOf = ({ weight = 1 }: Pick<NodeConfig, 'weight'>): number => weight;
+
 /** Large enough for at least one response of the maximum size. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
@@ -61,6 +69,8 @@ function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudg
 
 /** A JSON-RPC node with its connections and health. Times are on the `performance.now()` clock. */
 export class UpstreamNode extends NodeHealth {
+  readonly priority: number;
+  readonly weight: number;
   readonly #limits: UpstreamLimits;
   readonly #connections: ConnectionPool;
   readonly #head: Buffer;
@@ -74,6 +84,8 @@ export class UpstreamNode extends NodeHealth {
   ) {
     super({ name: config.name, network, budget: budgetOf(config) }, limits);
     const url = new URL(config.url);
+    this.priority = priorityOf(config);
+    this.weight = weightOf(config);
     this.#limits = limits;
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);

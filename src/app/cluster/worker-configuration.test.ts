@@ -49,6 +49,8 @@ describe('the configuration of a worker', () => {
       requestsPerSecond: null,
       requestsBurst: null,
       pipelining: 1,
+      priority: 1,
+      weight: 1,
     } as const;
     const upstreams = [{ ...node, requestsPerSecond: 100, requestsBurst: 3 }, node];
     const of = (workers: number) =>

@@ -23,6 +23,8 @@ Actions:
                       sent with every request; repeat as needed
     --requests-per-second N, --requests-burst N
                       rate limit and burst for requests to it (default: no limit)
+    --priority N      nodes of a higher number serve only what no node of a lower number can (default: 1)
+    --weight N        share of calls among nodes of the same priority (default: 1)
     --pipelining N    maximum concurrent reads over one connection, or auto (default)
     --force           add it even if the check fails
   change NODE         change an added node, with the options of add; omitted options keep their values.
@@ -145,7 +147,7 @@ async function act(
 const optionNames = {
   ...{ name: 'NAME', network: '--network', url: '--url', ws: '--ws', grpc: '--grpc', headers: '--header' },
   ...{ requests_per_second: '--requests-per-second', requests_burst: '--requests-burst' },
-  ...{ pipelining: '--pipelining', reason: '--reason' },
+  ...{ pipelining: '--pipelining', priority: '--priority', weight: '--weight', reason: '--reason' },
 };
 
 export const command = actionCommand<Job>({ name: 'upstream', help, options, optionNames, actions, act });

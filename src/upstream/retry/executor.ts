@@ -141,7 +141,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (now - this.#attemptedAt < hedgeAfterMs(state, slowNode)) return;
     // Set even if no node is found, so that the next search waits just as long.
     this.#attemptedAt = now;
-    const node = selectHedgeNode(state, now);
+    const node = selectHedgeNode(state, slowNode, now);
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
     node.hedges++;
     if (state.activeNode === null) this.#sendTo(node, now);

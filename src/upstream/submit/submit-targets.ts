@@ -1,5 +1,5 @@
 import type { Network } from '../../protocol/call.ts';
-import { PowerOfTwoSelector, selectAvailable } from '../balancing/load-balancer.ts';
+import { ofBestPriority, PowerOfTwoSelector, selectAvailable } from '../balancing/load-balancer.ts';
 import type { UpstreamNode } from '../node.ts';
 
 type NodeSource = Readonly<{ nodesOf(network: Network): readonly UpstreamNode[] }>;
@@ -14,10 +14,11 @@ export class SubmitTargets {
     this.#sendOnly = sendOnly;
   }
 
-  /** Available nodes, with the preferred node first. */
+  /** Available nodes of the best priority, with the preferred node first. */
   nodes(network: Network): readonly UpstreamNode[] {
     // An unhealthy node can be skipped, since a poll detects its recovery.
-    const list = selectAvailable(this.#pool.nodesOf(network), (node, now) => node.isHealthy(now));
+    const available = selectAvailable(this.#pool.nodesOf(network), (node, now) => node.isHealthy(now));
+    const list = ofBestPriority(available);
     const selector = this.#selector;
     for (const node of list) selector.consider(node, 0);
     const preferred = selector.pick();

@@ -53,6 +53,8 @@ const nodeView = z.object({
   failedShare: z.number().nullish(),
   throttledShare: z.number().nullish(),
   p70Ms: z.number().nullish(),
+  priority: count.optional(),
+  weight: count.optional(),
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
   hedges: count.optional(),

@@ -12,6 +12,8 @@ export type NodeDraft = Readonly<{
   headers: string;
   requestsPerSecond: string;
   requestsBurst: string;
+  priority: string;
+  weight: string;
   pipelining: string;
 }>;
 
@@ -24,6 +26,8 @@ export const emptyDraft = (network: string): NodeDraft => ({
   headers: '',
   requestsPerSecond: '',
   requestsBurst: '',
+  priority: '',
+  weight: '',
   pipelining: '',
 });
 
@@ -49,6 +53,8 @@ const headersIn = (text: string): Record<string, string> =>
 export const optionNames = {
   requests_per_second: 'requestsPerSecond',
   requests_burst: 'requestsBurst',
+  priority: 'priority',
+  weight: 'weight',
   pipelining: 'pipelining',
 } as const;
 

@@ -49,6 +49,20 @@ export const limitFields: readonly TextField[] = [
     optional: true,
   },
   {
+    name: 'priority',
+    of: optionNames.priority,
+    label: 'Priority',
+    hint: 'Nodes with a higher number are used only when no node with a lower number can respond. Default: 1.',
+    optional: true,
+  },
+  {
+    name: 'weight',
+    of: optionNames.weight,
+    label: 'Weight',
+    hint: 'Share of calls among nodes of the same priority. Default: 1.',
+    optional: true,
+  },
+  {
     name: 'pipelining',
     of: optionNames.pipelining,
     label: 'Pipelining',
