@@ -25,7 +25,7 @@ describe('generated files', () => {
     const first = lines.slice(0, 50).join('\n');
     for (const name of ['host', 'cert_file', '[[upstream]]', 'database_url', '[plans.default]', '[metrics]'])
       expect(first).toContain(name);
-    expect(optionCount()).toBeLessThanOrEqual(200);
+    expect(optionCount()).toBeLessThanOrEqual(220);
   });
 });
 
@@ -106,6 +106,14 @@ describe('an invalid configuration', () => {
     [
       `${NODE}weight = 3\n[upstream_pool]\nload_balancing = "sticky"`,
       'solway.toml: upstream[0].weight: has no effect with upstream_pool.load_balancing = "sticky", which uses one node: remove one of them',
+    ],
+    [
+      `${NODE}methods = ["getBlock"]`,
+      'solway.toml: upstream[0].methods: no node of mainnet-beta serves the methods that are not listed: add "*" to one, or a node without methods',
+    ],
+    [
+      `${NODE}methods = ["get*Block", "*"]`,
+      'solway.toml: upstream[0].methods[0]: "get*Block" must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscriptions have no routes',
     ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,

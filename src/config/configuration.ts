@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import { type Network, networks } from '../protocol/call.ts';
+import { ANY_METHOD, patternsOf } from '../upstream/balancing/method-routes.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
@@ -145,6 +146,7 @@ function checkNodes({ upstreams, networks, upstreamPool }: Configuration, add: A
     if (requestsBurst !== null && requestsPerSecond === null)
       add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
   });
+  checkMethods(upstreams, add);
   const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
   if (upstreams.length > 0 && onDefault === 0) {
     const reason = `is "${networks.default}", for which there is no [[upstream]]`;
@@ -152,6 +154,18 @@ function checkNodes({ upstreams, networks, upstreamPool }: Configuration, add: A
     add(
       'networks.default',
       `${reason}: set it to the network of a node, for example networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
+    );
+  }
+}
+
+function checkMethods(upstreams: Configuration['upstreams'], add: Add): void {
+  for (const [network, nodes] of Map.groupBy(upstreams, (node) => node.network)) {
+    if (nodes.some((node) => patternsOf(node).includes(ANY_METHOD))) continue;
+    const [first] = nodes;
+    const index = upstreams.findIndex((node) => node === first);
+    add(
+      `upstream[${index}].methods`,
+      `no node of ${network} serves the methods that are not listed: add "*" to one, or a node without methods`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
+import { accountIndexes } from '../upstream/health/node-capabilities.ts';
 import {
   balancingStrategies,
   PRIORITY_MAX,
@@ -32,6 +33,7 @@ import {
   httpUrl,
   list,
   MIB,
+  methodPattern,
   nodeName,
   oneOf,
   onOff,
@@ -47,6 +49,7 @@ import {
 
 export const NODES_MAX = 256;
 const SERVERS_MAX = 64;
+const METHOD_PATTERNS_MAX = 100;
 
 const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
 const headersRow = option(headers, {}, 'Headers sent with every request.', {
@@ -96,6 +99,22 @@ export const upstreamRows = {
   weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls among nodes of the same priority.', {
     example: '3',
   }),
+  methods: option(
+    list(methodPattern, METHOD_PATTERNS_MAX, 'methods = ["getProgramAccounts", "getToken*"]'),
+    null,
+    'Methods that only this node and others with the same entry serve: names, prefixes, or "*" for all others. Default: ["*"].',
+    { example: '["getProgramAccounts", "getToken*"]' },
+  ),
+  archive: option(onOff, null, 'Whether the node has the whole history. Default: learned.', {
+    example: 'true',
+  }),
+  indexes: option(
+    list(oneOf(accountIndexes), accountIndexes.length, 'indexes = ["program-id"]'),
+    null,
+    'Account indexes of the node, as in --account-index. Default: learned.',
+    { example: '["program-id"]' },
+  ),
+  region: option(nodeName, null, 'Region of the node; see server.region.', { example: '"fra"' }),
   pipelining: option(
     wholeOrAuto(1, 16),
     'auto',

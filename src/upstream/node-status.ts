@@ -96,6 +96,7 @@ export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode
     p70Ms: node.recent.latencyMs(0.7, now),
     priority: node.priority,
     weight: node.weight,
+    methods: node.methods,
     requestsPerSecond: node.budget?.perSecond ?? null,
     requestsLeft: node.budget?.remaining(now) ?? null,
     hedges: node.hedges,

@@ -225,6 +225,19 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     expect(audit).toEqual([{ action: 'node.drain' }]);
   });
 
+  it('can drain the last node that serves a method only by force', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    const routed = liveNode('second', { methods: ['getToken*'] });
+    await heartbeat(store, 'a', { nodes: () => [liveNode('of-the-file'), liveNode('third'), routed] });
+    await expect(drain(gateway, 'second')).rejects.toMatchObject({
+      code: 'LAST_NODE',
+      message: expect.stringContaining('second is the last node of devnet that serves getToken*'),
+    });
+    await drain(gateway, 'of-the-file');
+    await drain(gateway, 'second', { force: true });
+  });
+
   it('can drain, change or remove the last Geyser node of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);

@@ -25,6 +25,10 @@ Actions:
                       rate limit and burst for requests to it (default: no limit)
     --priority N      nodes of a higher number serve only what no node of a lower number can (default: 1)
     --weight N        share of calls among nodes of the same priority (default: 1)
+    --methods LIST    methods that only it and nodes with the same entry serve, such as getBlock,getToken*; none
+    --archive WORD    whether it has the whole history: yes, no or none (default: learned)
+    --indexes LIST    its account indexes: program-id, spl-token-owner, spl-token-mint; none (default: learned)
+    --region NAME     its region; none
     --pipelining N    maximum concurrent reads over one connection, or auto (default)
     --force           add it even if the check fails
   change NODE         change an added node, with the options of add; omitted options keep their values.
@@ -148,6 +152,7 @@ const optionNames = {
   ...{ name: 'NAME', network: '--network', url: '--url', ws: '--ws', grpc: '--grpc', headers: '--header' },
   ...{ requests_per_second: '--requests-per-second', requests_burst: '--requests-burst' },
   ...{ pipelining: '--pipelining', priority: '--priority', weight: '--weight', reason: '--reason' },
+  ...{ methods: '--methods', archive: '--archive', indexes: '--indexes', region: '--region' },
 };
 
 export const command = actionCommand<Job>({ name: 'upstream', help, options, optionNames, actions, act });

@@ -106,7 +106,7 @@ export class PowerOfTwoSelector implements NodeSelector {
 }
 
 /**
- * The sticky node, one of the best healthy priority. Replaced when it is no longer healthy or another node has been
+ * The sticky node, one of the best healthy tier. Replaced when it is no longer healthy or another node has been
  * clearly better for `stickyMs`.
  */
 export class Primary {
@@ -120,7 +120,10 @@ export class Primary {
   }
 
   review(nodes: readonly UpstreamNode[], now: number): void {
-    const healthy = ofBestPriority(nodes.filter((node) => node.isHealthy(now)));
+    const healthy = withLowest(
+      'tier',
+      nodes.filter((node) => node.isHealthy(now)),
+    );
     const current = this.node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
@@ -147,18 +150,19 @@ export class Primary {
 const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
   one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
 
-/** Returns the nodes with the lowest priority number. */
-export function ofBestPriority<Node extends Readonly<{ priority: number }>>(
+/** Returns the nodes with the lowest value, which is the best one. */
+export function withLowest<Name extends 'priority' | 'tier', Node extends Readonly<Record<Name, number>>>(
+  name: Name,
   nodes: readonly Node[],
 ): readonly Node[] {
-  const best = Math.min(...nodes.map(({ priority }) => priority));
-  return nodes.filter(({ priority }) => priority === best);
+  const best = Math.min(...nodes.map((node) => node[name]));
+  return nodes.filter((node) => node[name] === best);
 }
 
-/** Whether nodes of the same priority have different weights. */
+/** Whether nodes of the same tier have different weights. */
 export function hasWeights(nodes: readonly UpstreamNode[]): boolean {
-  const weights = new Map(nodes.map(({ priority, weight }) => [priority, weight]));
-  return nodes.some(({ priority, weight }) => weights.get(priority) !== weight);
+  const weights = new Map(nodes.map(({ tier, weight }) => [tier, weight]));
+  return nodes.some(({ tier, weight }) => weights.get(tier) !== weight);
 }
 
 /** Returns the available nodes that are preferred, or all available nodes if none is preferred. */

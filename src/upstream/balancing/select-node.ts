@@ -1,5 +1,5 @@
 import { PRIORITY_MAX } from '../limits.ts';
-import type { UpstreamNode } from '../node.ts';
+import { TIER_MAX, type UpstreamNode } from '../node.ts';
 import type { RetryState } from '../retry/retry-state.ts';
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
@@ -31,9 +31,8 @@ function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   return hasData ? 1 : FAILING + 1;
 }
 
-/** Orders nodes by rank first, so that the health of a node outweighs its priority, and then by priority. */
-const withPriority = (rank: number, { priority }: UpstreamNode): number =>
-  rank * (PRIORITY_MAX + 1) + priority;
+/** Orders nodes by rank first, so that the health of a node outweighs its priority. */
+const withTier = (rank: number, { tier }: UpstreamNode): number => rank * (TIER_MAX + 1) + tier;
 
 function freshNode(state: RetryState, now: number): UpstreamNode | null {
   const { nodes, group } = state;
@@ -41,7 +40,7 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
   if (primary !== null && rankOf(state, primary, now) === USABLE) return primary;
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!;
-    selector.consider(node, withPriority(rankOf(state, node, now), node));
+    selector.consider(node, withTier(rankOf(state, node, now), node));
   }
   return selector.pick();
 }
@@ -54,7 +53,7 @@ function retryNode(state: RetryState, now: number): UpstreamNode | null {
     const isInFlight = node === state.activeNode || node === state.hedgeNode;
     if (isInFlight || !node.isAvailable(now) || !state.isRetryable(node)) continue;
     const rank = 2 * state.attemptsAt(node) + (node === state.lastNode ? 1 : 0);
-    selector.consider(node, withPriority(rank, node));
+    selector.consider(node, withTier(rank, node));
   }
   return selector.pick();
 }
@@ -78,7 +77,7 @@ export function selectHedgeNode(state: RetryState, slowNode: UpstreamNode, now: 
   const { selector } = state.group;
   for (const node of state.nodes) {
     const isEligible = !node.isBusy && node.priority <= slowNode.priority;
-    selector.consider(node, isEligible && rankOf(state, node, now) === USABLE ? node.priority : NOT_ELIGIBLE);
+    selector.consider(node, isEligible && rankOf(state, node, now) === USABLE ? node.tier : NOT_ELIGIBLE);
   }
   return selector.pick();
 }

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
-import { ofBestPriority } from '../balancing/load-balancer.ts';
+import { withLowest } from '../balancing/load-balancer.ts';
 import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
-import { type NodeConfig, priorityOf, weightOf } from '../node.ts';
+import { type NodeConfig, tierOf, weightOf } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { newestOf } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
@@ -31,7 +31,7 @@ export type PubsubNodesOptions = Readonly<{
 /** Times are on the `performance.now()` clock. */
 class NodeEntry {
   readonly node: NodeConfig;
-  readonly priority: number;
+  readonly tier: number;
   readonly connections = new Set<PubsubConnection>();
   /** Since when the node has been healthy; null if it is not. */
   healthySince: number | null = null;
@@ -45,7 +45,7 @@ class NodeEntry {
 
   constructor(node: NodeConfig) {
     this.node = node;
-    this.priority = priorityOf(node);
+    this.tier = tierOf(node);
   }
 
   /** Number of subscriptions on all connections. */
@@ -215,7 +215,7 @@ export class PubsubNodes {
       (entry) => !(entry.failures > 0 && now - entry.failedAt < this.#options.limits.openTimeoutMs),
     );
     const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
-    return ofBestPriority(candidates).reduce<NodeEntry | null>(
+    return withLowest('tier', candidates).reduce<NodeEntry | null>(
       (best, entry) => (best === null || entry.loadPerWeight < best.loadPerWeight ? entry : best),
       null,
     );
@@ -330,8 +330,8 @@ export class PubsubNodes {
       if (entry.connections.size === 0) continue;
       const waitMs = failBackMs * Math.min(2 ** entry.failBacks, FAIL_BACK_FACTOR_MAX);
       const hasBetter = this.#entries.some(
-        ({ priority, healthySince }) =>
-          priority < entry.priority && healthySince !== null && now - healthySince >= waitMs,
+        ({ tier, healthySince }) =>
+          tier < entry.tier && healthySince !== null && now - healthySince >= waitMs,
       );
       if (!hasBetter) continue;
       entry.failBacks++;

@@ -9,7 +9,7 @@ import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
 import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
-import { NodeCapabilities } from './node-capabilities.ts';
+import { type DeclaredCapabilities, NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
 
 /** Weight of the newest sample in the moving average. */
@@ -54,7 +54,12 @@ export class NodeHealth {
   readonly #limits: UpstreamLimits;
 
   constructor(
-    { name, network, budget }: Pick<NodeHealth, 'name' | 'network' | 'budget'>,
+    {
+      name,
+      network,
+      budget,
+      declared,
+    }: Pick<NodeHealth, 'name' | 'network' | 'budget'> & Readonly<{ declared?: DeclaredCapabilities }>,
     limits: UpstreamLimits,
   ) {
     this.name = name;
@@ -64,7 +69,7 @@ export class NodeHealth {
     this.slots = new NodeSlots(limits);
     this.recent = new RecentOutcomes(limits);
     this.latencies = new MethodLatencies(limits);
-    this.capabilities = new NodeCapabilities(limits);
+    this.capabilities = new NodeCapabilities(limits, declared);
     this.ejection = new Ejection(limits);
     this.#limits = limits;
   }

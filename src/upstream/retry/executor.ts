@@ -34,8 +34,8 @@ import { RetryState } from './retry-state.ts';
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when the call was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
-  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, group.serving);
   const state = new RetryState(call, group);
+  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, state.nodes);
   const executor = new RetryExecutor(state, handler);
   executor.tryNext(state.startedAt);
   return executor;

@@ -55,6 +55,8 @@ const nodeView = z.object({
   p70Ms: z.number().nullish(),
   priority: count.optional(),
   weight: count.optional(),
+  /** Methods that the node serves by name, prefix or `*`; null: every method that no other node lists. */
+  methods: z.array(z.string()).nullish(),
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
   hedges: count.optional(),

@@ -14,6 +14,10 @@ export type NodeDraft = Readonly<{
   requestsBurst: string;
   priority: string;
   weight: string;
+  methods: string;
+  archive: string;
+  indexes: string;
+  region: string;
   pipelining: string;
 }>;
 
@@ -28,6 +32,10 @@ export const emptyDraft = (network: string): NodeDraft => ({
   requestsBurst: '',
   priority: '',
   weight: '',
+  methods: '',
+  archive: '',
+  indexes: '',
+  region: '',
   pipelining: '',
 });
 
@@ -55,16 +63,34 @@ export const optionNames = {
   requests_burst: 'requestsBurst',
   priority: 'priority',
   weight: 'weight',
+  methods: 'methods',
+  archive: 'archive',
+  indexes: 'indexes',
+  region: 'region',
   pipelining: 'pipelining',
 } as const;
 
-/** Empty fields use configuration defaults; the service validates numbers. */
+const isList = (option: string): boolean => option === 'methods' || option === 'indexes';
+const answers: Readonly<Record<string, boolean>> = { yes: true, no: false };
+
+/** The service validates the values. */
+function optionValueOf(option: string, text: string): unknown {
+  if (isList(option)) return text.split(/[\s,]+/).filter((name) => name !== '');
+  if (option === 'archive') return answers[text.toLowerCase()] ?? text;
+  return option !== 'region' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+function optionText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value == null ? '' : String(value);
+}
+
+/** Empty fields use configuration defaults. */
 function optionsIn(draft: NodeDraft): Record<string, unknown> {
   const written = Object.entries(optionNames).map(([name, field]) => [name, draft[field].trim()] as const);
   return Object.fromEntries(
-    written.flatMap(([name, text]) =>
-      text === '' ? [] : [[name, /^\d{1,9}$/.test(text) ? Number(text) : text]],
-    ),
+    written.flatMap(([name, text]) => (text === '' ? [] : [[name, optionValueOf(name, text)]])),
   );
 }
 
@@ -83,10 +109,9 @@ export function connectionInputOf(draft: NodeDraft): ConnectionInput {
 }
 
 export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
-  const written = Object.entries(optionNames).map(([option, field]) => {
-    const value = options?.[option];
-    return [field, value == null ? '' : String(value)] as const;
-  });
+  const written = Object.entries(optionNames).map(
+    ([option, field]) => [field, optionText(options?.[option])] as const,
+  );
   return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
 }
 

@@ -93,18 +93,89 @@ describe('nodes of a worse priority', () => {
   });
 });
 
-describe('weights', () => {
-  it('divide the calls among nodes of one priority', async () => {
-    const { sendMany, counts } = await open([
-      [healthy(), { weight: 3 }],
+it('weights divide the calls among nodes of one priority, regardless of latency', async () => {
+  const { sendMany, counts } = await open([
+    [healthy(), { weight: 1_000 }],
+    [healthy(), {}],
+    [healthy(), { weight: 1_000, priority: 2 }],
+  ]);
+  await sendMany(40);
+  // Without weights, each of the first two gets 20 on average.
+  expect(counts()[0]).toBeGreaterThan(36);
+});
+
+describe('method routes', () => {
+  const open3 = () =>
+    open([
       [healthy(), {}],
-      [healthy(), { weight: 100, priority: 2 }],
+      [healthy(), { methods: ['getToken*', 'sendTransaction'] }],
+      [healthy(), { methods: ['getTokenSupply', '*'] }],
     ]);
-    await sendMany(400);
-    const [first, second, third] = counts() as [number, number, number];
-    expect([first + second, third]).toEqual([400, 0]);
-    // Six standard deviations on either side of 300.
-    expect(first).toBeGreaterThan(248);
-    expect(first).toBeLessThan(352);
+
+  it('send a call to the nodes with the most specific pattern', async () => {
+    const { sendMany, counts } = await open3();
+    await sendMany(20, 'getTokenSupply');
+    await sendMany(20, 'getTokenAccountBalance');
+    await sendMany(20, 'getBalance');
+    expect(counts('getTokenSupply')).toEqual([0, 0, 20]);
+    expect(counts('getTokenAccountBalance')).toEqual([0, 20, 0]);
+    const [first, second, third] = counts('getBalance') as [number, number, number];
+    expect([first + third, second]).toEqual([20, 0]);
+    expect(Math.min(first, third)).toBeGreaterThan(0);
   });
+
+  it('apply to transactions', async () => {
+    const { pool } = await open3();
+    expect(new SubmitTargets(pool).nodes('devnet').map(({ name }) => name)).toEqual(['node-2']);
+  });
+
+  it('hold while the only node is cordoned, and fail calls when it is drained', async () => {
+    const { pool, send, counts } = await open3();
+    pool.cordon('devnet', 'node-2', '');
+    expect(await send('getTokenAccountBalance')).toBe('"ok"');
+    pool.drain(new Set(['devnet/node-2']));
+    expect(await send('getTokenAccountBalance')).toBe('UPSTREAM_UNAVAILABLE');
+    expect(counts('getTokenAccountBalance')).toEqual([0, 1, 0]);
+  });
+});
+
+describe('declared capabilities', () => {
+  it.each<[string, Partial<NodeConfig>, string, unknown[]]>([
+    ['the index', { indexes: ['spl-token-owner'] }, 'getProgramAccounts', ['x']],
+    ['the history', { archive: false }, 'getSignaturesForAddress', ['x']],
+  ])('send calls to other nodes if a node lacks %s', async (_name, options, method, params) => {
+    const { pool, sendMany, counts } = await open([
+      [healthy(), options],
+      [healthy(), {}],
+    ]);
+    await sendMany(10, method, params);
+    expect(counts(method)).toEqual([0, 10]);
+    pool.cordon('devnet', 'node-2', '');
+    await sendMany(10, method, params);
+    expect(counts(method)).toEqual([10, 10]);
+  });
+
+  it('outweigh the first block that a node reports', async () => {
+    const recent = reporting({ slot: 2_000_000, firstAvailable: 1_900_000 });
+    const { pool, sendMany, counts } = await open([
+      [recent, {}],
+      [recent, { archive: true }],
+    ]);
+    pool.start();
+    await until(() => pool.status().every(({ firstAvailableBlock }) => firstAvailableBlock !== null));
+    await sendMany(10, 'getBlock', [7]);
+    expect(counts('getBlock')).toEqual([0, 10]);
+  });
+});
+
+it('nodes of another region come last within their priority', async () => {
+  const { pool, sendMany, counts } = await open([
+    [healthy(), { isRemote: true }],
+    [healthy(), {}],
+    [healthy(), { priority: 2 }],
+  ]);
+  await sendMany(10);
+  pool.cordon('devnet', 'node-2', '');
+  await sendMany(10);
+  expect(counts()).toEqual([10, 10, 0]);
 });
