@@ -161,8 +161,7 @@ function checkNodes({ upstreams, networks, upstreamPool }: Configuration, add: A
 function checkMethods(upstreams: Configuration['upstreams'], add: Add): void {
   for (const [network, nodes] of Map.groupBy(upstreams, (node) => node.network)) {
     if (nodes.some((node) => patternsOf(node).includes(ANY_METHOD))) continue;
-    const [first] = nodes;
-    const index = upstreams.findIndex((node) => node === first);
+    const index = upstreams.findIndex((node) => node.network === network);
     add(
       `upstream[${index}].methods`,
       `no node of ${network} serves the methods that are not listed: add "*" to one, or a node without methods`,

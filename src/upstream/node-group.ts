@@ -6,6 +6,7 @@ import {
   PowerOfTwoSelector,
   Primary,
   WeightedSelector,
+  withLowest,
 } from './balancing/load-balancer.ts';
 import { MethodRoutes } from './balancing/method-routes.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
@@ -33,7 +34,7 @@ export class NodeGroup {
   readonly hedgeBudget: HedgeBudget;
   /** Separate, so that hedged scans do not use up the budget of other calls. */
   readonly scanHedgeBudget: HedgeBudget;
-  /** Chain heads of the healthy serving nodes. */
+  /** Chain heads of the healthy serving nodes of the best priority, which answer the calls that follow. */
   readonly heads = new ChainHeads();
   readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
@@ -110,7 +111,8 @@ export class NodeGroup {
   }
 
   updateHeads(now: number): void {
-    this.heads.update(this.serving.filter((node) => node.isHealthy(now)));
+    const healthy = this.serving.filter((node) => node.isHealthy(now));
+    this.heads.update(withLowest('priority', healthy));
   }
 }
 

@@ -99,6 +99,7 @@ export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode
     methods: node.methods,
     requestsPerSecond: node.budget?.perSecond ?? null,
     requestsLeft: node.budget?.remaining(now) ?? null,
+    counts: node.counts,
     hedges: node.hedges,
     copies: node.recoveryProbes,
   };

@@ -185,6 +185,9 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
       status: 422,
       fields: { speed: expect.stringContaining('no such option') },
     });
+    await expect(
+      add(gateway, { name: 'x', options: { methods: ['getBlock', 'logsSubscribe'] } }),
+    ).rejects.toMatchObject({ fields: { methods: expect.stringContaining('subscriptions have no routes') } });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });

@@ -74,6 +74,18 @@ describe('nodes of a worse priority', () => {
     expect(targets.nodes('devnet').map(({ name }) => name)).toEqual(['node-2']);
   });
 
+  it('do not raise the slot that the service reports', async () => {
+    const { pool, states } = await open([
+      [reporting({ slot: 1_000 }), {}],
+      [reporting({ slot: 1_010 }), { priority: 2 }],
+    ]);
+    pool.start();
+    await until(() => states().every((state) => state === 'healthy'));
+    expect(pool.slotAt('devnet', 'processed')?.slot).toBe(1_000n);
+    pool.cordon('devnet', 'node-1', '');
+    await until(() => pool.slotAt('devnet', 'processed')?.slot === 1_010n);
+  });
+
   it('confirm a missing transaction only if the better node lacks history', async () => {
     const nothing = (firstAvailable: number) =>
       onMethod('getTransaction', healthy('null'), reporting({ slot: 2_000_000, firstAvailable }));
@@ -122,6 +134,25 @@ describe('method routes', () => {
     const [first, second, third] = counts('getBalance') as [number, number, number];
     expect([first + third, second]).toEqual([20, 0]);
     expect(Math.min(first, third)).toBeGreaterThan(0);
+  });
+
+  it('outweigh the sticky node', async () => {
+    const { pool, states, sendMany, counts } = await open(
+      [
+        [healthy(), {}],
+        [healthy(), { methods: ['getTokenSupply'], priority: 2 }],
+        [healthy(), { methods: ['getTokenSupply'], priority: 3 }],
+      ],
+      { loadBalancing: 'sticky' },
+    );
+    pool.start();
+    await until(() => states().every((state) => state === 'healthy'));
+    await sendMany(5, 'getTokenSupply');
+    await sendMany(5, 'getBalance');
+    expect([counts('getTokenSupply'), counts('getBalance')]).toEqual([
+      [0, 5, 0],
+      [5, 0, 0],
+    ]);
   });
 
   it('apply to transactions', async () => {

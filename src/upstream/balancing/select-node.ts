@@ -37,7 +37,7 @@ const withTier = (rank: number, { tier }: UpstreamNode): number => rank * (TIER_
 function freshNode(state: RetryState, now: number): UpstreamNode | null {
   const { nodes, group } = state;
   const { primary, selector } = group;
-  if (primary !== null && rankOf(state, primary, now) === USABLE) return primary;
+  if (primary !== null && nodes.includes(primary) && rankOf(state, primary, now) === USABLE) return primary;
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!;
     selector.consider(node, withTier(rankOf(state, node, now), node));
