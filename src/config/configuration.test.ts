@@ -108,6 +108,10 @@ describe('an invalid configuration', () => {
       'solway.toml: upstream[0].weight: has no effect with upstream_pool.load_balancing = "sticky", which uses one node: remove one of them',
     ],
     [
+      `${NODE}region = "fra"`,
+      'solway.toml: upstream[0].region: has no effect without server.region: set that to the region of this gateway',
+    ],
+    [
       `${NODE}methods = ["getBlock"]`,
       'solway.toml: upstream[0].methods: no node of mainnet-beta serves the methods that are not listed: add "*" to one, or a node without methods',
     ],

@@ -130,8 +130,13 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
 
 type Add = (field: string, message: string) => void;
 
-function checkNodes({ upstreams, networks, upstreamPool }: Configuration, add: Add): void {
-  upstreams.forEach(({ name, requestsPerSecond, requestsBurst, weight }, index) => {
+function checkNodes({ upstreams, networks, upstreamPool, server }: Configuration, add: Add): void {
+  upstreams.forEach(({ name, requestsPerSecond, requestsBurst, weight, region }, index) => {
+    if (region !== null && server.region === null)
+      add(
+        `upstream[${index}].region`,
+        'has no effect without server.region: set that to the region of this gateway',
+      );
     if (weight > 1 && upstreamPool.loadBalancing === 'sticky')
       add(
         `upstream[${index}].weight`,

@@ -129,7 +129,7 @@ export const server = section(
       nodeName,
       null,
       'Region of this gateway: among nodes of one priority, those of other regions are used last.',
-      { example: '"fra"' },
+      { env: 'SOLWAY_REGION', example: '"fra"' },
     ),
     tls: option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.', { rows: tlsRows }),
   },
