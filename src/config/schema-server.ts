@@ -128,7 +128,7 @@ export const server = section(
     region: option(
       nodeName,
       null,
-      'Region of this gateway: among nodes of one priority, those of other regions are used last.',
+      'Region of this gateway: nodes of others are used last within their priority.',
       { env: 'SOLWAY_REGION', example: '"fra"' },
     ),
     tls: option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.', { rows: tlsRows }),

@@ -93,28 +93,28 @@ export const upstreamRows = {
   priority: option(
     whole(1, PRIORITY_MAX),
     1,
-    'Nodes of a higher number are used only for what no node of a lower number can serve.',
+    'Higher numbers are used only for what lower ones cannot serve.',
     { example: '2' },
   ),
-  weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls among nodes of the same priority.', {
+  weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls within the priority.', {
     example: '3',
   }),
   methods: option(
     list(methodPattern, METHOD_PATTERNS_MAX, 'methods = ["getProgramAccounts", "getToken*"]'),
     null,
-    'Methods that only this node and others with the same entry serve: names, prefixes, or "*" for all others. Default: ["*"].',
+    'Methods that only nodes with the same entry serve: names, prefixes or "*".',
     { example: '["getProgramAccounts", "getToken*"]' },
   ),
-  archive: option(onOff, null, 'Whether the node has the whole history. Default: learned.', {
+  archive: option(onOff, null, 'Whether it has the whole history. Default: learned.', {
     example: 'true',
   }),
   indexes: option(
     list(oneOf(accountIndexes), accountIndexes.length, 'indexes = ["program-id"]'),
     null,
-    'Account indexes of the node, as in --account-index. Default: learned.',
+    'Account indexes, as in --account-index. Default: learned.',
     { example: '["program-id"]' },
   ),
-  region: option(nodeName, null, 'Region of the node; see server.region.', { example: '"fra"' }),
+  region: option(nodeName, null, 'Region; see server.region.', { example: '"fra"' }),
   pipelining: option(
     wholeOrAuto(1, 16),
     'auto',

@@ -76,12 +76,12 @@ function requestMetrics(text: MetricsText, { products }: RequestCounters): void 
 /** Writes only methods that were called, with the statuses that occurred. */
 function methodMetrics(text: MetricsText, { methods }: RequestCounters): void {
   const requests = 'solway_method_requests_total';
-  text.family(requests, 'counter', 'Requests by method or endpoint and status.');
+  text.family(requests, 'counter', 'Requests by method and status.');
   for (const [method, counts] of methods)
     for (const [status, count] of Object.entries(counts.requests))
       if (count > 0) text.sample(requests, count, { method, status });
   const duration = 'solway_method_duration_seconds';
-  text.family(duration, 'histogram', 'Time from the arrival of a request to its response, by method.');
+  text.family(duration, 'histogram', 'Request duration by method.');
   for (const [method, { latency, latencySeconds }] of methods)
     text.histogram(duration, { method }, latencyBoundsSeconds, latency, latencySeconds);
 }

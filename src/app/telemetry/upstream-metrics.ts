@@ -45,12 +45,12 @@ const labelsOf = ({ name, network }: NodeStatus) => ({ node: name, network });
 /** Writes only outcomes that occurred. */
 function writeCalls(text: MetricsText, nodes: readonly NodeStatus[]): void {
   const requests = 'solway_upstream_requests_total';
-  text.family(requests, 'counter', 'Calls sent to the node, without polls.');
+  text.family(requests, 'counter', 'Calls to the node, without polls.');
   for (const node of nodes)
     for (const [outcome, count] of Object.entries(node.counts.byKind))
       if (count > 0 || outcome === 'ok') text.sample(requests, count, { ...labelsOf(node), outcome });
   const duration = 'solway_upstream_request_duration_seconds';
-  text.family(duration, 'histogram', 'Time until the response of the node, without scans.');
+  text.family(duration, 'histogram', 'Response time of the node, without scans.');
   for (const node of nodes) {
     const { buckets, seconds } = node.counts.durations;
     text.histogram(duration, labelsOf(node), attemptBoundsSeconds, buckets, seconds);

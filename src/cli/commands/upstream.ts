@@ -23,12 +23,12 @@ Actions:
                       sent with every request; repeat as needed
     --requests-per-second N, --requests-burst N
                       rate limit and burst for requests to it (default: no limit)
-    --priority N      nodes of a higher number serve only what no node of a lower number can (default: 1)
-    --weight N        share of calls among nodes of the same priority (default: 1)
-    --methods LIST    methods that only it and nodes with the same entry serve, such as getBlock,getToken*; none
-    --archive WORD    whether it has the whole history: yes, no or none (default: learned)
-    --indexes LIST    its account indexes: program-id, spl-token-owner, spl-token-mint; none (default: learned)
-    --region NAME     its region; none
+    --priority N      higher numbers are fallbacks (default: 1)
+    --weight N        share of calls within its priority (default: 1)
+    --methods LIST    methods reserved for it, such as getBlock,getToken*; none
+    --archive WORD    whole history: yes, no or none
+    --indexes LIST    account indexes, such as program-id; none
+    --region NAME     region; none
     --pipelining N    maximum concurrent reads over one connection, or auto (default)
     --force           add it even if the check fails
   change NODE         change an added node, with the options of add; omitted options keep their values.
