@@ -5,22 +5,50 @@ import { list, text } from './action-command.ts';
 
 export const nodeOptions = {
   ...{ url: text, network: text, ws: text, grpc: text, header: list },
-  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text },
+  ...{ 'requests-per-second': text, 'requests-burst': text, pipelining: text, priority: text, weight: text },
+  ...{ methods: text, archive: text, indexes: text, region: text },
 };
 
 type NodeValues = OptionValues<typeof nodeOptions>;
 
-/** Option value for no limit. */
+/** Option value that removes a setting. */
 const NONE = 'none';
 /** Value of --grpc that removes the Geyser URL. */
 const OFF = 'off';
 
-/** Numeric options, with their names in the configuration file. */
-const numbers = {
-  'requests-per-second': 'requests_per_second',
-  'requests-burst': 'requests_burst',
-  pipelining: 'pipelining',
-} as const;
+type OptionValue = NodeOptions[string];
+type Parser = (text: string, option: string) => OptionValue;
+
+/** @param word - accepted in place of a number, with its value. */
+const number =
+  (word: string | null, value: OptionValue = null): Parser =>
+  (text, option) => {
+    if (text === word) return value;
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    const alternative = word === null ? '' : `, or ${word}`;
+    throw new ArgumentsError(`--${option} must be a whole number such as 10${alternative}`);
+  };
+
+const names: Parser = (text) => (text === NONE ? null : text.split(',').map((name) => name.trim()));
+
+const yesOrNo: Parser = (text, option) => {
+  if (text === NONE) return null;
+  if (text === 'yes' || text === 'no') return text === 'yes';
+  throw new ArgumentsError(`--${option} must be yes, no or none`);
+};
+
+/** Node options, whose names in the configuration file have underscores. */
+const parsers = {
+  'requests-per-second': number(NONE),
+  'requests-burst': number(NONE),
+  pipelining: number('auto', 'auto'),
+  priority: number(null),
+  weight: number(null),
+  methods: names,
+  archive: yesOrNo,
+  indexes: names,
+  region: (text) => (text === NONE ? null : text),
+} satisfies Record<string, Parser>;
 
 function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
@@ -32,19 +60,12 @@ function headersOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-function numberOf(option: keyof typeof numbers, text: string): NodeOptions[string] {
-  const word = option === 'pipelining' ? 'auto' : NONE;
-  if (text === word) return word === NONE ? null : word;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new ArgumentsError(`--${option} must be a whole number such as 10, or ${word}`);
-}
-
 function optionsOf(values: NodeValues): NodeOptions {
-  const given = Object.entries(numbers) as [keyof typeof numbers, string][];
+  const given = Object.entries<Parser>(parsers);
   return Object.fromEntries(
-    given.flatMap(([option, name]) => {
-      const text = values[option];
-      return text === undefined ? [] : [[name, numberOf(option, text)]];
+    given.flatMap(([option, parse]) => {
+      const text = values[option as keyof typeof parsers];
+      return text === undefined ? [] : [[option.replaceAll('-', '_'), parse(text, option)]];
     }),
   );
 }

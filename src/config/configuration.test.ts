@@ -22,10 +22,10 @@ describe('generated files', () => {
   it('keep the example file short, with a normal deployment first', () => {
     const lines = read('config/solway.example.toml').trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(400);
-    const first = lines.slice(0, 40).join('\n');
+    const first = lines.slice(0, 50).join('\n');
     for (const name of ['host', 'cert_file', '[[upstream]]', 'database_url', '[plans.default]', '[metrics]'])
       expect(first).toContain(name);
-    expect(optionCount()).toBeLessThanOrEqual(200);
+    expect(optionCount()).toBeLessThanOrEqual(220);
   });
 });
 
@@ -102,6 +102,22 @@ describe('an invalid configuration', () => {
     [
       `${NODE}name = "x"\n${NODE}name = "x"`,
       'solway.toml: upstream[1].name: "x" is also the name of upstream[0]: give each a unique name',
+    ],
+    [
+      `${NODE}weight = 3\n[upstream_pool]\nload_balancing = "sticky"`,
+      'solway.toml: upstream[0].weight: has no effect with upstream_pool.load_balancing = "sticky", which uses one node: remove one of them',
+    ],
+    [
+      `${NODE}region = "fra"`,
+      'solway.toml: upstream[0].region: has no effect without server.region: set that to the region of this gateway',
+    ],
+    [
+      `${NODE}methods = ["getBlock"]`,
+      'solway.toml: upstream[0].methods: no node of mainnet-beta serves the methods that are not listed: add "*" to one, or a node without methods',
+    ],
+    [
+      `${NODE}methods = ["get*Block", "*"]`,
+      'solway.toml: upstream[0].methods[0]: "get*Block" must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscriptions have no routes',
     ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,

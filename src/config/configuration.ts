@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import { type Network, networks } from '../protocol/call.ts';
+import { ANY_METHOD, patternsOf } from '../upstream/balancing/method-routes.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
@@ -129,8 +130,18 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
 
 type Add = (field: string, message: string) => void;
 
-function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
-  upstreams.forEach(({ name, requestsPerSecond, requestsBurst }, index) => {
+function checkNodes({ upstreams, networks, upstreamPool, server }: Configuration, add: Add): void {
+  upstreams.forEach(({ name, requestsPerSecond, requestsBurst, weight, region }, index) => {
+    if (region !== null && server.region === null)
+      add(
+        `upstream[${index}].region`,
+        'has no effect without server.region: set that to the region of this gateway',
+      );
+    if (weight > 1 && upstreamPool.loadBalancing === 'sticky')
+      add(
+        `upstream[${index}].weight`,
+        'has no effect with upstream_pool.load_balancing = "sticky", which uses one node: remove one of them',
+      );
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index)
       add(
@@ -140,6 +151,7 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
     if (requestsBurst !== null && requestsPerSecond === null)
       add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
   });
+  checkMethods(upstreams, add);
   const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
   if (upstreams.length > 0 && onDefault === 0) {
     const reason = `is "${networks.default}", for which there is no [[upstream]]`;
@@ -147,6 +159,17 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
     add(
       'networks.default',
       `${reason}: set it to the network of a node, for example networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
+    );
+  }
+}
+
+function checkMethods(upstreams: Configuration['upstreams'], add: Add): void {
+  for (const [network, nodes] of Map.groupBy(upstreams, (node) => node.network)) {
+    if (nodes.some((node) => patternsOf(node).includes(ANY_METHOD))) continue;
+    const index = upstreams.findIndex((node) => node.network === network);
+    add(
+      `upstream[${index}].methods`,
+      `no node of ${network} serves the methods that are not listed: add "*" to one, or a node without methods`,
     );
   }
 }

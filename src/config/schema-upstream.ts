@@ -5,7 +5,13 @@ import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
-import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import { accountIndexes } from '../upstream/health/node-capabilities.ts';
+import {
+  balancingStrategies,
+  PRIORITY_MAX,
+  defaultUpstreamLimits as upstream,
+  WEIGHT_MAX,
+} from '../upstream/limits.ts';
 import { defaultCacheTtls as ttls } from '../upstream/middleware/cache-policy.ts';
 import { callKeyLimits } from '../upstream/middleware/call-key.ts';
 import { coalescerLimits } from '../upstream/middleware/request-coalescer.ts';
@@ -27,6 +33,7 @@ import {
   httpUrl,
   list,
   MIB,
+  methodPattern,
   nodeName,
   oneOf,
   onOff,
@@ -42,6 +49,7 @@ import {
 
 export const NODES_MAX = 256;
 const SERVERS_MAX = 64;
+const METHOD_PATTERNS_MAX = 100;
 
 const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
 const headersRow = option(headers, {}, 'Headers sent with every request.', {
@@ -82,6 +90,31 @@ export const upstreamRows = {
     'Maximum burst above requests_per_second. Default: one second of requests.',
     { example: '200' },
   ),
+  priority: option(
+    whole(1, PRIORITY_MAX),
+    1,
+    'Higher numbers are used only for what lower ones cannot serve.',
+    { example: '2' },
+  ),
+  weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls within the priority.', {
+    example: '3',
+  }),
+  methods: option(
+    list(methodPattern, METHOD_PATTERNS_MAX, 'methods = ["getProgramAccounts", "getToken*"]'),
+    null,
+    'Methods that only nodes with the same entry serve: names, prefixes or "*".',
+    { example: '["getProgramAccounts", "getToken*"]' },
+  ),
+  archive: option(onOff, null, 'Whether it has the whole history. Default: learned.', {
+    example: 'true',
+  }),
+  indexes: option(
+    list(oneOf(accountIndexes), accountIndexes.length, 'indexes = ["program-id"]'),
+    null,
+    'Account indexes, as in --account-index. Default: learned.',
+    { example: '["program-id"]' },
+  ),
+  region: option(nodeName, null, 'Region; see server.region.', { example: '"fra"' }),
   pipelining: option(
     wholeOrAuto(1, 16),
     'auto',

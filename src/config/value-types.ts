@@ -235,6 +235,19 @@ export const list = <Value>(kind: z.ZodType<Value>, max: number, example: string
     .max(max, { error: `has more than ${max}` })
     .describe(`list of ${kind.description ?? 'text'}`);
 
+const SUBSCRIPTION = /(?:S|Uns)ubscribe$/;
+
+/** Which methods a node serves. */
+export const methodPattern = custom<string>(
+  (value) =>
+    typeof value === 'string' &&
+    /^(?:[A-Za-z][A-Za-z0-9_]{0,62}\*?|\*)$/.test(value) &&
+    !SUBSCRIPTION.test(value),
+  'method, prefix or `*`',
+  (shown) =>
+    `${shown} must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscriptions have no routes`,
+);
+
 const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
 
 /** Credits by method or endpoint. */

@@ -1,3 +1,7 @@
+/** Lower numbers are used first. */
+export const PRIORITY_MAX = 100;
+export const WEIGHT_MAX = 1_000;
+
 export const balancingStrategies = ['spread', 'sticky'] as const;
 export type BalancingStrategy = (typeof balancingStrategies)[number];
 

@@ -88,7 +88,7 @@ export class NodeRegistry {
 
   drain(drained: ReadonlySet<string>): void {
     this.#drained = drained;
-    for (const { members, group } of this.sets.values()) group.setCandidates(this.#candidatesOf(members));
+    for (const { members, group } of this.sets.values()) this.#setCandidates(group, members);
   }
 
   /** Creates the new nodes before any are replaced, so that an error leaves the registry unchanged. */
@@ -118,7 +118,7 @@ export class NodeRegistry {
     }
     const set = previous ?? this.#createSet(network);
     set.members = members;
-    set.group.setCandidates(this.#candidatesOf(members));
+    this.#setCandidates(set.group, members);
     set.monitor.watch(members.map(({ node }) => node));
   }
 
@@ -130,8 +130,12 @@ export class NodeRegistry {
     return set;
   }
 
-  #candidatesOf(members: readonly Member[]): readonly UpstreamNode[] {
-    return members.map(({ node }) => node).filter((node) => !this.isDrained(node));
+  #setCandidates(group: NodeGroup, members: readonly Member[]): void {
+    const nodes = members.map(({ node }) => node);
+    group.setCandidates(
+      nodes.filter((node) => !this.isDrained(node)),
+      nodes,
+    );
   }
 
   #removeNode(node: UpstreamNode): void {

@@ -94,8 +94,12 @@ export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode
     failedShare: node.recent.failedShare(now),
     throttledShare: node.recent.throttledShare(now),
     p70Ms: node.recent.latencyMs(0.7, now),
+    priority: node.priority,
+    weight: node.weight,
+    methods: node.methods,
     requestsPerSecond: node.budget?.perSecond ?? null,
     requestsLeft: node.budget?.remaining(now) ?? null,
+    counts: node.counts,
     hedges: node.hedges,
     copies: node.recoveryProbes,
   };

@@ -1,12 +1,13 @@
 import { ByteBudget } from '../base/cache/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
 import type { NodeRequest, PendingRequest } from './exchange.ts';
+import type { AccountIndex } from './health/node-capabilities.ts';
 import { NodeHealth } from './health/node-health.ts';
 import { Dialer } from './http-client/connection.ts';
 import { ConnectionPool } from './http-client/connection-pool.ts';
 import type { PipeliningOption } from './http-client/pipelining.ts';
 import { requestHead, serverNameOf } from './http-client/request-head.ts';
-import type { UpstreamLimits } from './limits.ts';
+import { PRIORITY_MAX, type UpstreamLimits } from './limits.ts';
 import { requestBytes } from './request-body.ts';
 import { RequestBudget } from './request-budget.ts';
 import { revealsOneOf, secretsOf } from './secrets.ts';
@@ -28,6 +29,18 @@ export type NodeConfig = Readonly<{
   requestsBurst?: number | null;
   /** Maximum pipelined reads per connection. Default: `auto`. */
   pipelining?: PipeliningOption;
+  /** 1 to `PRIORITY_MAX`; nodes of a higher number serve only what no node of a lower number can. Default: 1. */
+  priority?: number;
+  /** Share of calls among nodes of the same priority. Default: 1. */
+  weight?: number;
+  /** Methods that only this node and others with the same pattern serve. Absent or null: every other method. */
+  methods?: readonly string[] | null;
+  /** Whether the node has the whole history. Absent or null: learned. */
+  archive?: boolean | null;
+  /** All account indexes of the node. Absent or null: learned. */
+  indexes?: readonly AccountIndex[] | null;
+  /** Whether the node is in another region than this gateway. */
+  isRemote?: boolean;
 }>;
 
 export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
@@ -50,6 +63,14 @@ function basicAuthorization(url: URL): Record<string, string> {
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
+/** Options may be absent: nodes added under an older version have no priority. */
+export const priorityOf = ({ priority = 1 }: Pick<NodeConfig, 'priority'>): number => priority;
+/** Orders nodes by priority, and those of one priority by region: nodes of other regions come last. */
+export const tierOf = (config: Pick<NodeConfig, 'priority' | 'isRemote'>): number =>
+  2 * priorityOf(config) + (config.isRemote === true ? 1 : 0);
+export const TIER_MAX = 2 * PRIORITY_MAX + 1;
+export const weightOf = ({ weight = 1 }: Pick<NodeConfig, 'weight'>): number => weight;
+
 /** Large enough for at least one response of the maximum size. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
@@ -61,6 +82,10 @@ function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudg
 
 /** A JSON-RPC node with its connections and health. Times are on the `performance.now()` clock. */
 export class UpstreamNode extends NodeHealth {
+  readonly priority: number;
+  readonly tier: number;
+  readonly weight: number;
+  readonly methods: readonly string[] | null;
   readonly #limits: UpstreamLimits;
   readonly #connections: ConnectionPool;
   readonly #head: Buffer;
@@ -72,8 +97,13 @@ export class UpstreamNode extends NodeHealth {
     limits: UpstreamLimits,
     responseBudget: ByteBudget = createResponseBudget(limits),
   ) {
-    super({ name: config.name, network, budget: budgetOf(config) }, limits);
+    const { name, methods = null } = config;
+    super({ name, network, budget: budgetOf(config), declared: config }, limits);
     const url = new URL(config.url);
+    this.priority = priorityOf(config);
+    this.tier = tierOf(config);
+    this.weight = weightOf(config);
+    this.methods = methods;
     this.#limits = limits;
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);

@@ -52,7 +52,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
     networks: () => registry.networks,
     slotAt: (network, commitment) => registry.sets.get(network)?.group.heads.at(commitment) ?? null,
-    nodesOf: (network) => registry.sets.get(network)?.group.serving ?? [],
+    nodesFor: (network, method) => registry.sets.get(network)?.group.nodesFor(method) ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),
     drain: (drained) => registry.drain(drained),

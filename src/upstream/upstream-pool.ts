@@ -14,8 +14,8 @@ export type UpstreamPool = RpcDispatcher &
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
     networks(): readonly Network[];
-    /** Nodes that may serve calls: on the right chain, not drained, and not cordoned unless all are cordoned. */
-    nodesOf(network: Network): readonly UpstreamNode[];
+    /** Nodes that may serve the method: on the right chain, not drained, and not cordoned unless all are cordoned. */
+    nodesFor(network: Network, method: string): readonly UpstreamNode[];
     /**
      * Takes a node out of service as long as another node of its network is in service.
      * @param reason - shown in the status; may be empty.

@@ -17,6 +17,7 @@ async function run(...args: string[]): Promise<CommandResult> {
 }
 
 const upstream = (...args: string[]) => run('upstream', ...args, ...where);
+const routes = ['--methods', 'getBlock,*', '--archive', 'no'];
 const node = ['--network', 'devnet', '--url', 'env:NODE_URL', '--header', 'x-token=env:NODE_TOKEN'];
 
 beforeAll(async () => {
@@ -29,12 +30,18 @@ it('adds a node with --force, lists and removes it, without showing its URL', as
   const refused = await upstream('add', 'second', ...node);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Connection failed.') });
   expect(refused.err).toMatch(/To add it anyway, add --force\.\n$/);
-  expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
+  expect(await upstream('add', 'second', ...node, '--priority', '2', ...routes, '--force')).toMatchObject({
     code: 0,
     out: 'Added second (devnet). Every gateway applies this within two seconds.\nThe node was not checked.\n',
   });
   const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: object[] };
-  expect(added).toEqual([expect.objectContaining({ name: 'second', hasWs: true, hasGrpc: false })]);
+  const options = expect.objectContaining({
+    priority: 2,
+    weight: 1,
+    methods: ['getBlock', '*'],
+    archive: false,
+  });
+  expect(added).toEqual([expect.objectContaining({ name: 'second', hasWs: true, hasGrpc: false, options })]);
   expect((await upstream('list')).out).toMatch(/^second +devnet +- +added +ws .* no gateway$/m);
   expect((await run('doctor', ...where)).out).toMatch(/upstream second \(devnet\).*Connection failed/);
   expect((await upstream('remove', 'second')).out).toMatch(/^Removed second\. /);
@@ -52,6 +59,7 @@ it.each([
     ['upstream', 'change', 'x', '--requests-burst', 'many'],
     '--requests-burst must be a whole number such as 10, or none',
   ],
+  [['upstream', 'change', 'x', '--weight', 'many'], '--weight must be a whole number such as 10\n'],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header must be NAME=VALUE'],
   [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator tokens"`],
 ])('reports a remedy for %j', async (args, words) => {

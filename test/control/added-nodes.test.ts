@@ -185,6 +185,9 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
       status: 422,
       fields: { speed: expect.stringContaining('no such option') },
     });
+    await expect(
+      add(gateway, { name: 'x', options: { methods: ['getBlock', 'logsSubscribe'] } }),
+    ).rejects.toMatchObject({ fields: { methods: expect.stringContaining('subscriptions have no routes') } });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
@@ -223,6 +226,19 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     ]);
     const audit = await store.db.selectFrom('audit').select('action').execute();
     expect(audit).toEqual([{ action: 'node.drain' }]);
+  });
+
+  it('can drain the last node that serves a method only by force', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    const routed = liveNode('second', { methods: ['getToken*'] });
+    await heartbeat(store, 'a', { nodes: () => [liveNode('of-the-file'), liveNode('third'), routed] });
+    await expect(drain(gateway, 'second')).rejects.toMatchObject({
+      code: 'LAST_NODE',
+      message: expect.stringContaining('second is the last node of devnet that serves getToken*'),
+    });
+    await drain(gateway, 'of-the-file');
+    await drain(gateway, 'second', { force: true });
   });
 
   it('can drain, change or remove the last Geyser node of a network only by force', async () => {

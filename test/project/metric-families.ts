@@ -10,7 +10,7 @@ const noCounts = { ok: 0, failed: 0, messages: 0, bytesOut: 0 };
 /** The metrics of a service without traffic or nodes. */
 function emptyPage(): string {
   const metrics = openMetrics({
-    counters: { products: {}, keys: [], otherKeys: noCounts },
+    counters: { products: {}, methods: [], keys: [], otherKeys: noCounts },
     connections: noConnections,
     nodes: () => [],
     isStoreUp: () => true,

@@ -181,6 +181,11 @@ describe('/metrics', () => {
     const id = service.ready.keys.find(({ product }) => product === 'rpc')!.id;
     expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(1);
     expect(sampleOf('solway_upstream_cordoned', { node: 'a', network: 'mainnet-beta' })).toBe(0);
+    expect(sampleOf('solway_method_requests_total', { method: 'getGenesisHash', status: 'ok' })).toBe(2);
+    for (const name of ['solway_upstream_requests_total', 'solway_upstream_request_duration_seconds'])
+      expect(
+        families.get(name)!.samples.some(({ labels, value }) => labels.node !== undefined && value > 0),
+      ).toBe(true);
     expect(sampleOf('solway_answers_total', { what: 'hits' })).toBeGreaterThan(0);
     for (const secret of [METRICS_TOKEN, api.secret, service.key, ...nodes.map(({ url }) => url)]) {
       expect(text).not.toContain(secret);

@@ -112,7 +112,7 @@ class Run {
     const dispatch = (request: Call, handler: ResponseHandler) => executeWithRetry(group, request, handler);
     const parts = {
       next: { dispatch },
-      targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
+      targets: new SubmitTargets({ nodesFor: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
       limits: submitLimits,
     };
     const request = sendCall(wire, { skipPreflight });

@@ -49,6 +49,12 @@ describe('the configuration of a worker', () => {
       requestsPerSecond: null,
       requestsBurst: null,
       pipelining: 1,
+      priority: 1,
+      weight: 1,
+      methods: null,
+      archive: null,
+      indexes: null,
+      region: null,
     } as const;
     const upstreams = [{ ...node, requestsPerSecond: 100, requestsBurst: 3 }, node];
     const of = (workers: number) =>

@@ -16,8 +16,8 @@ export type NodeInput = Readonly<{
   options: NodeOptions;
 }>;
 
-/** Node options by their names in the configuration file; null: no limit. */
-export type NodeOptions = Readonly<Record<string, number | 'auto' | null>>;
+/** Node options by their names in the configuration file; null: the default. */
+export type NodeOptions = Readonly<Record<string, number | boolean | string | readonly string[] | null>>;
 
 export type NodeChange = Readonly<{
   url: string | undefined;

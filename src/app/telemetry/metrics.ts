@@ -73,6 +73,19 @@ function requestMetrics(text: MetricsText, { products }: RequestCounters): void 
   }
 }
 
+/** Writes only methods that were called, with the statuses that occurred. */
+function methodMetrics(text: MetricsText, { methods }: RequestCounters): void {
+  const requests = 'solway_method_requests_total';
+  text.family(requests, 'counter', 'Requests by method and status.');
+  for (const [method, counts] of methods)
+    for (const [status, count] of Object.entries(counts.requests))
+      if (count > 0) text.sample(requests, count, { method, status });
+  const duration = 'solway_method_duration_seconds';
+  text.family(duration, 'histogram', 'Request duration by method.');
+  for (const [method, { latency, latencySeconds }] of methods)
+    text.histogram(duration, { method }, latencyBoundsSeconds, latency, latencySeconds);
+}
+
 /** Identifies keys by public id. `other` counts keys beyond `metrics.keys_max` and calls without a valid key. */
 function keyMetrics(text: MetricsText, counters: RequestCounters): void {
   const all = [...counters.keys, ['other', counters.otherKeys] as const];
@@ -110,6 +123,7 @@ function render(sources: MetricSources, delay: EventLoopDelay): string {
   const text = new MetricsText();
   processMetrics(text, delay);
   requestMetrics(text, counters);
+  methodMetrics(text, counters);
   keyMetrics(text, counters);
   connectionMetrics(text, connections);
   const refused = 'solway_connections_refused_total';

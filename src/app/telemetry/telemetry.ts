@@ -40,7 +40,7 @@ function openExporter({ telemetry }: Configuration, gateway: string, log: Logger
   return new OtlpExporter({ url, headers, resource, log }, options);
 }
 
-const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
+const toNodeView = ({ counts: _, ...node }: NodeStatus, traits: NodeTraits): object => ({
   // JSON cannot represent a bigint.
   ...Object.fromEntries(
     Object.entries(node).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),

@@ -1,4 +1,5 @@
 import type { MetricsText } from '../../base/text/metrics-text.ts';
+import { attemptBoundsSeconds } from '../../upstream/health/attempt-counts.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 
 type Row = readonly [name: string, help: string, read: (node: NodeStatus) => number | bigint | null];
@@ -33,7 +34,25 @@ export function writeUpstreamMetrics(text: MetricsText, nodes: readonly NodeStat
     text.family(name, name.endsWith('_total') ? 'counter' : 'gauge', help);
     for (const node of nodes) {
       const value = read(node);
-      if (value !== null) text.sample(name, Number(value), { node: node.name, network: node.network });
+      if (value !== null) text.sample(name, Number(value), labelsOf(node));
     }
+  }
+  writeCalls(text, nodes);
+}
+
+const labelsOf = ({ name, network }: NodeStatus) => ({ node: name, network });
+
+/** Writes only outcomes that occurred. */
+function writeCalls(text: MetricsText, nodes: readonly NodeStatus[]): void {
+  const requests = 'solway_upstream_requests_total';
+  text.family(requests, 'counter', 'Calls to the node, without polls.');
+  for (const node of nodes)
+    for (const [outcome, count] of Object.entries(node.counts.byKind))
+      if (count > 0 || outcome === 'ok') text.sample(requests, count, { ...labelsOf(node), outcome });
+  const duration = 'solway_upstream_request_duration_seconds';
+  text.family(duration, 'histogram', 'Response time of the node, without scans.');
+  for (const node of nodes) {
+    const { buckets, seconds } = node.counts.durations;
+    text.histogram(duration, labelsOf(node), attemptBoundsSeconds, buckets, seconds);
   }
 }

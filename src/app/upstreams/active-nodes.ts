@@ -9,7 +9,7 @@ import type { UpstreamLimits } from '../../upstream/limits.ts';
 import type { NodeConfig, NodesByNetwork } from '../../upstream/node.ts';
 import type { UpstreamPool } from '../../upstream/upstream-pool.ts';
 
-export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
+export type NetworkNode = NodeConfig & Readonly<{ network: Network; region?: string | null }>;
 
 type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws' | 'grpc' | 'headers'>;
 
@@ -33,6 +33,8 @@ type ActiveNodesOptions = Readonly<{
   ledgerNode: NetworkNode | null;
   addedNodes: readonly AddedNode[];
   defaultNetwork: Network;
+  /** Region of this gateway. */
+  region?: string | null;
   log: Logger;
 }>;
 
@@ -55,7 +57,11 @@ export class ActiveNodes {
   }
 
   get byNetwork(): NodesByNetwork {
-    const nodes: readonly NetworkNode[] = this.#sourcedNodes.map(({ node }) => node);
+    const { region: own = null } = this.#options;
+    const nodes = this.#sourcedNodes.map(({ node }) => {
+      const isRemote = own !== null && node.region != null && node.region !== own;
+      return isRemote ? { ...node, isRemote } : node;
+    });
     return Object.groupBy(nodes, ({ network }) => network);
   }
 

@@ -39,7 +39,10 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
   const read = upstreamNode.safeParse({ ...options, network, name, url, ws, grpc, headers });
   if (!read.success) {
     const problems = problemsFrom(read.error, sourceOf);
-    const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
+    // A fault in an item of a list is shown beside the list.
+    const fields = Object.fromEntries(
+      problems.map(({ field, message }) => [field.replace(/\[\d+\]$/, ''), message]),
+    );
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalidFields(text, fields);
   }

@@ -49,6 +49,7 @@ export function openUpstreams(
     ledgerNode: ledger,
     addedNodes: added,
     defaultNetwork: network,
+    region: configuration.server.region,
     log,
   });
   const limits = configuration.upstreamPool;

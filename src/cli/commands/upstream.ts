@@ -23,6 +23,12 @@ Actions:
                       sent with every request; repeat as needed
     --requests-per-second N, --requests-burst N
                       rate limit and burst for requests to it (default: no limit)
+    --priority N      higher numbers are fallbacks (default: 1)
+    --weight N        share of calls within its priority (default: 1)
+    --methods LIST    methods reserved for it, such as getBlock,getToken*; none
+    --archive WORD    whole history: yes, no or none
+    --indexes LIST    account indexes, such as program-id; none
+    --region NAME     region; none
     --pipelining N    maximum concurrent reads over one connection, or auto (default)
     --force           add it even if the check fails
   change NODE         change an added node, with the options of add; omitted options keep their values.
@@ -145,7 +151,8 @@ async function act(
 const optionNames = {
   ...{ name: 'NAME', network: '--network', url: '--url', ws: '--ws', grpc: '--grpc', headers: '--header' },
   ...{ requests_per_second: '--requests-per-second', requests_burst: '--requests-burst' },
-  ...{ pipelining: '--pipelining', reason: '--reason' },
+  ...{ pipelining: '--pipelining', priority: '--priority', weight: '--weight', reason: '--reason' },
+  ...{ methods: '--methods', archive: '--archive', indexes: '--indexes', region: '--region' },
 };
 
 export const command = actionCommand<Job>({ name: 'upstream', help, options, optionNames, actions, act });

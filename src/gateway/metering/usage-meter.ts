@@ -74,6 +74,8 @@ const meteredMethods: readonly string[] = [
 const methodSlots: ReadonlyMap<string, number> = new Map(
   meteredMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
 );
+/** Whether usage and metrics name the method; others come from clients, and count as OTHER_METHOD. */
+export const isMeteredMethod = (method: string): boolean => methodSlots.has(method);
 const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [status, slot])) as Record<
   UsageStatus,
   number

@@ -3,7 +3,7 @@ import type { KeyId } from '../auth/key-record.ts';
 import { KeyState } from '../auth/key-state.ts';
 import { type CountedKey, latencyBoundsSeconds, RequestCounters } from './request-counters.ts';
 
-const request = { product: 'rpc', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
+const request = { product: 'rpc', method: 'getSlot', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
 
 type KeysById = (id: string | null) => CountedKey | null;
 
@@ -76,5 +76,16 @@ describe('request counters', () => {
     counters.count(null, { ...request, status: 'upstream' }, 0);
     expect(counters.products.rpc.requests).toMatchObject({ ok: 8, upstream: 1 });
     expect(counters.products.grpc.bytesIn).toBe(0);
+  });
+
+  it('count each method of the tables, and all other names together', () => {
+    const counters = new RequestCounters();
+    for (const method of ['getSlot', 'getSlot', 'made-up-1', 'made-up-2', 'SubscribeX', 'constructor'])
+      counters.count(null, { ...request, method }, 0.002);
+    counters.count(null, { ...request, method: 'getSlot', status: 'upstream' }, 0.3);
+    expect([...counters.methods.keys()]).toEqual(['getSlot', 'other']);
+    expect(counters.methods.get('getSlot')).toMatchObject({ requests: { ok: 2, upstream: 1 } });
+    expect([...counters.methods.get('getSlot')!.latency]).toEqual([0, 2, 0, 0, 1, 0, 0, 0]);
+    expect(counters.methods.get('other')).toMatchObject({ requests: { ok: 4 } });
   });
 });

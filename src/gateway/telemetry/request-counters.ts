@@ -1,5 +1,6 @@
 import type { Product } from '../../protocol/product.ts';
 import type { KeyId } from '../auth/key-record.ts';
+import { isMeteredMethod, OTHER_METHOD } from '../metering/usage-meter.ts';
 import { type UsageStatus, usageStatuses } from '../metering/usage-status.ts';
 
 export const requestCounterOptions = {
@@ -14,11 +15,20 @@ const EVICTION_INTERVAL_MS = 10_000;
 /** Upper bounds of the latency buckets in seconds; an implicit +Inf bucket follows. */
 export const latencyBoundsSeconds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-/** Totals of one product since process start. */
-class ProductCount {
+/** Totals since process start, by status and latency. */
+class StatusCount {
   readonly requests = Object.fromEntries(usageStatuses.map((status) => [status, 0])) as CountByStatus;
   readonly latency = new Float64Array(latencyBoundsSeconds.length + 1);
   latencySeconds = 0;
+
+  add(status: UsageStatus, seconds: number, bucket: number): void {
+    this.requests[status]++;
+    this.latencySeconds += seconds;
+    this.latency[bucket] = this.latency[bucket]! + 1;
+  }
+}
+
+class ProductCount extends StatusCount {
   bytesIn = 0;
   bytesOut = 0;
   /** Subscription and stream messages; `messageBytes` is their total size. */
@@ -41,7 +51,13 @@ export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCo
 /** Creates the marker that is cached in the state of keys without a counter. */
 const createOverflowMarker = (): KeyCounter => ({ ...emptyKeyCounts(), owner: null, usedAt: 0 });
 
-type CountedRequest = Readonly<{ product: Product; status: UsageStatus; bytesIn: number; bytesOut: number }>;
+type CountedRequest = Readonly<{
+  product: Product;
+  method: string;
+  status: UsageStatus;
+  bytesIn: number;
+  bytesOut: number;
+}>;
 
 /** Request totals since process start, for /metrics. Counting allocates nothing. */
 export class RequestCounters {
@@ -50,6 +66,8 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
+  /** Bounded by the tables of methods and endpoints. */
+  readonly #methods = new Map<string, StatusCount>();
   /** Totals of all requests not counted per key. Evicted counters are added, so that no counts are lost. */
   readonly otherKeys: KeyCounts = emptyKeyCounts();
   readonly #keys = new Map<KeyId, KeyCounter>();
@@ -67,21 +85,24 @@ export class RequestCounters {
     this.#now = options.now ?? (() => performance.now());
   }
 
+  get methods(): ReadonlyMap<string, Readonly<StatusCount>> {
+    return this.#methods;
+  }
+
   get keys(): ReadonlyMap<KeyId, Readonly<KeyCounts>> {
     return this.#keys;
   }
 
   /** @param key - null for a request without a valid key. */
   count(key: CountedKey | null, request: CountedRequest, seconds: number): void {
-    const { product, status, bytesIn, bytesOut } = request;
+    const { product, method, status, bytesIn, bytesOut } = request;
     const counts = this.products[product];
-    counts.requests[status]++;
     counts.bytesIn += bytesIn;
     counts.bytesOut += bytesOut;
-    counts.latencySeconds += seconds;
     let bucket = 0;
     while (bucket < latencyBoundsSeconds.length && seconds > latencyBoundsSeconds[bucket]!) bucket++;
-    counts.latency[bucket] = counts.latency[bucket]! + 1;
+    counts.add(status, seconds, bucket);
+    (this.#methods.get(method) ?? this.#addMethod(method)).add(status, seconds, bucket);
     const keyCount = this.#countsFor(key);
     if (status === 'ok') keyCount.ok++;
     else keyCount.failed++;
@@ -95,6 +116,15 @@ export class RequestCounters {
     const keyCount = this.#countsFor(key);
     keyCount.messages += messages;
     keyCount.bytesOut += bytes;
+  }
+
+  #addMethod(method: string): StatusCount {
+    const name = isMeteredMethod(method) ? method : OTHER_METHOD;
+    const existing = this.#methods.get(name);
+    if (existing !== undefined) return existing;
+    const counts = new StatusCount();
+    this.#methods.set(name, counts);
+    return counts;
   }
 
   #countsFor(key: CountedKey | null): KeyCounts {

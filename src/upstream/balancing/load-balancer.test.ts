@@ -1,23 +1,26 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { UpstreamNode } from '../node.ts';
-import { PowerOfTwoSelector, Primary } from './load-balancer.ts';
+import { type NodeSelector, PowerOfTwoSelector, Primary, WeightedSelector } from './load-balancer.ts';
 
 const nodes: UpstreamNode[] = [];
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.close()));
 });
 
-function node(name: string, latencyMs: number | null, inFlight = 0): UpstreamNode {
-  const made = new UpstreamNode({ name, url: 'http://127.0.0.1:1' }, 'devnet', defaultUpstreamLimits);
+function node(name: string, latencyMs: number | null, inFlight = 0, more: object = {}): UpstreamNode {
+  const config = { name, url: 'http://127.0.0.1:1', ...more };
+  const made = new UpstreamNode(config, 'devnet', defaultUpstreamLimits);
   made.latencyMs = latencyMs;
   made.inFlight = inFlight;
   nodes.push(made);
   return made;
 }
 
-function shares(from: readonly UpstreamNode[]): Record<string, number> {
-  const draw = new PowerOfTwoSelector();
+function shares(
+  from: readonly UpstreamNode[],
+  draw: NodeSelector = new PowerOfTwoSelector(),
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let i = 0; i < 3_000; i++) {
     for (const one of from) draw.consider(one, 0);
@@ -58,6 +61,22 @@ describe('PowerOfTwoSelector', () => {
   });
 });
 
+it('WeightedSelector divides calls by weight among the candidates of the lowest rank', () => {
+  const nodes = [node('fast', 1), node('slow', 500, 9, { weight: 2 }), node('own', 1, 0, { weight: 3 })];
+  const { fast, slow, own } = shares(nodes, new WeightedSelector());
+  // Six standard deviations on either side of 500, 1,000 and 1,500.
+  for (const [share, expected] of [
+    [fast, 500],
+    [slow, 1_000],
+    [own, 1_500],
+  ] as const)
+    expect(Math.abs(share! - expected)).toBeLessThan(165);
+  const draw = new WeightedSelector();
+  for (const [index, one] of nodes.entries()) draw.consider(one, 3 - index);
+  expect(draw.pick()?.name).toBe('own');
+  expect(draw.pick()).toBeNull();
+});
+
 it('keeps a sticky primary until another is clearly better for stickyMs', () => {
   const [a, b] = [node('a', 10), node('b', 12)];
   const primary = new Primary({ stickyMs: 1_000 });
@@ -77,6 +96,14 @@ it('keeps a sticky primary until another is clearly better for stickyMs', () => 
   expect(primary.node).toBe(a);
   primary.review([a, b], 7_600);
   expect(primary.node).toBe(b);
+});
+
+it('moves the sticky primary to a better priority at once', () => {
+  const [fallback, own] = [node('fallback', 1, 0, { priority: 2 }), node('own', 100)];
+  const primary = new Primary({ stickyMs: 1_000 });
+  primary.review([fallback], 0);
+  primary.review([fallback, own], 1);
+  expect(primary.node).toBe(own);
 });
 
 it('starts with a primary of known latency', () => {

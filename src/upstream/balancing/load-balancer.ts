@@ -22,8 +22,47 @@ export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: b
   return ofOther < ofOne ? other : one;
 }
 
+/** Selects among the candidates with the lowest rank. Synchronous, so that one selector can serve all calls. */
+export interface NodeSelector {
+  /** @param rank - lower is better; Infinity: not eligible. */
+  consider(node: UpstreamNode, rank: number): void;
+  /** Selects a node and resets the selector. */
+  pick(): UpstreamNode | null;
+}
+
+/** Selects each of the candidates with the lowest rank in proportion to its weight. Allocates nothing. */
+export class WeightedSelector implements NodeSelector {
+  readonly #random: () => number;
+  #rank = Number.POSITIVE_INFINITY;
+  #weights = 0;
+  #node: UpstreamNode | null = null;
+
+  constructor(random: () => number = Math.random) {
+    this.#random = random;
+  }
+
+  consider(node: UpstreamNode, rank: number): void {
+    if (rank > this.#rank || rank === Number.POSITIVE_INFINITY) return;
+    if (rank < this.#rank) this.#reset(rank);
+    this.#weights += node.weight;
+    if (this.#random() * this.#weights < node.weight) this.#node = node;
+  }
+
+  pick(): UpstreamNode | null {
+    const node = this.#node;
+    this.#reset(Number.POSITIVE_INFINITY);
+    return node;
+  }
+
+  #reset(rank: number): void {
+    this.#rank = rank;
+    this.#weights = 0;
+    this.#node = null;
+  }
+}
+
 /** Power-of-two-choices selection among the candidates with the lowest rank. Allocates nothing. */
-export class PowerOfTwoSelector {
+export class PowerOfTwoSelector implements NodeSelector {
   readonly #random: () => number;
   #rank = Number.POSITIVE_INFINITY;
   #considered = 0;
@@ -34,7 +73,6 @@ export class PowerOfTwoSelector {
     this.#random = random;
   }
 
-  /** @param rank - lower is better; Infinity: not eligible. */
   consider(node: UpstreamNode, rank: number): void {
     if (rank > this.#rank || rank === Number.POSITIVE_INFINITY) return;
     if (rank < this.#rank) this.#reset(rank);
@@ -44,7 +82,6 @@ export class PowerOfTwoSelector {
     else this.#replaceAtRandom(node);
   }
 
-  /** Selects a node and resets the selector. */
   pick(): UpstreamNode | null {
     const one = this.#one;
     const other = this.#other;
@@ -68,7 +105,10 @@ export class PowerOfTwoSelector {
   }
 }
 
-/** The sticky node. Replaced when it is no longer healthy or another node has been clearly better for `stickyMs`. */
+/**
+ * The sticky node, one of the best healthy tier. Replaced when it is no longer healthy or another node has been
+ * clearly better for `stickyMs`.
+ */
 export class Primary {
   readonly #limits: Pick<UpstreamLimits, 'stickyMs'>;
   node: UpstreamNode | null = null;
@@ -80,7 +120,10 @@ export class Primary {
   }
 
   review(nodes: readonly UpstreamNode[], now: number): void {
-    const healthy = nodes.filter((node) => node.isHealthy(now));
+    const healthy = withLowest(
+      'tier',
+      nodes.filter((node) => node.isHealthy(now)),
+    );
     const current = this.node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
@@ -106,6 +149,21 @@ export class Primary {
 
 const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
   one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
+
+/** Returns the nodes with the lowest value, which is the best one. */
+export function withLowest<Name extends 'priority' | 'tier', Node extends Readonly<Record<Name, number>>>(
+  name: Name,
+  nodes: readonly Node[],
+): readonly Node[] {
+  const best = Math.min(...nodes.map((node) => node[name]));
+  return nodes.filter((node) => node[name] === best);
+}
+
+/** Whether nodes of the same tier have different weights. */
+export function hasWeights(nodes: readonly UpstreamNode[]): boolean {
+  const weights = new Map(nodes.map(({ tier, weight }) => [tier, weight]));
+  return nodes.some(({ tier, weight }) => weights.get(tier) !== weight);
+}
 
 /** Returns the available nodes that are preferred, or all available nodes if none is preferred. */
 export function selectAvailable(

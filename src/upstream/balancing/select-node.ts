@@ -1,4 +1,5 @@
-import type { UpstreamNode } from '../node.ts';
+import { PRIORITY_MAX } from '../limits.ts';
+import { TIER_MAX, type UpstreamNode } from '../node.ts';
 import type { RetryState } from '../retry/retry-state.ts';
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
@@ -30,11 +31,17 @@ function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   return hasData ? 1 : FAILING + 1;
 }
 
+/** Orders nodes by rank first, so that the health of a node outweighs its priority. */
+const withTier = (rank: number, { tier }: UpstreamNode): number => rank * (TIER_MAX + 1) + tier;
+
 function freshNode(state: RetryState, now: number): UpstreamNode | null {
   const { nodes, group } = state;
   const { primary, selector } = group;
-  if (primary !== null && rankOf(state, primary, now) === USABLE) return primary;
-  for (let i = 0; i < nodes.length; i++) selector.consider(nodes[i]!, rankOf(state, nodes[i]!, now));
+  if (primary !== null && nodes.includes(primary) && rankOf(state, primary, now) === USABLE) return primary;
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i]!;
+    selector.consider(node, withTier(rankOf(state, node, now), node));
+  }
   return selector.pick();
 }
 
@@ -45,7 +52,8 @@ function retryNode(state: RetryState, now: number): UpstreamNode | null {
   for (const node of state.nodes) {
     const isInFlight = node === state.activeNode || node === state.hedgeNode;
     if (isInFlight || !node.isAvailable(now) || !state.isRetryable(node)) continue;
-    selector.consider(node, 2 * state.attemptsAt(node) + (node === state.lastNode ? 1 : 0));
+    const rank = 2 * state.attemptsAt(node) + (node === state.lastNode ? 1 : 0);
+    selector.consider(node, withTier(rank, node));
   }
   return selector.pick();
 }
@@ -64,17 +72,28 @@ export function startsRound(state: RetryState, node: UpstreamNode): boolean {
   return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
 }
 
-export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | null {
+/** A hedge never goes to a node of a worse priority than the slow node, which may still respond. */
+export function selectHedgeNode(state: RetryState, slowNode: UpstreamNode, now: number): UpstreamNode | null {
   const { selector } = state.group;
   for (const node of state.nodes) {
-    selector.consider(node, !node.isBusy && rankOf(state, node, now) === USABLE ? USABLE : NOT_ELIGIBLE);
+    const isEligible = !node.isBusy && node.priority <= slowNode.priority;
+    selector.consider(node, isEligible && rankOf(state, node, now) === USABLE ? node.tier : NOT_ELIGIBLE);
   }
   return selector.pick();
 }
 
-export function hasUsableNode(state: RetryState, attempted: UpstreamNode | null): boolean {
+export function hasUsableNode(state: RetryState): boolean {
   const now = performance.now();
-  return state.nodes.some((node) => node !== attempted && rankOf(state, node, now) === USABLE);
+  return state.nodes.some((node) => rankOf(state, node, now) === USABLE);
+}
+
+/** Whether another node can confirm a null. One of a worse priority confirms only for a node that lacks history. */
+export function hasConfirmingNode(state: RetryState, attempted: UpstreamNode): boolean {
+  const now = performance.now();
+  const priorityMax = state.group.hasFullHistory(attempted) ? attempted.priority : PRIORITY_MAX;
+  return state.nodes.some(
+    (node) => node !== attempted && node.priority <= priorityMax && rankOf(state, node, now) === USABLE,
+  );
 }
 
 export function hasRespondingNode(state: RetryState, now: number): boolean {

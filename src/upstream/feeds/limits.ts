@@ -19,6 +19,8 @@ export const feedLimits = {
   /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
+  /** Subscriptions return to a node of a better priority once it has been healthy for this long. */
+  failBackMs: 30_000,
   failoversMax: 64,
   gapTimeoutMs: 120_000,
   gapBlocksMax: 600,

@@ -47,6 +47,7 @@ export type ConnectionEnd =
   | 'implausible slot'
   | 'wrong chain'
   | 'node removed'
+  | 'better priority available'
   | 'closed by us';
 
 type PubsubConnectionOptions = Readonly<{

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { withLowest } from '../balancing/load-balancer.ts';
 import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
-import type { NodeConfig } from '../node.ts';
+import { type NodeConfig, tierOf, weightOf } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { newestOf } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
@@ -30,7 +31,12 @@ export type PubsubNodesOptions = Readonly<{
 /** Times are on the `performance.now()` clock. */
 class NodeEntry {
   readonly node: NodeConfig;
+  readonly tier: number;
   readonly connections = new Set<PubsubConnection>();
+  /** Since when the node has been healthy; null if it is not. */
+  healthySince: number | null = null;
+  /** How often connections returned from this node to one of a better priority. */
+  failBacks = 0;
   /** Number of consecutive failed connections and unacknowledged requests. */
   failures = 0;
   failedAt = Number.NEGATIVE_INFINITY;
@@ -39,11 +45,16 @@ class NodeEntry {
 
   constructor(node: NodeConfig) {
     this.node = node;
+    this.tier = tierOf(node);
   }
 
   /** Number of subscriptions on all connections. */
   get load(): number {
     return [...this.connections].reduce((sum, { load }) => sum + load, 0);
+  }
+
+  get loadPerWeight(): number {
+    return this.load / weightOf(this.node);
   }
 
   get newestSlot(): Slot | null {
@@ -60,6 +71,8 @@ export type NodeSubscribeResult = Readonly<{
 /** Assumed distance between the root and the network's slot, for connections that have reported no slot. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
+/** Each return to a better priority doubles the time until the next one, up to this factor. */
+const FAIL_BACK_FACTOR_MAX = 64;
 const RETRY_AFTER_MAX_MS = 60_000;
 const POLL_FRESH_MS = 30_000;
 
@@ -88,6 +101,7 @@ export class PubsubNodes {
           if (end !== null) connection.end(end);
         }
       }
+      this.#failBack(statuses);
     }, options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
   }
@@ -183,7 +197,7 @@ export class PubsubNodes {
       connection.end('closed by us');
   }
 
-  /** The least loaded node. Prefers healthy nodes without a recent failure. */
+  /** The least loaded node of the best priority. Prefers healthy nodes without a recent failure. */
   #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
@@ -201,8 +215,8 @@ export class PubsubNodes {
       (entry) => !(entry.failures > 0 && now - entry.failedAt < this.#options.limits.openTimeoutMs),
     );
     const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
-    return candidates.reduce<NodeEntry | null>(
-      (best, entry) => (best === null || entry.load < best.load ? entry : best),
+    return withLowest('tier', candidates).reduce<NodeEntry | null>(
+      (best, entry) => (best === null || entry.loadPerWeight < best.loadPerWeight ? entry : best),
       null,
     );
   }
@@ -278,6 +292,10 @@ export class PubsubNodes {
   ): void {
     entry.connections.delete(connection);
     if (this.#stopped || end === 'node removed') return;
+    if (end === 'better priority available') {
+      this.#options.log.info(this.#facts(entry), 'Subscriptions return to a node of a better priority');
+      return;
+    }
     entry.rejectsHandshake = end === 'handshake rejected';
     this.#backOff(entry, connection.retryAfterMs);
     this.#options.log.warn(
@@ -297,6 +315,28 @@ export class PubsubNodes {
       Math.min(requestedMs ?? 0, RETRY_AFTER_MAX_MS),
     );
     entry.backoffUntil = entry.failedAt + backoffMs;
+  }
+
+  /** Ends connections once a node of a better priority has been healthy for long enough. */
+  #failBack(statuses: ReadonlyMap<string, NodeFeedStatus>): void {
+    const now = performance.now();
+    const { failBackMs } = this.#options.limits;
+    for (const entry of this.#entries) {
+      const isOpen = entry.backoffUntil <= now && this.#hasCapacity(entry);
+      const isHealthy = isOpen && this.#stateOf(entry, statuses) === 'healthy';
+      entry.healthySince = isHealthy ? (entry.healthySince ?? now) : null;
+    }
+    for (const entry of this.#entries) {
+      if (entry.connections.size === 0) continue;
+      const waitMs = failBackMs * Math.min(2 ** entry.failBacks, FAIL_BACK_FACTOR_MAX);
+      const hasBetter = this.#entries.some(
+        ({ tier, healthySince }) =>
+          tier < entry.tier && healthySince !== null && now - healthySince >= waitMs,
+      );
+      if (!hasBetter) continue;
+      entry.failBacks++;
+      for (const connection of [...entry.connections]) connection.end('better priority available');
+    }
   }
 
   #facts({ node }: NodeEntry): { node: string; network: Network } {

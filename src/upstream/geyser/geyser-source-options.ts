@@ -21,6 +21,8 @@ export const geyserSourceOptions = {
   addressesMax: 20_000,
   /** A stream ends after this long without a new slot. */
   stallMs: 5_000,
+  /** Streams of a worse priority end once a better node has delivered slots without a pause for this long. */
+  failBackMs: 30_000,
   /** WebSocket subscriptions fail over after this long without a slot from any server. */
   downMaxMs: 15_000,
   /** Doubles with each failure. */

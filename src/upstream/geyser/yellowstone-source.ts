@@ -13,6 +13,7 @@ import { GapRepair, type ReplayResult, replay } from './gap-repair.ts';
 import type { GeyserNode } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { FilterMerger, type FiltersSize, type RequestScope } from './merge-filters.ts';
+import { StreamPriority } from './stream-priority.ts';
 import { UpdateMerge } from './update-merge.ts';
 
 type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
@@ -70,7 +71,10 @@ export interface YellowstoneListener extends GeyserListener {
 
 const CHECKS_PER_STALL = 10;
 
-/** Opens one stream per node with all filters. Missing slots are replayed, read from blocks, or reported as lost. */
+/**
+ * Opens one stream per node of the best priority, with all filters. Missing slots are replayed, read from blocks, or
+ * reported as lost.
+ */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
   readonly #limits: GeyserSourceOptions;
@@ -79,6 +83,7 @@ export class YellowstoneSource implements GeyserSource {
   readonly #merge: UpdateMerge;
   readonly #repair: GapRepair;
   #nodes: readonly GeyserNode[];
+  readonly #priority: StreamPriority;
   #connections: readonly EndpointConnection[] = [];
   readonly #backfills: Backfills;
   readonly #end = new AbortController();
@@ -98,6 +103,7 @@ export class YellowstoneSource implements GeyserSource {
     this.#limits = { ...geyserSourceOptions, ...options.options };
     const { reader, head = () => null, log } = options;
     const limits = this.#limits;
+    this.#priority = new StreamPriority(limits);
     this.#filterMerger = new FilterMerger(limits);
     this.#backfills = new Backfills(limits.backfillsMax, (from) => this.#replayAgain(from));
     const listener: GeyserListener = {
@@ -143,9 +149,12 @@ export class YellowstoneSource implements GeyserSource {
     this.#progressAt = performance.now();
     this.#timer = setInterval(() => {
       this.#repair.check();
-      if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
+      const now = performance.now();
+      if (this.#priority.review(now)) this.#updateConnections();
+      if (this.hasServers && now - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
     }, this.#limits.stallMs / CHECKS_PER_STALL);
-    this.#connections = this.#nodes.map((node) => this.#connectTo(node));
+    this.#priority.setNodes(this.#nodes, this.#progressAt);
+    this.#updateConnections();
   }
 
   get hasServers(): boolean {
@@ -205,16 +214,12 @@ export class YellowstoneSource implements GeyserSource {
 
   /** Streams of unchanged nodes continue. Adding the first server or removing the last resets everything. */
   setNodes(nodes: readonly GeyserNode[]): void {
-    const before = this.#connections;
     const isSwitch = this.hasServers !== nodes.length > 0;
     this.#nodes = nodes;
     if (this.#timer === null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
-    this.#connections = nodes.map(
-      (node) =>
-        before.find((connection) => isDeepStrictEqual(connection.node, node)) ?? this.#connectTo(node),
-    );
-    for (const connection of before) if (!this.#connections.includes(connection)) connection.close();
+    this.#priority.setNodes(nodes, this.#progressAt);
+    this.#updateConnections();
     if (!isSwitch) return;
     this.#replays.abort();
     this.#replays = new AbortController();
@@ -227,6 +232,15 @@ export class YellowstoneSource implements GeyserSource {
     this.#repair.close();
     for (const connection of this.#connections) connection.close();
     this.#started.resolve();
+  }
+
+  #updateConnections(): void {
+    const before = this.#connections;
+    this.#connections = this.#priority.active.map(
+      (node) =>
+        before.find((connection) => isDeepStrictEqual(connection.node, node)) ?? this.#connectTo(node),
+    );
+    for (const connection of before) if (!this.#connections.includes(connection)) connection.close();
   }
 
   #connectTo(node: GeyserNode): EndpointConnection {
@@ -252,11 +266,12 @@ export class YellowstoneSource implements GeyserSource {
     });
   }
 
-  #recordProgress({ name }: GeyserNode): void {
+  #recordProgress(node: GeyserNode): void {
     this.#progressAt = performance.now();
+    this.#priority.recordProgress(node, this.#progressAt);
     if (!this.isDown) return;
     this.isDown = false;
-    this.#options.log.info({ node: name }, 'Geyser server recovered');
+    this.#options.log.info({ node: node.name }, 'Geyser server recovered');
   }
 
   #markDown(): void {

@@ -8,8 +8,9 @@ import { isThrottling, type Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
+import { AttemptCounts } from './attempt-counts.ts';
 import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
-import { NodeCapabilities } from './node-capabilities.ts';
+import { type DeclaredCapabilities, NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
 
 /** Weight of the newest sample in the moving average. */
@@ -24,6 +25,7 @@ export class NodeHealth {
   readonly budget: RequestBudget | null;
   readonly circuit: CircuitBreaker;
   readonly slots: NodeSlots;
+  readonly counts = new AttemptCounts();
   readonly recent: RecentOutcomes;
   readonly latencies: MethodLatencies;
   readonly capabilities: NodeCapabilities;
@@ -54,7 +56,12 @@ export class NodeHealth {
   readonly #limits: UpstreamLimits;
 
   constructor(
-    { name, network, budget }: Pick<NodeHealth, 'name' | 'network' | 'budget'>,
+    {
+      name,
+      network,
+      budget,
+      declared,
+    }: Pick<NodeHealth, 'name' | 'network' | 'budget'> & Readonly<{ declared?: DeclaredCapabilities }>,
     limits: UpstreamLimits,
   ) {
     this.name = name;
@@ -64,7 +71,7 @@ export class NodeHealth {
     this.slots = new NodeSlots(limits);
     this.recent = new RecentOutcomes(limits);
     this.latencies = new MethodLatencies(limits);
-    this.capabilities = new NodeCapabilities(limits);
+    this.capabilities = new NodeCapabilities(limits, declared);
     this.ejection = new Ejection(limits);
     this.#limits = limits;
   }
@@ -127,7 +134,7 @@ export class NodeHealth {
 
   /** Records a poll with a method that the node may reject even though it serves all other calls. */
   recordOptionalPoll(outcome: Outcome): void {
-    if (isThrottling(outcome)) this.recordOutcome(outcome, null);
+    if (isThrottling(outcome)) this.#recordOutcome(outcome, null);
     else this.circuit.release();
   }
 
@@ -146,6 +153,11 @@ export class NodeHealth {
 
   /** @param elapsedMs - null if latency and timeouts depend on the request rather than on the node. */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
+    this.counts.record(outcome, elapsedMs);
+    this.#recordOutcome(outcome, elapsedMs);
+  }
+
+  #recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind !== null) {
@@ -165,6 +177,7 @@ export class NodeHealth {
   /** Records an attempt aborted because another node responded first. Its duration is a lower bound for the latency. */
   recordSuperseded(row: MethodRow, elapsedMs: number): void {
     this.circuit.release();
+    this.counts.recordSuperseded();
     if (elapsedMs < (this.latencyMs ?? 0)) return;
     this.#recordLatency(elapsedMs);
     this.latencies.record(row, elapsedMs);

@@ -34,8 +34,8 @@ import { RetryState } from './retry-state.ts';
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when the call was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
-  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, group.serving);
   const state = new RetryState(call, group);
+  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, state.nodes);
   const executor = new RetryExecutor(state, handler);
   executor.tryNext(state.startedAt);
   return executor;
@@ -141,7 +141,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (now - this.#attemptedAt < hedgeAfterMs(state, slowNode)) return;
     // Set even if no node is found, so that the next search waits just as long.
     this.#attemptedAt = now;
-    const node = selectHedgeNode(state, now);
+    const node = selectHedgeNode(state, slowNode, now);
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
     node.hedges++;
     if (state.activeNode === null) this.#sendTo(node, now);

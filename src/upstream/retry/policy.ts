@@ -1,7 +1,7 @@
 import type { RpcResponse } from '../../protocol/call.ts';
 import { Failure, type FailureFacts } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { hasUsableNode, startsRound } from '../balancing/select-node.ts';
+import { hasConfirmingNode, hasUsableNode, startsRound } from '../balancing/select-node.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
 import { signatureOfParams } from '../transaction-signature.ts';
@@ -80,7 +80,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
   if (state.awaitsConfirmation) return 'return';
   if (state.isActive) return 'confirm';
   const needsConfirmation = state.limits.confirmNullResults && state.call.row.history === 'signature';
-  return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
+  return needsConfirmation && hasConfirmingNode(state, node) ? 'confirm' : 'return';
 }
 
 /** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.5 (S rule). */
@@ -209,7 +209,7 @@ export function conclude(state: RetryState): RpcResponse {
  */
 export function canRetry(state: RetryState): boolean {
   const { connectFailed, countedAttempts: sent, steps, nodes, limits, reconnectUntil } = state;
-  if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
+  if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state)) return false;
   if (!connectFailed) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }

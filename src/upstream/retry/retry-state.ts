@@ -58,7 +58,8 @@ export class RetryState {
   steps: readonly AttemptStep[] = NO_STEPS;
 
   constructor(call: Call, group: NodeGroup) {
-    const { limits, serving: nodes } = group;
+    const { limits } = group;
+    const nodes = group.nodesFor(call.method);
     const traits = methodTraits[call.row.kind];
     const startedAt = performance.now();
     this.call = call;

@@ -22,6 +22,6 @@ it('retries a failed send-only endpoint after a while although others are health
   before.circuit.recordFailure(performance.now());
   vi.spyOn(performance, 'now').mockReturnValue(later + 1_000);
   now.circuit.recordFailure(later + 1_000);
-  const senders = new SubmitTargets({ nodesOf: () => [] }, new Map([['devnet', [well, before, now]]]));
+  const senders = new SubmitTargets({ nodesFor: () => [] }, new Map([['devnet', [well, before, now]]]));
   expect(senders.sendOnly('devnet').map(({ name }) => name)).toEqual(['well', 'before']);
 });

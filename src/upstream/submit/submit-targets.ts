@@ -1,8 +1,11 @@
 import type { Network } from '../../protocol/call.ts';
-import { PowerOfTwoSelector, selectAvailable } from '../balancing/load-balancer.ts';
+import type { MethodName } from '../../protocol/methods.ts';
+import { PowerOfTwoSelector, selectAvailable, withLowest } from '../balancing/load-balancer.ts';
 import type { UpstreamNode } from '../node.ts';
 
-type NodeSource = Readonly<{ nodesOf(network: Network): readonly UpstreamNode[] }>;
+type NodeSource = Readonly<{ nodesFor(network: Network, method: string): readonly UpstreamNode[] }>;
+
+const METHOD: MethodName = 'sendTransaction';
 
 export class SubmitTargets {
   readonly #pool: NodeSource;
@@ -14,10 +17,12 @@ export class SubmitTargets {
     this.#sendOnly = sendOnly;
   }
 
-  /** Available nodes, with the preferred node first. */
+  /** Available nodes of the best priority, with the preferred node first. */
   nodes(network: Network): readonly UpstreamNode[] {
     // An unhealthy node can be skipped, since a poll detects its recovery.
-    const list = selectAvailable(this.#pool.nodesOf(network), (node, now) => node.isHealthy(now));
+    const nodes = this.#pool.nodesFor(network, METHOD);
+    const available = selectAvailable(nodes, (node, now) => node.isHealthy(now));
+    const list = withLowest('priority', available);
     const selector = this.#selector;
     for (const node of list) selector.consider(node, 0);
     const preferred = selector.pick();

@@ -36,6 +36,35 @@ describe('changing the nodes', () => {
     expect([roots.raw, roots.failures]).toEqual([['968', '969'], []]);
     await until(() => first.peers.size === 0, 'the first node is disconnected');
   });
+
+  it('returns subscriptions to a node of a better priority once it is healthy', async () => {
+    let isFirstHealthy = false;
+    const scene = await stage([healthy, healthy], {
+      answer: (method, params) => (method === 'getBlocks' ? slotRange(params) : undefined),
+      limits: { failBackMs: 100 },
+      stateOf: (name) => (name === 'node-1' && !isFirstHealthy ? 'failing' : 'healthy'),
+    });
+    closers.push(() => scene.close());
+    const [first, second] = scene.mocks as [PubsubMock, PubsubMock];
+    const nodeAt = (name: string, { url: ws }: PubsubMock, priority: number) => ({
+      ...{ name, url: 'http://127.0.0.1:1/', ws, priority },
+    });
+    scene.feed.setNodes([nodeAt('node-1', first, 1), nodeAt('node-2', second, 2)]);
+    const roots = new Recorder();
+    await scene.feed.open(subscriptionOf('root'), roots);
+    expect([first, second].map((mock) => mock.count('rootSubscribe'))).toEqual([0, 1]);
+    for (const peer of second.peers) peer.notify('root', 968);
+    await roots.until(({ raw }) => raw.length === 1, 'the first root');
+    isFirstHealthy = true;
+    await until(() => first.count('rootSubscribe') === 1, 'the better node is used');
+    for (const peer of first.peers) await peer.read();
+    first.tick();
+    await roots.until(({ raw }) => raw.at(-1) === '969', 'the missed root');
+    expect([roots.raw, roots.failures]).toEqual([['968', '969'], []]);
+    await until(() => second.peers.size === 0, 'the other node is disconnected');
+    await scene.feed.open(subscriptionOf('logs', 'all'), new Recorder());
+    expect([first, second].map((mock) => mock.count('logsSubscribe'))).toEqual([1, 0]);
+  });
 });
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;

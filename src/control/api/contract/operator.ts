@@ -53,6 +53,10 @@ const nodeView = z.object({
   failedShare: z.number().nullish(),
   throttledShare: z.number().nullish(),
   p70Ms: z.number().nullish(),
+  priority: count.optional(),
+  weight: count.optional(),
+  /** Methods that the node serves by name, prefix or `*`; null: every method that no other node lists. */
+  methods: z.array(z.string()).nullish(),
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
   hedges: count.optional(),

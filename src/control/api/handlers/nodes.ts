@@ -26,6 +26,10 @@ import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
+/** Patterns of the methods that a node serves. A node without a list serves all methods that no other node lists. */
+const patternsOf = ({ methods }: NodeJson): readonly string[] => methods ?? [ANY_METHOD];
+const ANY_METHOD = '*';
+
 /** @param isGone - true: the whole node is lost; false: only its Geyser endpoint. */
 async function checkNotLast(
   { store, service }: ApiServices,
@@ -42,7 +46,12 @@ async function checkNotLast(
       code,
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  if (isGone && isLast(inService)) throw lastNode('LAST_NODE', '', 'calls fail');
+  const own = inService.find((node) => node.name === name);
+  for (const pattern of isGone && own !== undefined ? patternsOf(own) : [])
+    if (isLast(inService.filter((node) => patternsOf(node).includes(pattern)))) {
+      const what = pattern === ANY_METHOD ? '' : ` that serves ${pattern}`;
+      throw lastNode('LAST_NODE', what, 'calls fail');
+    }
   if (network === service().network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
     throw lastNode('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }

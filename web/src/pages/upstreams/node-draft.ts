@@ -12,6 +12,12 @@ export type NodeDraft = Readonly<{
   headers: string;
   requestsPerSecond: string;
   requestsBurst: string;
+  priority: string;
+  weight: string;
+  methods: string;
+  archive: string;
+  indexes: string;
+  region: string;
   pipelining: string;
 }>;
 
@@ -24,6 +30,12 @@ export const emptyDraft = (network: string): NodeDraft => ({
   headers: '',
   requestsPerSecond: '',
   requestsBurst: '',
+  priority: '',
+  weight: '',
+  methods: '',
+  archive: '',
+  indexes: '',
+  region: '',
   pipelining: '',
 });
 
@@ -49,16 +61,36 @@ const headersIn = (text: string): Record<string, string> =>
 export const optionNames = {
   requests_per_second: 'requestsPerSecond',
   requests_burst: 'requestsBurst',
+  priority: 'priority',
+  weight: 'weight',
+  methods: 'methods',
+  archive: 'archive',
+  indexes: 'indexes',
+  region: 'region',
   pipelining: 'pipelining',
 } as const;
 
-/** Empty fields use configuration defaults; the service validates numbers. */
+const isList = (option: string): boolean => option === 'methods' || option === 'indexes';
+const answers: Readonly<Record<string, boolean>> = { yes: true, no: false };
+
+/** The service validates the values. */
+function optionValueOf(option: string, text: string): unknown {
+  if (isList(option)) return text.split(/[\s,]+/).filter((name) => name !== '');
+  if (option === 'archive') return answers[text.toLowerCase()] ?? text;
+  return option !== 'region' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+function optionText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value == null ? '' : String(value);
+}
+
+/** Empty fields use configuration defaults. */
 function optionsIn(draft: NodeDraft): Record<string, unknown> {
   const written = Object.entries(optionNames).map(([name, field]) => [name, draft[field].trim()] as const);
   return Object.fromEntries(
-    written.flatMap(([name, text]) =>
-      text === '' ? [] : [[name, /^\d{1,9}$/.test(text) ? Number(text) : text]],
-    ),
+    written.flatMap(([name, text]) => (text === '' ? [] : [[name, optionValueOf(name, text)]])),
   );
 }
 
@@ -77,10 +109,9 @@ export function connectionInputOf(draft: NodeDraft): ConnectionInput {
 }
 
 export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
-  const written = Object.entries(optionNames).map(([option, field]) => {
-    const value = options?.[option];
-    return [field, value == null ? '' : String(value)] as const;
-  });
+  const written = Object.entries(optionNames).map(
+    ([option, field]) => [field, optionText(options?.[option])] as const,
+  );
   return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
 }
 

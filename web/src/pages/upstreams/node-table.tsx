@@ -73,6 +73,18 @@ const columns: Column<NodeJson>[] = [
     sortBy: ({ source }) => sources[source],
     wideOnly: true,
   },
+  {
+    ...number('priority', 'Priority', ({ priority }) => priority ?? null, formatCount),
+    wideOnly: true,
+  },
+  { ...number('weight', 'Weight', ({ weight }) => weight ?? null, formatCount), wideOnly: true },
+  {
+    id: 'methods',
+    title: 'Methods',
+    cell: ({ methods }) => <span className="wrap-words">{methods?.join(', ') ?? 'All'}</span>,
+    sortBy: ({ methods }) => methods?.join(', ') ?? '',
+    wideOnly: true,
+  },
   { id: 'feeds', title: 'Streaming source', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
   number('lag', 'Slots behind', ({ lagSlots }) => toNumber(lagSlots), formatCount),

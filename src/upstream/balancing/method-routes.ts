@@ -1,0 +1,54 @@
+import type { UpstreamNode } from '../node.ts';
+import { inService } from './load-balancer.ts';
+
+/** Matches every method. */
+export const ANY_METHOD = '*';
+const EVERY = [ANY_METHOD];
+
+/** Patterns of the methods that a node serves: names, prefixes such as `getToken*`, or `*`. null: every method. */
+export const patternsOf = ({
+  methods,
+}: Readonly<{ methods?: readonly string[] | null }>): readonly string[] => methods ?? EVERY;
+
+/** Longer names are looked up each time: they come from clients. */
+const CACHED_LENGTH_MAX = 64;
+const CACHED_MAX = 256;
+
+const matches = (pattern: string, method: string): boolean =>
+  pattern.endsWith('*') ? method.startsWith(pattern.slice(0, -1)) : pattern === method;
+
+/** Exact names before prefixes, and longer prefixes before shorter ones. */
+const bySpecificity = (one: string, other: string): number =>
+  Number(one.endsWith('*')) - Number(other.endsWith('*')) || other.length - one.length;
+
+/** A call goes to the nodes that list the most specific pattern that matches its method. */
+export class MethodRoutes {
+  readonly #routes: readonly (readonly [pattern: string, nodes: readonly UpstreamNode[]])[];
+  readonly #nodesByMethod = new Map<string, readonly UpstreamNode[]>();
+
+  private constructor(members: readonly UpstreamNode[], candidates: readonly UpstreamNode[]) {
+    const patterns = [...new Set(members.flatMap(patternsOf))].sort(bySpecificity);
+    this.#routes = patterns.map((pattern) => [
+      pattern,
+      inService(candidates.filter((node) => patternsOf(node).includes(pattern))),
+    ]);
+  }
+
+  /**
+   * @param members - all nodes, so that a drained node keeps its methods from other nodes.
+   * @param candidates - nodes that may get calls.
+   * @returns null if every node serves every method.
+   */
+  static of(members: readonly UpstreamNode[], candidates: readonly UpstreamNode[]): MethodRoutes | null {
+    return members.every(({ methods }) => methods === null) ? null : new MethodRoutes(members, candidates);
+  }
+
+  nodesFor(method: string): readonly UpstreamNode[] {
+    const cached = this.#nodesByMethod.get(method);
+    if (cached !== undefined) return cached;
+    const [, nodes] = this.#routes.find(([pattern]) => matches(pattern, method)) ?? [null, []];
+    if (method.length <= CACHED_LENGTH_MAX && this.#nodesByMethod.size < CACHED_MAX)
+      this.#nodesByMethod.set(method, nodes);
+    return nodes;
+  }
+}
