@@ -147,6 +147,17 @@ describe('pipeline', () => {
     expect(usage.drain()).toMatchObject([{ status: 'rpcError', credits: 5 }]);
   });
 
+  it('meters an unknown method as an error of the client, without credits', async () => {
+    const statusOf = async (method: string, errorCode: number): Promise<unknown[]> => {
+      respond = async () => ({ body: Buffer.from('{}'), errorCode });
+      await serve(request({ method }));
+      return usage.drain().map(({ status, credits }) => [status, credits]);
+    };
+    expect(await statusOf('getNothing', -32_601)).toEqual([['client', 0]]);
+    // A node lacks a method of the table.
+    expect(await statusOf('getBlock', -32_601)).toEqual([['rpcError', 5]]);
+  });
+
   it('refuses an invalid key and meters it without a key', async () => {
     const { failure } = await serve(request({ credential: generateApiKey('rpc').text }));
     expect(failure?.code).toBe('INVALID_KEY');

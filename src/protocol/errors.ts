@@ -1,3 +1,5 @@
+import type { CallAttempt } from './call-attempt.ts';
+
 /** Party responsible for a failure. Dashboards and alerts group failures by owner. */
 export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
@@ -175,22 +177,31 @@ export type FailureCode = keyof typeof failures;
 /** Sent to clients. Never contains the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** `facts` are sent to the client; `cause` is not. */
+export type FailureOptions = Readonly<{
+  facts?: FailureFacts;
+  retryAfter?: number | null;
+  cause?: unknown;
+  attempts?: readonly CallAttempt[];
+}>;
+
+const NO_ATTEMPTS: readonly CallAttempt[] = [];
+
+/** `facts` are sent to the client; `cause` and `attempts` are not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
+  /** Attempts at nodes that led to this failure, for the request log. */
+  attempts: readonly CallAttempt[];
 
   /** @param options.retryAfter - overrides the row's value; null omits it, for failures where a retry could do harm. */
-  constructor(
-    code: FailureCode,
-    options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
-  ) {
+  constructor(code: FailureCode, options: FailureOptions = {}) {
     super(failures[code].text, { cause: options.cause });
     this.name = 'Failure';
     this.code = code;
     this.facts = options.facts;
+    this.attempts = options.attempts ?? NO_ATTEMPTS;
     this.retryAfter = options.retryAfter === null ? undefined : (options.retryAfter ?? this.row.retryAfter);
   }
 

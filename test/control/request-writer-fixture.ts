@@ -19,6 +19,7 @@ export const LOGGED_AT = 1_700_000_000_000;
 export const requestEntry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   ...{ at: LOGGED_AT, customerId: 'anna', keyId: '7hQ2mKpZ', product: 'rpc', network: 'devnet' },
   ...{ method: 'getBalance', status: 'ok', http: 200, rpcCode: 0, failure: null, micros: 1_500 },
+  ...{ message: null, signature: null },
   ...{ bytesIn: 10, bytesOut: 20, node: 'node-1', address: '192.0.2.7', origin: null },
   steps: [{ name: 'upstream', node: 'node-1', startMs: 0.5, endMs: 1.25, outcome: 'ok' }],
   ...{ params: '["x"]', result: null },
@@ -27,7 +28,11 @@ export const requestEntry = (more: Partial<RequestEntry> = {}): RequestEntry => 
 
 export const submissionOf = (more: Partial<Submission> = {}): Submission => ({
   ...{ at: LOGGED_AT, signature: 'sig1', customerId: 'anna', keyId: '7hQ2mKpZ', network: 'devnet' },
-  ...{ outcome: 'accepted', attempts: [{ node: 'node-1', at: LOGGED_AT, ms: 12.5, outcome: 'ok' }] },
+  ...{
+    outcome: 'accepted',
+    message: null,
+    attempts: [{ node: 'node-1', at: LOGGED_AT, ms: 12.5, outcome: 'ok' }],
+  },
   result: null,
   ...more,
 });

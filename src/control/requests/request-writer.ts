@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry, RequestLog } from '../../gateway/telemetry/request-log.ts';
 import type { Submission, SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
@@ -10,6 +11,7 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { EntryIds } from './entry-ids.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
+import { termRows } from './log-terms.ts';
 
 export type RequestSources = Readonly<{
   requests: Pick<RequestLog, 'drain'>;
@@ -21,6 +23,7 @@ export const requestWriterOptions = {
   flushIntervalMs: 1_000,
   /** Rows per statement. Kept low, because other statements wait while it runs. */
   batchRows: 25,
+  batchTerms: 200,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
@@ -96,14 +99,21 @@ export class RequestWriter {
   }
 
   #writeLog(): Promise<void> {
-    return this.#writeAll(this.#log, (rows) =>
-      this.#store.db
+    return this.#writeAll(this.#log, async (rows) => {
+      // Terms first: without its entry, a term is ignored, but without its terms, an entry cannot be found.
+      for (const terms of chunk(rows.flatMap(termRows), this.#options.batchTerms))
+        await this.#store.db
+          .insertInto('request_term')
+          .values(terms)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      await this.#store.db
         .insertInto('request_log')
         .values(rows)
         // The row already exists if the response to an earlier write was lost.
         .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute(),
-    );
+        .execute();
+    });
   }
 
   #writeSubmissions(): Promise<void> {

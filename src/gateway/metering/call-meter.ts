@@ -6,7 +6,8 @@ import type { LoadedKey } from '../auth/key-state.ts';
 import { creditsOf, type QuotaLedger } from '../limits/quota.ts';
 import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
-import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
+import type { RequestLog } from '../telemetry/request-log.ts';
+import type { RequestResult } from '../telemetry/request-result.ts';
 import type { LastUsedTracker } from './last-used.ts';
 import type { SentMessages, UsageMeter } from './usage-meter.ts';
 import type { UsageStatus } from './usage-status.ts';
@@ -52,6 +53,7 @@ export const emptyRequest = {
   params: null,
   result: null,
   credits: null,
+  detail: null,
 } as const;
 
 /** Converts anything but a Failure to INTERNAL, whose cause is never sent to clients. */

@@ -41,6 +41,7 @@ const keysOfTables = {
   quota_notice: ['month', 'customer_id', 'plan_id', 'percent'],
   notice_delivery: ['id'],
   request_log: ['id'],
+  request_term: ['customer_id', 'term', 'id'],
   submission: ['id'],
   node_cordon: ['network', 'node'],
   upstream_node: ['name'],

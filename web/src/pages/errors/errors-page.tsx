@@ -58,7 +58,10 @@ function ErrorsContent({ errors }: { errors: Errors }) {
       <Panel title="By outcome over time">
         <StackedArea title="Errors by outcome" axis={axis} series={series} csvName="errors" onZoom={zoom} />
       </Panel>
-      <Panel title="By code" note="From the sampled request log. Open an example to see the full request.">
+      <Panel
+        title="By code"
+        note="From the sampled request log. Select a code to list its requests, or open an example."
+      >
         <CodeTable codes={codes} />
       </Panel>
       <Panel title="By method and API key">
