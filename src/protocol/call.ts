@@ -1,5 +1,4 @@
-import type { CallAttempt } from './call-attempt.ts';
-import type { Failure } from './errors.ts';
+import type { CallAttempt, Failure } from './errors.ts';
 import type { MethodRow } from './methods.ts';
 import type { MinSlot } from './min-slot.ts';
 import type { StreamHandler } from './streamed-response.ts';

@@ -1,5 +1,3 @@
-import type { CallAttempt } from './call-attempt.ts';
-
 /** Party responsible for a failure. Dashboards and alerts group failures by owner. */
 export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
@@ -176,6 +174,15 @@ export type FailureCode = keyof typeof failures;
 
 /** Sent to clients. Never contains the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
+
+/** One attempt to call a node. Times are on the `performance.now()` clock. */
+export type CallAttempt = Readonly<{
+  node: string;
+  startedAt: number;
+  endedAt: number;
+  /** `ok` or a short description. Never contains text sent by a node. */
+  outcome: string;
+}>;
 
 export type FailureOptions = Readonly<{
   facts?: FailureFacts;

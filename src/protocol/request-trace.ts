@@ -1,5 +1,5 @@
 import type { CallTrace, ServedFrom } from './call.ts';
-import type { CallAttempt } from './call-attempt.ts';
+import type { CallAttempt } from './errors.ts';
 
 /** One step of a request. Times are milliseconds since the request arrived, with microsecond precision. */
 export type RequestStep = Readonly<{

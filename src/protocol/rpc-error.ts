@@ -1,5 +1,5 @@
 import type { WritableJson } from '../base/json.ts';
-import type { CallAttempt } from './call-attempt.ts';
+import type { CallAttempt } from './errors.ts';
 
 /** An error as Agave sends it, in a successful HTTP response. Source: rpc-client-api `custom_error.rs`. */
 export class RpcError extends Error {

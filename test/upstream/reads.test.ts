@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallAttempt } from '../../src/protocol/call-attempt.ts';
+import type { CallAttempt } from '../../src/protocol/errors.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import {

@@ -8,8 +8,7 @@ import {
   type RpcDispatcher,
   type RpcResponse,
 } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
-import { Failure } from '../../protocol/errors.ts';
+import { type CallAttempt, Failure } from '../../protocol/errors.ts';
 import { methodRow, methods, methodTraits } from '../../protocol/methods.ts';
 import { NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';

@@ -1,6 +1,5 @@
 import { MemberFinder, skipSpace } from '../../base/json-scan.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
-import type { Failure } from '../../protocol/errors.ts';
+import type { CallAttempt, Failure } from '../../protocol/errors.ts';
 import { methodRow, methodTraits } from '../../protocol/methods.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRejection } from '../../protocol/rest/node-rejection.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
 import type { ClientInfo } from '../../protocol/client-info.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type RequestStep, RequestTrace, type TraceLink } from '../../protocol/request-trace.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { UsageStatus } from '../metering/usage-status.ts';

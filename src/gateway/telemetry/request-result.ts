@@ -1,6 +1,5 @@
 import type { Network } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
-import type { Failure } from '../../protocol/errors.ts';
+import type { CallAttempt, Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { UsageStatus } from '../metering/usage-status.ts';
 

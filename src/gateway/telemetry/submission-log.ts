@@ -7,8 +7,7 @@ import type {
   RpcDispatcher,
   RpcResponse,
 } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
-import type { Failure } from '../../protocol/errors.ts';
+import type { CallAttempt, Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
 import { jsonRpcErrorText } from '../../upstream/outcome.ts';

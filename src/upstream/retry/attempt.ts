@@ -1,5 +1,5 @@
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type MethodRow, methodTraits } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';

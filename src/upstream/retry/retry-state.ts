@@ -1,6 +1,6 @@
 import type { Call, RpcResponse } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type MethodTraits, methodTraits } from '../../protocol/methods.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';

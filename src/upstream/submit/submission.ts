@@ -1,6 +1,5 @@
 import type { Call, CallTrace, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
-import type { CallAttempt } from '../../protocol/call-attempt.ts';
-import { Failure } from '../../protocol/errors.ts';
+import { type CallAttempt, Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
