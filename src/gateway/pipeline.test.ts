@@ -23,6 +23,7 @@ import { UsageMeter } from './metering/usage-meter.ts';
 import { createPipeline } from './pipeline.ts';
 import { SessionMinSlots } from './session-min-slots.ts';
 import { RequestLog } from './telemetry/request-log.ts';
+import { UnknownMethods } from './telemetry/unknown-methods.ts';
 
 const ok: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
@@ -30,6 +31,7 @@ describe('pipeline', () => {
   const lines: string[] = [];
   let keys: KeyAuthenticator;
   let usage: UsageMeter;
+  let unknownMethods: UnknownMethods;
   let forwarded: { call: Call; signal: AbortSignal | undefined }[];
   let respond: (call: Call) => Promise<RpcResponse>;
   let handler: RequestHandler;
@@ -47,11 +49,12 @@ describe('pipeline', () => {
     ({ text, record } = createKey({ limits: { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 2 } }));
     keys = authenticatorOf(record);
     usage = new UsageMeter();
+    unknownMethods = new UnknownMethods();
     const log = createLogger('trace', (line) => lines.push(line));
     handler = createPipeline({
       admission: new Admission({ keys }),
       source,
-      meter: new CallMeter({ usage }),
+      meter: new CallMeter({ usage, unknownMethods }),
       sessions: new SessionMinSlots(),
       log,
     });
@@ -154,6 +157,9 @@ describe('pipeline', () => {
       return usage.drain().map(({ status, credits }) => [status, credits]);
     };
     expect(await statusOf('getNothing', -32_601)).toEqual([['client', 0]]);
+    expect(unknownMethods.unstored()).toMatchObject([
+      { customerId: record.customerId, method: 'getNothing' },
+    ]);
     // A node lacks a method of the table.
     expect(await statusOf('getBlock', -32_601)).toEqual([['rpcError', 5]]);
   });

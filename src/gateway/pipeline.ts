@@ -250,6 +250,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   #meterError(response: RpcResponse, bytesOut: number): void {
     const { didNothing, missing } = nodeErrorRow(response.errorCode);
     const isUnknown = didNothing && missing === 'method' && methodRow(this.#request.method) === unknownMethod;
+    if (isUnknown) this.#parts.meter.recordUnknownMethod(this.#context.key, this.#request.method);
     const [status, credits] = isUnknown
       ? (['client', null] as const)
       : (['rpcError', this.#credits] as const);

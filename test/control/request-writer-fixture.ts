@@ -3,15 +3,18 @@ import { RequestWriter, type RequestWriterOptions } from '../../src/control/requ
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
+import { UnknownMethods } from '../../src/gateway/telemetry/unknown-methods.ts';
 
 export function createRequestWriter(store: Store, options: Partial<RequestWriterOptions> = {}) {
   const log: RequestEntry[] = [];
   const sent: Submission[] = [];
+  const unknownMethods = new UnknownMethods();
   const sources = {
+    unknownMethods,
     requests: { drain: () => log.splice(0) },
     submissions: { drain: () => sent.splice(0) },
   };
-  return { log, sent, writer: new RequestWriter(store, sources, 'gateway-1', options) };
+  return { log, sent, unknownMethods, writer: new RequestWriter(store, sources, 'gateway-1', options) };
 }
 
 export const LOGGED_AT = 1_700_000_000_000;

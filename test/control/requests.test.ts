@@ -218,6 +218,31 @@ describeOnBothStores('the request log', (stores) => {
   });
 });
 
+describeOnBothStores('unknown methods', (stores) => {
+  it('are listed by name, for one customer or all, and deleted after the retention period', async () => {
+    const store = await stores.open();
+    const limits = { retentionHours: 1, pruneIntervalMs: 0 };
+    const { unknownMethods, writer } = createRequestWriter(store, limits);
+    const now = Date.now();
+    unknownMethods.count('anna', 'getOld', now - 3 * HOUR_MS);
+    for (const customer of ['anna', 'ben', 'anna']) unknownMethods.count(customer, 'getNothing', now);
+    await writer.flush();
+    unknownMethods.count('anna', 'getMore', now + 1);
+    unknownMethods.count('anna', 'getNothing', now + 2);
+    await writer.flush();
+    const { handlers, requested } = apiOn(store, { now: () => now });
+    const read = (query: object) =>
+      handlers['GET /unknown-methods'](
+        { path: {}, query: { from: 0, ...query }, body: null } as never,
+        requested,
+      );
+    const nothing = { method: 'getNothing', requests: 4, customers: 2, lastAt: now + 2 };
+    const more = { method: 'getMore', requests: 1, customers: 1, lastAt: now + 1 };
+    expect((await read({})).methods).toEqual([nothing, more]);
+    expect((await read({ customer: 'ben' })).methods).toMatchObject([{ method: 'getNothing', requests: 1 }]);
+  });
+});
+
 describeOnBothStores('the live request log', (stores) => {
   const follower = { id: 'user u', isOperator: false };
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>

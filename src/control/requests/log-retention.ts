@@ -160,6 +160,7 @@ export class LogRetention {
   /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
+    if (isMine) await this.#pruneUnknownMethods(nowMs);
     for (const counts of this.#counts) {
       // The gateway with the lease deletes rows, so these counts become wrong.
       if (!isMine) counts.forget();
@@ -169,6 +170,11 @@ export class LogRetention {
 
   async stop(): Promise<void> {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
+  }
+
+  async #pruneUnknownMethods(nowMs: number): Promise<void> {
+    const first = Math.floor(nowMs / HOUR_MS) - this.#limits.retentionHours;
+    await this.#store.db.deleteFrom('unknown_method').where('hour', '<', first).execute();
   }
 
   async #deleteTerms(rows: readonly LogRow[]): Promise<void> {

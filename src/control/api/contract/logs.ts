@@ -161,6 +161,15 @@ export const logRoutes = {
     summary: 'Show a logged request with its steps',
     result: logDetail,
   },
+  'GET /unknown-methods': {
+    access: 'operator',
+    summary: 'Count requests with a method that no node has, by name, in whole hours',
+    query: rangeQuery.extend({ customer: z.string().max(64).optional() }),
+    result: z.object({
+      /** Up to 200, most requests first. Names beyond 100 per customer and hour are counted as `other`. */
+      methods: z.array(z.object({ method: z.string(), requests: count, customers: count, lastAt: time })),
+    }),
+  },
   'GET /customers/{customer}/connections': {
     access: 'viewer',
     summary: 'List open WebSocket connections and gRPC streams of all gateways',

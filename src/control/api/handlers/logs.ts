@@ -7,6 +7,7 @@ import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
 import { countLog, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
+import { readUnknownMethods } from '../../requests/read-unknown-methods.ts';
 import { invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
@@ -123,6 +124,10 @@ export const logHandlers = (services: ApiServices) =>
       const isOperator = role === 'operator';
       const steps = attemptsIn<RequestStep>(row.steps, isOperator);
       return { ...toLogEntryJson(row, isOperator), steps, params: row.params, result: row.result };
+    },
+    async 'GET /unknown-methods'({ query }) {
+      const { store, now } = services;
+      return { methods: await readUnknownMethods(store, { ...query, ...rangeOf(query, now()) }) };
     },
     'GET /customers/{customer}/connections': (input) => listConnections(services, input),
     'DELETE /customers/{customer}/connections/{connection}': ({ path }, context) =>

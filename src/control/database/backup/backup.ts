@@ -46,6 +46,7 @@ const keysOfTables = {
   node_cordon: ['network', 'node'],
   upstream_node: ['name'],
   lagged_minute: null,
+  unknown_method: null,
   gateway: null,
   connection: null,
   connection_close: null,

@@ -17,6 +17,7 @@ export interface RequestTables {
     asked_at: number;
   };
   lagged_minute: LaggedMinuteTable;
+  unknown_method: UnknownMethodTable;
   node_cordon: {
     network: Network;
     node: string;
@@ -126,6 +127,17 @@ export interface LaggedMinuteTable {
   connections: number;
 }
 
+/** Calls of methods that no node has: running totals of each process per hour. */
+export interface UnknownMethodTable {
+  /** Hours since the Unix epoch. */
+  hour: number;
+  customer_id: string;
+  method: string;
+  gateway: string;
+  calls: number;
+  last_at: number;
+}
+
 /** `rpc_code` is a bigint, because nodes may send any number. */
 export const requestTables = `
   create table request_log (
@@ -179,4 +191,9 @@ export const requestReasons = `
   insert into request_term
     select customer_id, cast(rpc_code as text), id from request_log where rpc_code <> 0;
   alter table submission add column message text;
-  create index submission_key on submission (key_id, id)`;
+  create index submission_key on submission (key_id, id);
+  create table unknown_method (
+    hour bigint not null, customer_id text not null, method text not null, gateway text not null,
+    calls bigint not null, last_at bigint not null,
+    constraint unknown_method_row primary key (hour, customer_id, method, gateway)
+  )`;

@@ -15,13 +15,14 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { CodeTable } from './code-table.tsx';
+import { UnknownMethods } from './unknown-methods.tsx';
 import { WhereTable } from './where-table.tsx';
 import '../../styles/traffic.css';
 
 type Errors = RouteOutput<'GET /customers/{customer}/errors'>;
 
 export function ErrorsPage() {
-  const { customer } = useSession();
+  const { customer, user } = useSession();
   const { key } = useFrameSearch();
   const errors = useRangedCall('GET /customers/{customer}/errors', {
     path: { customer: customer.id },
@@ -36,6 +37,7 @@ export function ErrorsPage() {
       actions={<KeySwitch />}
     >
       <Pending query={errors}>{(data) => <ErrorsContent errors={data} />}</Pending>
+      {user.isOperator ? <UnknownMethods /> : null}
     </Page>
   );
 }
