@@ -148,6 +148,9 @@ describe('pipeline', () => {
     respond = async () => ({ body: Buffer.from('{}'), errorCode: -32_009 });
     expect((await serve(request())).failure).toBeNull();
     expect(usage.drain()).toMatchObject([{ status: 'rpcError', credits: 5 }]);
+    respond = async () => ({ body: Buffer.from('{}'), errorCode: -32_016, attempts: [] });
+    await serve(request());
+    expect(usage.drain()).toMatchObject([{ status: 'upstream', credits: 5 }]);
   });
 
   it('meters an unknown method as an error of the client, without credits', async () => {

@@ -246,15 +246,18 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     });
   }
 
-  /** An unknown method is the caller's error, and free; any other error is that of the node. */
+  /** An unknown method is the caller's error, and free. */
   #meterError(response: RpcResponse, bytesOut: number): void {
-    const { didNothing, missing } = nodeErrorRow(response.errorCode);
-    const isUnknown = didNothing && missing === 'method' && methodRow(this.#request.method) === unknownMethod;
-    if (isUnknown) this.#parts.meter.recordUnknownMethod(this.#context.key, this.#request.method);
-    const [status, credits] = isUnknown
-      ? (['client', null] as const)
-      : (['rpcError', this.#credits] as const);
-    this.#meter(response, null, bytesOut, credits, status, { attempts: response.attempts });
+    const { errorCode, attempts } = response;
+    const { didNothing, missing } = nodeErrorRow(errorCode);
+    if (didNothing && missing === 'method' && methodRow(this.#request.method) === unknownMethod) {
+      this.#parts.meter.recordUnknownMethod(this.#context.key, this.#request.method);
+      this.#meter(response, null, bytesOut, null, 'client', { attempts });
+      return;
+    }
+    // Without a node that sent it, the error says that the nodes are behind.
+    const status = attempts?.length === 0 ? 'upstream' : 'rpcError';
+    this.#meter(response, null, bytesOut, this.#credits, status, { attempts });
   }
 
   /** Returns no limits for WebSocket messages, which have no headers; their failures report the limits instead. */

@@ -39,7 +39,7 @@ export type RpcResponse = Readonly<{
   body: Buffer;
   /** JSON-RPC error code; 0 for a result. */
   errorCode: number;
-  /** Attempts that led to this error, for the request log; absent for results. */
+  /** Attempts that led to this error, for the request log; empty if no node sent it; absent for results. */
   attempts?: readonly CallAttempt[];
 }>;
 

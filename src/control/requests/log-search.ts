@@ -45,10 +45,15 @@ export type LogSearch = Readonly<{
   otherTerms: readonly string[];
 }>;
 
-/** Ids sort by time. A search for the id of a request ignores the time range. */
+/** Ids sort by time, and in the same way in JavaScript and in the databases. */
 function idsOf({ from, to }: LogFilter, requestId: string | null, before: string | null): IdRange {
-  const end = requestId === null ? firstIdAt(to) : `${requestId}0`;
-  return { from: requestId ?? firstIdAt(from), before: before !== null && before < end ? before : end };
+  const starts = [firstIdAt(from), requestId ?? ''].sort();
+  const ends = [
+    firstIdAt(to),
+    ...(requestId === null ? [] : [`${requestId}0`]),
+    ...(before === null ? [] : [before]),
+  ].sort();
+  return { from: starts.at(-1) ?? '', before: ends[0] ?? '' };
 }
 
 const termRows = ({ store, customerId, ids }: Omit<LogSearch, 'term' | 'otherTerms'>, term: string) =>

@@ -1,6 +1,6 @@
 import type { RequestStep } from '../../../protocol/request-trace.ts';
 import { fieldsOf, findRow } from '../../database/rows.ts';
-import { isEntryId } from '../../requests/entry-ids.ts';
+import { isEntryId, timeOfId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import type { LogFilter } from '../../requests/log-search.ts';
 import { LogTails } from '../../requests/log-tails.ts';
@@ -34,12 +34,18 @@ function rangeOf({ from, to }: Pick<LogsInput['query'], 'from' | 'to'>, now: num
   throw invalidFields('from must be before to', { from: 'must be before to' });
 }
 
+/** A request id names a time, so the time range does not matter. */
+function listRangeOf({ search = '', from, to }: LogsInput['query'], now: number) {
+  const id = search.trim();
+  return isEntryId(id) ? { from: timeOfId(id), to: timeOfId(id) + 1 } : rangeOf({ from, to }, now);
+}
+
 async function listLog(services: ApiServices, { path, query }: LogsInput, isOperator: boolean) {
   const { store, now } = services;
   const { sampleRatio: share, perSecond, retentionHours: keptHours } = (services.log ?? noLog).settings;
-  const { cursor, limit, from, to, ...fields } = query;
+  const { cursor, limit, ...fields } = query;
   const after = decodeCursor(cursor, 'string');
-  const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
+  const filter: LogFilter = { ...fields, ...listRangeOf(query, now()) };
   const { rows, end } = await readLog(store, path.customer, filter, limit + 1, after);
   const page = pageOfRows(rows, limit, (row) => toLogEntryJson(row, isOperator));
   const next = page.next ?? (end === null ? null : encodeCursor(end));
