@@ -22,7 +22,7 @@ export type LogFilter = Readonly<{
 }>;
 
 /** Entries to examine at most, so that the duration of a query does not depend on the size of the log. */
-const SCAN_MAX = 25_000;
+const SCAN_MAX = 10_000;
 /** Terms of a search; further terms are ignored. */
 const TERMS_MAX = 8;
 
@@ -148,15 +148,32 @@ function conditionsOf({ customerId, filter, otherTerms }: LogSearch, build: Buil
 
 type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'request_log' | 'found', object>;
 
-/** The entries of the search among the first SCAN_MAX ids. SQLite keeps the order of a cross join: ids first. */
+/**
+ * Joins the first SCAN_MAX ids with their entries, so that the ids are read first, in order, and only as far as needed.
+ * SQLite keeps the order of a cross join. PostgreSQL would rather read the whole log than many single entries.
+ */
+function examined(search: LogSearch): LogEntries {
+  const { db, dialect } = search.store;
+  const found = db.selectFrom(indexedIds(search).limit(SCAN_MAX).as('found'));
+  const joined =
+    dialect === 'sqlite'
+      ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
+      : found.innerJoinLateral(
+          (build) =>
+            build
+              .selectFrom('request_log')
+              .selectAll()
+              .whereRef('request_log.id', '=', 'found.id')
+              .limit(1)
+              .as('request_log'),
+          (join) => join.onTrue(),
+        );
+  return joined as unknown as LogEntries;
+}
+
+/** The entries of the search among the ids that it examines. */
 export const entriesOf = (search: LogSearch): LogEntries =>
-  (
-    search.store.db
-      .selectFrom(indexedIds(search).limit(SCAN_MAX).as('found'))
-      .crossJoin('request_log') as unknown as LogEntries
-  )
-    .whereRef('request_log.id', '=', 'found.id')
-    .where((build) => build.and(conditionsOf(search, build as unknown as Build)));
+  examined(search).where((build) => build.and(conditionsOf(search, build as unknown as Build)));
 
 /** The first id after those that `entriesOf` examines, that is, before which the search continues; null: none. */
 export async function scanEnd(search: LogSearch): Promise<string | null> {
