@@ -139,8 +139,7 @@ export function openTelemetry(
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
-  const unknownMethods = new UnknownMethods();
-  const sources = { requests, submissions, unknownMethods };
+  const sources = { requests, submissions, unknownMethods: new UnknownMethods() };
   const writer = openWriter(access, sources, heartbeat.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.losses.dropped,
@@ -163,7 +162,7 @@ export function openTelemetry(
     requestLog: requests,
     counters,
     submissions,
-    unknownMethods,
+    unknownMethods: sources.unknownMethods,
     connections,
     // Passes the live section of the configuration, so that a reload takes effect.
     log: { settings: requestLog, tails: openTails(configuration, log) },
