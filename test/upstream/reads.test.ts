@@ -37,6 +37,28 @@ describe('failure of a read', () => {
   });
 });
 
+describe('failed read without a trace', () => {
+  const behind: Behaviour = ({ id }, reply) => sendError(reply, id, -32_005, 'Node is behind');
+  const rejecting: Behaviour = ({ id }, reply) => sendError(reply, id, -32_602, 'Invalid param');
+
+  it('reports its attempts with the error of the node', async () => {
+    const { pool } = await stage(Array(2).fill(inSequence(behind, rejecting)));
+    const { errorCode, attempts = [] } = await request(pool, call('getBalance'));
+    expect(errorCode).toBe(-32_602);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual([
+      'JSON-RPC error -32005',
+      'JSON-RPC error -32602',
+    ]);
+    expect(new Set(attempts.map(({ node }) => node)).size).toBe(2);
+    expect(attempts.every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true);
+  });
+
+  it('reports its last attempts with the failure', async () => {
+    const { attempts } = await failed(await stage([dyingAfterRequest], { attemptsMax: 20 }));
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(16).fill('connection lost'));
+  });
+});
+
 describe('write whose caller cancels', () => {
   const signature = JSON.stringify('5'.repeat(88));
   const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]).toString(

@@ -46,7 +46,7 @@ const keysOfTables = {
   node_cordon: ['network', 'node'],
   upstream_node: ['name'],
   lagged_minute: null,
-  unknown_method: null,
+  unknown_method: ['hour', 'customer_id', 'method', 'gateway'],
   gateway: null,
   connection: null,
   connection_close: null,
