@@ -8,7 +8,8 @@ import type { Access } from './access.ts';
 
 /** The parts that record requests, submissions and connections. */
 type Recorders = Required<
-  Pick<CallMeterParts, 'requestLog' | 'counters'> & Pick<PipelineParts, 'submissions' | 'connections'>
+  Pick<CallMeterParts, 'requestLog' | 'counters' | 'unknownMethods'> &
+    Pick<PipelineParts, 'submissions' | 'connections'>
 >;
 
 /** All listeners share these services, so each key has one rate limit, one quota and one usage count. */
@@ -17,7 +18,7 @@ export function buildAdmissionServices(
   access: Access,
   recorders: Recorders,
 ) {
-  const { requestLog, counters, connections, submissions } = recorders;
+  const { requestLog, counters, unknownMethods, connections, submissions } = recorders;
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
@@ -33,6 +34,7 @@ export function buildAdmissionServices(
     lastUsed: access.lastUsed,
     requestLog,
     counters,
+    unknownMethods,
   });
   return { admission, meter, connections, submissions };
 }

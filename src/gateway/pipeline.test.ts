@@ -23,6 +23,7 @@ import { UsageMeter } from './metering/usage-meter.ts';
 import { createPipeline } from './pipeline.ts';
 import { SessionMinSlots } from './session-min-slots.ts';
 import { RequestLog } from './telemetry/request-log.ts';
+import { UnknownMethods } from './telemetry/unknown-methods.ts';
 
 const ok: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
@@ -30,6 +31,7 @@ describe('pipeline', () => {
   const lines: string[] = [];
   let keys: KeyAuthenticator;
   let usage: UsageMeter;
+  let unknownMethods: UnknownMethods;
   let forwarded: { call: Call; signal: AbortSignal | undefined }[];
   let respond: (call: Call) => Promise<RpcResponse>;
   let handler: RequestHandler;
@@ -47,11 +49,12 @@ describe('pipeline', () => {
     ({ text, record } = createKey({ limits: { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 2 } }));
     keys = authenticatorOf(record);
     usage = new UsageMeter();
+    unknownMethods = new UnknownMethods();
     const log = createLogger('trace', (line) => lines.push(line));
     handler = createPipeline({
       admission: new Admission({ keys }),
       source,
-      meter: new CallMeter({ usage }),
+      meter: new CallMeter({ usage, unknownMethods }),
       sessions: new SessionMinSlots(),
       log,
     });
@@ -145,6 +148,23 @@ describe('pipeline', () => {
     respond = async () => ({ body: Buffer.from('{}'), errorCode: -32_009 });
     expect((await serve(request())).failure).toBeNull();
     expect(usage.drain()).toMatchObject([{ status: 'rpcError', credits: 5 }]);
+    respond = async () => ({ body: Buffer.from('{}'), errorCode: -32_016, attempts: [] });
+    await serve(request());
+    expect(usage.drain()).toMatchObject([{ status: 'upstream', credits: 5 }]);
+  });
+
+  it('meters an unknown method as an error of the client, without credits', async () => {
+    const statusOf = async (method: string, errorCode: number): Promise<unknown[]> => {
+      respond = async () => ({ body: Buffer.from('{}'), errorCode });
+      await serve(request({ method }));
+      return usage.drain().map(({ status, credits }) => [status, credits]);
+    };
+    expect(await statusOf('getNothing', -32_601)).toEqual([['client', 0]]);
+    expect(unknownMethods.unstored()).toMatchObject([
+      { customerId: record.customerId, method: 'getNothing' },
+    ]);
+    // A node lacks a method of the table.
+    expect(await statusOf('getBlock', -32_601)).toEqual([['rpcError', 5]]);
   });
 
   it('refuses an invalid key and meters it without a key', async () => {

@@ -8,7 +8,8 @@ import type {
   RpcResponse,
 } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
-import { methodRow, methodTraits } from '../protocol/methods.ts';
+import { methodRow, methodTraits, unknownMethod } from '../protocol/methods.ts';
+import { nodeErrorRow } from '../protocol/node-errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type {
   AdmittedRequest,
@@ -32,9 +33,10 @@ import {
   toFailure,
 } from './metering/call-meter.ts';
 import { OTHER_METHOD } from './metering/usage-meter.ts';
+import type { UsageStatus } from './metering/usage-status.ts';
 import type { SessionMinSlots } from './session-min-slots.ts';
 import type { LiveConnections } from './telemetry/live-connections.ts';
-import type { Wire } from './telemetry/request-log.ts';
+import type { ErrorDetail, Wire } from './telemetry/request-result.ts';
 import { forwardCall, type SubmissionLog } from './telemetry/submission-log.ts';
 
 export type PipelineParts = Readonly<{
@@ -197,7 +199,9 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#credits);
+    const bytesOut = responseBytes(response, this.#request.idBytes);
+    if (response.errorCode === 0) this.#meter(response, null, bytesOut, this.#credits);
+    else this.#meterError(response, bytesOut);
     // List the members: a spread would look them up by name on each call.
     const { rateLimit, quota = null } = this.#limitStatus();
     this.#responder.respond({ response, failure: null, rateLimit, quota });
@@ -219,11 +223,12 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     failure: Failure | null,
     bytesOut: number,
     credits: number | null,
+    status: UsageStatus = failure === null ? 'ok' : statusOfFailure(failure),
+    detail: ErrorDetail | null = null,
   ): void {
     const { product, network, method, bytesIn, params } = this.#request;
     const rpcCode = response?.errorCode ?? 0;
     const result = response?.body ?? null;
-    const status = failure !== null ? statusOfFailure(failure) : rpcCode === 0 ? 'ok' : 'rpcError';
     this.#parts.meter.endRequest(this.#context, {
       wire: this.#wire,
       product,
@@ -237,7 +242,22 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
       params,
       result,
       credits,
+      detail,
     });
+  }
+
+  /** An unknown method is the caller's error, and free. */
+  #meterError(response: RpcResponse, bytesOut: number): void {
+    const { errorCode, attempts } = response;
+    const { didNothing, missing } = nodeErrorRow(errorCode);
+    if (didNothing && missing === 'method' && methodRow(this.#request.method) === unknownMethod) {
+      this.#parts.meter.recordUnknownMethod(this.#context.key, this.#request.method);
+      this.#meter(response, null, bytesOut, null, 'client', { attempts });
+      return;
+    }
+    // Without a node that sent it, the error says that the nodes are behind.
+    const status = attempts?.length === 0 ? 'upstream' : 'rpcError';
+    this.#meter(response, null, bytesOut, this.#credits, status, { attempts });
   }
 
   /** Returns no limits for WebSocket messages, which have no headers; their failures report the limits instead. */

@@ -1,4 +1,4 @@
-import type { Failure } from './errors.ts';
+import type { CallAttempt, Failure } from './errors.ts';
 import type { MethodRow } from './methods.ts';
 import type { MinSlot } from './min-slot.ts';
 import type { StreamHandler } from './streamed-response.ts';
@@ -7,15 +7,6 @@ import type { SubmissionResult } from './submission-result.ts';
 /** Source: spec, "Common rules". */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
 export type Network = (typeof networks)[number];
-
-/** One attempt to call a node. Times are on the `performance.now()` clock. */
-export type CallAttempt = Readonly<{
-  node: string;
-  startedAt: number;
-  endedAt: number;
-  /** `ok` or a short description. Never contains text sent by a node. */
-  outcome: string;
-}>;
 
 /** Origin of the response to a call that was not sent to a node itself. */
 export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';
@@ -48,6 +39,8 @@ export type RpcResponse = Readonly<{
   body: Buffer;
   /** JSON-RPC error code; 0 for a result. */
   errorCode: number;
+  /** Attempts that led to this error, for the request log; empty if no node sent it; absent for results. */
+  attempts?: readonly CallAttempt[];
 }>;
 
 /** Receives the response or the failure exactly once, possibly synchronously. Must not throw. */

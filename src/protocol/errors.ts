@@ -175,22 +175,40 @@ export type FailureCode = keyof typeof failures;
 /** Sent to clients. Never contains the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** `facts` are sent to the client; `cause` is not. */
+/** One attempt to call a node. Times are on the `performance.now()` clock. */
+export type CallAttempt = Readonly<{
+  node: string;
+  startedAt: number;
+  endedAt: number;
+  /** `ok` or a short description. Never contains text sent by a node. */
+  outcome: string;
+}>;
+
+export type FailureOptions = Readonly<{
+  facts?: FailureFacts;
+  retryAfter?: number | null;
+  cause?: unknown;
+  attempts?: readonly CallAttempt[];
+}>;
+
+const NO_ATTEMPTS: readonly CallAttempt[] = [];
+
+/** `facts` are sent to the client; `cause` and `attempts` are not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
+  /** Attempts at nodes that led to this failure, for the request log. */
+  attempts: readonly CallAttempt[];
 
   /** @param options.retryAfter - overrides the row's value; null omits it, for failures where a retry could do harm. */
-  constructor(
-    code: FailureCode,
-    options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
-  ) {
+  constructor(code: FailureCode, options: FailureOptions = {}) {
     super(failures[code].text, { cause: options.cause });
     this.name = 'Failure';
     this.code = code;
     this.facts = options.facts;
+    this.attempts = options.attempts ?? NO_ATTEMPTS;
     this.retryAfter = options.retryAfter === null ? undefined : (options.retryAfter ?? this.row.retryAfter);
   }
 

@@ -1,4 +1,5 @@
-import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
+import type { CallTrace, ServedFrom } from './call.ts';
+import type { CallAttempt } from './errors.ts';
 
 /** One step of a request. Times are milliseconds since the request arrived, with microsecond precision. */
 export type RequestStep = Readonly<{

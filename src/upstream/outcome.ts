@@ -39,11 +39,13 @@ export function slotIn(outcome: Outcome): Slot | null {
 export const isThrottling = (outcome: Outcome): boolean =>
   outcome.kind === 'status' && outcome.status === 429;
 
+export const jsonRpcErrorText = (code: number): string => `JSON-RPC error ${code}`;
+
 /** Describes an outcome without any text that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'response':
-      return outcome.response.errorCode === 0 ? 'ok' : `JSON-RPC error ${outcome.response.errorCode}`;
+      return outcome.response.errorCode === 0 ? 'ok' : jsonRpcErrorText(outcome.response.errorCode);
     case 'status':
       return `HTTP status ${outcome.status}`;
     case 'invalid':

@@ -30,10 +30,10 @@ const facts = connectionInfo;
 
 const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
 
-function apiOn(store: Store, more: Partial<ApiServices> = {}) {
+function apiOn(store: Store, more: Partial<ApiServices> = {}, role: ApiContext['role'] = 'operator') {
   const services = { store, now: () => NOW + 1_000, source: null, ...more } as unknown as ApiServices;
   const handlers = { ...logHandlers(services), ...upstreamHandlers(services) };
-  const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  const requested = { ...context, role, signal: new AbortController().signal } as unknown as ApiContext;
   return { handlers, requested };
 }
 
@@ -96,6 +96,47 @@ describeOnBothStores('the request log', (stores) => {
     await expect(listed(store, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
   });
 
+  it('finds failed requests by code, signature and words of the message, and any by its id', async () => {
+    const store = await stores.open();
+    const failed = { status: 'rpcError', rpcCode: -32_002 } as const;
+    const message = 'Transaction simulation failed: Blockhash not found';
+    await write(
+      store,
+      entry(),
+      entry({ ...failed, message, signature: 'SiGnature1' }),
+      entry({ ...failed, message: 'Transaction simulation failed: Error processing Instruction 0' }),
+      entry({ status: 'limited', failure: 'RATE_LIMITED', rpcCode: -32_043, message: 'Rate limit exceeded' }),
+      entry({ ...failed, message, customerId: 'ben' }),
+    );
+    const found = async (query: object) => (await listed(store, query)).items.map((item) => item.message);
+    expect(await found({ search: 'blockhash NOT found' })).toEqual([message]);
+    expect(await found({ search: 'transaction' })).toHaveLength(2);
+    expect(await found({ search: 'simulation instruction' })).toHaveLength(1);
+    expect(await found({ search: 'transaction limit' })).toEqual([]);
+    expect(await found({ search: 'SiGnature1' })).toEqual([message]);
+    expect(await found({ search: 'rate_limited' })).toHaveLength(1);
+    expect(await found({ code: '-32002' })).toHaveLength(2);
+    expect(await found({ code: 'RATE_LIMITED' })).toEqual(['Rate limit exceeded']);
+    expect(await found({ code: '-32043', search: 'exceeded', key: '7hQ2mKpZ' })).toHaveLength(1);
+    expect(await found({ code: '-32002', search: 'exceeded' })).toEqual([]);
+    const { items } = await listed(store);
+    expect(items.map(({ owner }) => owner).sort()).toEqual(['client', 'node', 'node', null]);
+    const byId = await listed(store, { search: items.at(-1)!.id, from: 1, to: 2 });
+    expect(byId.items).toEqual([items.at(-1)]);
+  });
+
+  it('names nodes to operators only', async () => {
+    const store = await stores.open();
+    await write(store, entry({ status: 'rpcError' }));
+    const { handlers, requested } = apiOn(store, {}, 'owner');
+    const given = { path, query: { limit: 5 }, body: null };
+    const page = await handlers['GET /customers/{customer}/logs'](given, requested);
+    const one = { path: { ...path, entry: page.items[0]!.id }, query: null, body: null };
+    const detail = await handlers['GET /customers/{customer}/logs/{entry}'](one, requested);
+    expect(detail.steps).toMatchObject([{ name: 'upstream', node: null }]);
+    expect(JSON.stringify([page, detail])).not.toContain('node-1');
+  });
+
   it('is paginated without gaps or duplicates', async () => {
     const store = await stores.open();
     await write(
@@ -117,13 +158,18 @@ describeOnBothStores('the request log', (stores) => {
     const store = await stores.open();
     const at = [0, 999, 1_000, 59_999].map((ms) => NOW + ms);
     await write(store, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
-    const { histogram } = await listed(store, { from: NOW, to: NOW + 60_000, limit: 1 });
+    const histogramOf = (to: number) => {
+      const { handlers, requested } = apiOn(store);
+      const given = { path, query: { from: NOW, to: NOW + to }, body: null };
+      return handlers['GET /customers/{customer}/logs/histogram'](given, requested);
+    };
+    const histogram = await histogramOf(60_000);
+    expect(histogram.countedFrom).toBe(NOW);
     expect(histogram).toMatchObject({ from: NOW, stepMs: 1_000 });
     expect(histogram.counts).toHaveLength(60);
     expect([histogram.counts[0], histogram.counts[1], histogram.counts[59]]).toEqual([3, 1, 1]);
     expect(histogram.errors.reduce((a, b) => a + b)).toBe(1);
-    const short = await listed(store, { from: NOW, to: NOW + 10, limit: 1 });
-    expect(short.histogram.counts).toEqual([2]);
+    expect((await histogramOf(10)).counts).toEqual([2]);
   });
 
   it('is pruned by age and size, per customer and in total', async () => {
@@ -135,8 +181,9 @@ describeOnBothStores('the request log', (stores) => {
       entry({ at: now - 2 * HOUR_MS, customerId: 'old' }),
       entry({ at: now - HOUR_MS / 2, customerId: 'old' }),
     );
-    log.push(...Array.from({ length: 9 }, (_, nth) => entry({ at: now + nth })));
-    log.push(...Array.from({ length: 4 }, (_, nth) => entry({ at: now + nth, customerId: 'ben' })));
+    const lost = { status: 'upstream', message: 'lost' } as const;
+    log.push(...Array.from({ length: 9 }, (_, nth) => entry({ ...lost, at: now + nth })));
+    log.push(...Array.from({ length: 4 }, (_, nth) => entry({ ...lost, at: now + nth, customerId: 'ben' })));
     sent.push(submission({ at: now - 2 * HOUR_MS }), submission({ at: now, signature: 'sig2' }));
     await writer.flush();
     const rows = await store.db
@@ -148,6 +195,10 @@ describeOnBothStores('the request log', (stores) => {
       rows.filter((row) => row.customer_id === customer).map((row) => row.at - now);
     // Customer anna may keep five of nine; then the two oldest of the remaining ten are deleted.
     expect([of('old'), of('anna'), of('ben')]).toEqual([[], [4, 5, 6, 7, 8], [1, 2, 3]]);
+    const terms = await store.db.selectFrom('request_term').select(['customer_id', 'term']).execute();
+    expect(terms.map(({ customer_id, term }) => `${customer_id} ${term}`).sort()).toEqual(
+      ['anna', 'ben'].flatMap((customer) => Array(customer === 'anna' ? 5 : 3).fill(`${customer} lost`)),
+    );
     const left = await store.db.selectFrom('submission').select('signature').execute();
     expect(left).toEqual([{ signature: 'sig2' }]);
   });
@@ -164,6 +215,31 @@ describeOnBothStores('the request log', (stores) => {
     log.push(...Array.from({ length: 5 }, () => entry()));
     await writer.flush();
     expect(writer.losses.dropped).toBe(2);
+  });
+});
+
+describeOnBothStores('unknown methods', (stores) => {
+  it('are listed by name, for one customer or all, and deleted after the retention period', async () => {
+    const store = await stores.open();
+    const limits = { retentionHours: 1, pruneIntervalMs: 0 };
+    const { unknownMethods, writer } = createRequestWriter(store, limits);
+    const now = Date.now();
+    unknownMethods.count('anna', 'getOld', now - 3 * HOUR_MS);
+    for (const customer of ['anna', 'ben', 'anna']) unknownMethods.count(customer, 'getNothing', now);
+    await writer.flush();
+    unknownMethods.count('anna', 'getMore', now + 1);
+    unknownMethods.count('anna', 'getNothing', now + 2);
+    await writer.flush();
+    const { handlers, requested } = apiOn(store, { now: () => now });
+    const read = (query: object) =>
+      handlers['GET /unknown-methods'](
+        { path: {}, query: { from: 0, ...query }, body: null } as never,
+        requested,
+      );
+    const nothing = { method: 'getNothing', requests: 4, customers: 2, lastAt: now + 2 };
+    const more = { method: 'getMore', requests: 1, customers: 1, lastAt: now + 1 };
+    expect((await read({})).methods).toEqual([nothing, more]);
+    expect((await read({ customer: 'ben' })).methods).toMatchObject([{ method: 'getNothing', requests: 1 }]);
   });
 });
 
@@ -390,6 +466,7 @@ describeOnBothStores('submitted transactions', (stores) => {
       items: [
         {
           ...{ signature: 'sig1', at: NOW, keyId: '7hQ2mKpZ', network: 'devnet', outcome: 'accepted' },
+          message: null,
           attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
           rebroadcasts: 0,
           again: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallAttempt } from '../../src/protocol/call.ts';
+import type { CallAttempt } from '../../src/protocol/errors.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import {
@@ -34,6 +34,28 @@ describe('failure of a read', () => {
     const scene = await stage([dyingAfterRequest], { attemptsMax: 3 });
     await failed(scene);
     expect(scene.counts()).toEqual([3]);
+  });
+});
+
+describe('failed read without a trace', () => {
+  const behind: Behaviour = ({ id }, reply) => sendError(reply, id, -32_005, 'Node is behind');
+  const rejecting: Behaviour = ({ id }, reply) => sendError(reply, id, -32_602, 'Invalid param');
+
+  it('reports its attempts with the error of the node', async () => {
+    const { pool } = await stage(Array(2).fill(inSequence(behind, rejecting)));
+    const { errorCode, attempts = [] } = await request(pool, call('getBalance'));
+    expect(errorCode).toBe(-32_602);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual([
+      'JSON-RPC error -32005',
+      'JSON-RPC error -32602',
+    ]);
+    expect(new Set(attempts.map(({ node }) => node)).size).toBe(2);
+    expect(attempts.every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true);
+  });
+
+  it('reports its last attempts with the failure', async () => {
+    const { attempts } = await failed(await stage([dyingAfterRequest], { attemptsMax: 20 }));
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(16).fill('connection lost'));
   });
 });
 

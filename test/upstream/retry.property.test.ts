@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { CallAttempt, RpcResponse } from '../../src/protocol/call.ts';
-import type { Failure } from '../../src/protocol/errors.ts';
+import type { RpcResponse } from '../../src/protocol/call.ts';
+import type { CallAttempt, Failure } from '../../src/protocol/errors.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
 import { executeWithRetry } from '../../src/upstream/retry/executor.ts';

@@ -95,6 +95,16 @@ describe('submitter', () => {
     expect(sentIn(all)).toBe(1);
   });
 
+  it('reports the attempts at all nodes with a rejection', async () => {
+    const { submitter } = await open([failing(-32_003), failing(-32_003)]);
+    const sent = sendCall(signedTransaction().wire, skipPreflight);
+    const { attempts = [] } = await request(submitter, sent);
+    expect(attempts.map(({ node, outcome }) => `${node} ${outcome}`).sort()).toEqual([
+      'node-1 JSON-RPC error -32003',
+      'node-2 JSON-RPC error -32003',
+    ]);
+  });
+
   it('reveals no URLs or headers of send-only endpoints', async () => {
     const revealing: Behaviour = ({ id, path }, reply) =>
       sendError(reply, id, -32000, `no access for SECRET-TOKEN at ${path}`);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { eventually } from '../service/eventually.ts';
 import { createRpcClient, type TestRpcClient } from '../service/rpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
@@ -35,8 +36,8 @@ async function createKey(
 const untilAccepted = (gateway: TestRpcClient): Promise<true> =>
   eventually(async () => (await gateway.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
 
-/** Sends a transfer that succeeds. @returns its signature. */
-async function sendTransfer(gateway: TestRpcClient): Promise<string> {
+/** Sends a transfer that succeeds, or one with an unknown blockhash. @returns its signature. */
+async function sendTransfer(gateway: TestRpcClient, unknownBlockhash?: string): Promise<string> {
   const payer = Keypair.generate();
   const result = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     (JSON.parse((await gateway.post(bodyOf(method, params))).text) as { result: unknown }).result;
@@ -49,10 +50,12 @@ async function sendTransfer(gateway: TestRpcClient): Promise<string> {
     toPubkey: Keypair.generate().publicKey,
     lamports: 1_000_000,
   });
-  const transaction = new Transaction({ recentBlockhash: latest.value.blockhash, feePayer: payer.publicKey });
+  const recentBlockhash = unknownBlockhash ?? latest.value.blockhash;
+  const transaction = new Transaction({ recentBlockhash, feePayer: payer.publicKey });
   transaction.add(transfer).sign(payer);
   const bytes = transaction.serialize().toString('base64');
-  return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
+  await result('sendTransaction', [bytes, { encoding: 'base64' }]);
+  return encodeBase58(transaction.signature!);
 }
 
 /** Configuration that logs every request, and writes what the pages show without delay. */
@@ -81,6 +84,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     let created: CreatedKey;
     let gateway: TestRpcClient;
     let signature = '';
+    let rejected = '';
 
     beforeAll(async () => {
       now = signedIn();
@@ -89,8 +93,10 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       gateway = createRpcClient(now.dashboard.service.ready.rpcUrl, created.secret);
       await untilAccepted(gateway);
       signature = await sendTransfer(gateway);
+      rejected = await sendTransfer(gateway, Keypair.generate().publicKey.toBase58());
       for (let index = 0; index < 12; index++) await gateway.post(bodyOf('getSlot'));
       await gateway.post(bodyOf('getAccountInfo', ['nonsense']));
+      await gateway.post(bodyOf('getNothing'));
     });
 
     const open = (title: string, path: string): Promise<void> => openPage(page, title, path);
@@ -113,17 +119,25 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'performance');
     });
 
-    it('link from an error to the request, with its steps and parameters', async () => {
-      await open('Errors', `/errors?range=15m&key=${created.key.id}`);
+    it('lead from Home to the reason of a failed request in three clicks', async () => {
+      await open('Home', `/?range=15m&key=${created.key.id}`);
       await page
-        .getByRole('row', { name: /^– -32602/ })
-        .getByRole('link', { name: /Example/ })
+        .getByRole('region', { name: 'Errors by outcome' })
+        .getByRole('link', { name: 'Errors' })
+        .click();
+      await page.getByRole('link', { name: '-32602', exact: true }).click();
+      await page
+        .getByRole('button', { name: /Open getAccountInfo$/ })
+        .first()
         .click();
       const drawer = page.getByRole('dialog', { name: 'getAccountInfo' });
-      await drawer.getByRole('row', { name: /^Upstream/ }).waitFor();
+      await drawer.getByText(/^Invalid param/).waitFor();
+      await drawer.getByRole('row', { name: /^Upstream ?embedded-ledger.*JSON-RPC error -32602/ }).waitFor();
       expect(await drawer.getByLabel('parameters', { exact: true }).textContent()).toContain('nonsense');
       await page.keyboard.press('Escape');
       await drawer.waitFor({ state: 'detached' });
+      await open('Errors', `/errors?range=15m&key=${created.key.id}`);
+      await page.getByRole('row', { name: /^getNothing 1 1/ }).waitFor();
       await checkPage(page, 'errors');
     });
 
@@ -137,6 +151,10 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Remove filter: outcome RPC error' }).click();
       await cell('getSlot').first().waitFor();
       expect(page.url()).not.toContain('status=');
+      await page.getByLabel('Search').fill(rejected);
+      await page.keyboard.press('Enter');
+      await cell('getSlot').first().waitFor({ state: 'detached' });
+      await page.getByRole('row', { name: /sendTransaction.*Blockhash not found/ }).waitFor();
       await checkPage(page, 'logs');
     });
 
@@ -167,6 +185,14 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
         .getByRole('dialog')
         .getByRole('row', { name: /^embedded-ledger/ })
         .first()
+        .waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByLabel('Signature').fill(rejected);
+      await page.getByRole('button', { name: 'Search' }).click();
+      await page.getByTitle(rejected).click();
+      await page
+        .getByRole('dialog')
+        .getByText(/Blockhash not found$/)
         .waitFor();
       await page.keyboard.press('Escape');
       await checkPage(page, 'transactions');

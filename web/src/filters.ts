@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react';
 
 /** Numbers stay numbers in the URL; digit strings would be quoted. */
 const NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
-const toSearch = (text: string): string | number => (NUMBER.test(text) ? Number(text) : text);
+export const toSearch = (text: string): string | number => (NUMBER.test(text) ? Number(text) : text);
 
 type Fields<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 type Change<Name extends string> = Readonly<Partial<Record<Name, string | undefined>>>;

@@ -27,7 +27,7 @@ export const outcomes: Readonly<Record<UsageStatus, Outcome>> = {
   client: {
     label: 'Client error',
     about:
-      'The request was invalid: missing or invalid API key, malformed body, or method not allowed for the key.',
+      'The request was invalid: missing or invalid API key, malformed body, unknown method, or method not allowed for the key.',
     color: '--status-client',
     tone: 'warn',
   },

@@ -14,6 +14,7 @@ import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
 import { RequestLog, TraceSampler } from '../../gateway/telemetry/request-log.ts';
 import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
+import { UnknownMethods } from '../../gateway/telemetry/unknown-methods.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
@@ -138,7 +139,8 @@ export function openTelemetry(
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
-  const writer = openWriter(access, { requests, submissions }, heartbeat.id, configuration, log);
+  const sources = { requests, submissions, unknownMethods: new UnknownMethods() };
+  const writer = openWriter(access, sources, heartbeat.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.losses.dropped,
     refused_entries: () => writer.losses.rejected,
@@ -160,6 +162,7 @@ export function openTelemetry(
     requestLog: requests,
     counters,
     submissions,
+    unknownMethods: sources.unknownMethods,
     connections,
     // Passes the live section of the configuration, so that a reload takes effect.
     log: { settings: requestLog, tails: openTails(configuration, log) },

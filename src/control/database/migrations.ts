@@ -6,7 +6,7 @@ import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
-import { requestTables } from './tables/requests.ts';
+import { requestReasons, requestTables } from './tables/requests.ts';
 import { usageTables } from './tables/usage.ts';
 
 /** Adds triggers that reject updates and deletions of rows, even by other programs. */
@@ -195,6 +195,14 @@ export const migrations: readonly Migration[] = [
     number: 17,
     name: 'when a notice was tried last',
     up: 'alter table notice_target add column tested_at bigint not null default 0',
+  },
+  {
+    number: 18,
+    name: 'reasons of failed requests, and search in the request log',
+    up: async (db) => {
+      const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+      await executeSql(db, requestReasons.replace('{options}', isPostgres ? '' : 'without rowid'));
+    },
   },
 ];
 

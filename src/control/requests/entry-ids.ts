@@ -8,6 +8,9 @@ export const firstIdAt = (atMs: number): string =>
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 
+/** Time of an id, in Unix milliseconds. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, TIME_DIGITS), 16);
+
 /** Generates ids that sort by time, then by order of creation. Lower-case hex sorts the same way in every collation. */
 export class EntryIds {
   readonly #process = randomBytes(4).toString('hex');

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { type Selectable, sql } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import type { Store } from '../database/store.ts';
+import type { RequestLogTable } from '../database/tables/requests.ts';
 import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
 import { firstIdAt } from './entry-ids.ts';
+import { termRows } from './log-terms.ts';
+
+type LogRow = Selectable<RequestLogTable>;
 
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];
@@ -129,6 +135,7 @@ type RetentionLimits = Readonly<typeof retentionLimits>;
 const HOUR_MS = 3_600_000;
 /** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
+const DELETE_BATCH_TERMS = 500;
 /** Minimum age of counted rows. Other gateways may still be writing more recent rows. */
 const SETTLE_MS = 30_000;
 const LEASE = 'log-retention';
@@ -153,6 +160,7 @@ export class LogRetention {
   /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
+    if (isMine) await this.#pruneUnknownMethods(nowMs);
     for (const counts of this.#counts) {
       // The gateway with the lease deletes rows, so these counts become wrong.
       if (!isMine) counts.forget();
@@ -162,6 +170,21 @@ export class LogRetention {
 
   async stop(): Promise<void> {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
+  }
+
+  async #pruneUnknownMethods(nowMs: number): Promise<void> {
+    const first = Math.floor(nowMs / HOUR_MS) - this.#limits.retentionHours;
+    await this.#store.db.deleteFrom('unknown_method').where('hour', '<', first).execute();
+  }
+
+  async #deleteTerms(rows: readonly LogRow[]): Promise<void> {
+    for (const terms of chunk(rows.flatMap(termRows), DELETE_BATCH_TERMS)) {
+      const values = terms.map(({ customer_id, term, id }) => sql`(${customer_id}, ${term}, ${id})`);
+      await this.#store.db
+        .deleteFrom('request_term')
+        .where(sql<boolean>`(customer_id, term, id) in (values ${sql.join(values)})`)
+        .execute();
+    }
   }
 
   async #pruneTable(counts: RowCounts, nowMs: number): Promise<void> {
@@ -181,12 +204,14 @@ export class LogRetention {
     const { db } = this.#store;
     for (let deleted = 0; deleted < rows; ) {
       const step = Math.min(DELETE_BATCH_ROWS, rows - deleted);
-      let some = db.selectFrom(table).select(['id', 'customer_id']).orderBy('id').limit(step);
+      let some = db.selectFrom(table).selectAll().orderBy('id').limit(step);
       if (customer !== undefined) some = some.where('customer_id', '=', customer);
       if (before !== undefined) some = some.where('id', '<', before);
       const found = await some.execute();
       if (found.length === 0) return;
       const ids = found.map(({ id }) => id);
+      // Before the entries, because the terms are known only from them.
+      if (table === 'request_log') await this.#deleteTerms(found as LogRow[]);
       await db.deleteFrom(table).where('id', 'in', ids).execute();
       counts.subtract(found.map((row) => row.customer_id));
       deleted += found.length;

@@ -4,7 +4,8 @@ import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt } from './entry-ids.ts';
-import { type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
+import type { LogFilter } from './log-search.ts';
+import { type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
 export const tailLimits = {
   tailsMax: 50,
@@ -60,7 +61,7 @@ export class LogTails {
     return this.#entries(tail);
   }
 
-  async *#entries({ store, customerId, filter, now, signal }: Tail): AsyncGenerator<string> {
+  async *#entries({ store, customerId, filter, now, signal, follower }: Tail): AsyncGenerator<string> {
     const { pollIntervalMs, rowsMax, lookbackMs } = this.#limits;
     const startedAt = now();
     /** Ids of sent entries that the next poll may find again. */
@@ -70,12 +71,12 @@ export class LogTails {
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
       let rows: LogRow[] = [];
       await this.#state.guard(async () => {
-        rows = await readLog(store, customerId, range, rowsMax, null);
+        ({ rows } = await readLog(store, customerId, range, rowsMax, null));
       });
       const fresh = rows.filter(({ id }) => !sentIds.has(id)).reverse();
       for (const { id } of fresh) sentIds.add(id);
       for (const id of sentIds) if (id < firstIdAt(from)) sentIds.delete(id);
-      for (const row of fresh) yield JSON.stringify(toLogEntryJson(row));
+      for (const row of fresh) yield JSON.stringify(toLogEntryJson(row, follower.isOperator));
       await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
   }

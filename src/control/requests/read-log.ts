@@ -1,81 +1,66 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
-import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
+import { type Selectable, sql } from 'kysely';
+import { type FailureCode, failures } from '../../protocol/errors.ts';
+import type { RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
 import { fieldsOf } from '../database/rows.ts';
-import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import type { RequestLogTable } from '../database/tables/requests.ts';
-import { firstIdAt } from './entry-ids.ts';
-
-type LogRoute = 'GET /customers/{customer}/logs';
-
-/** `from` and `to` are Unix milliseconds; `to` is exclusive. */
-export type LogFilter = Omit<ParsedRouteInput<LogRoute>['query'], 'cursor' | 'limit' | 'from' | 'to'> &
-  Readonly<{ from: number; to: number }>;
+import { timeOfId } from './entry-ids.ts';
+import { createSearch, entriesOf, type LogFilter, scanEnd } from './log-search.ts';
 
 export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
 
 const HISTOGRAM_STEPS_MAX = 60;
 const HISTOGRAM_STEP_MIN_MS = 1_000;
 
-type Build = ExpressionBuilder<Schema, 'request_log'>;
-
-function matches(build: Build, customerId: string, filter: LogFilter) {
-  const { key, method, product, status, rpcCode, minMs, address } = filter;
-  return build.and([
-    build('request_log.customer_id', '=', customerId),
-    build('request_log.id', '>=', firstIdAt(filter.from)),
-    build('request_log.id', '<', firstIdAt(filter.to)),
-    ...(key === undefined ? [] : [build('request_log.key_id', '=', key)]),
-    ...(method === undefined ? [] : [build('request_log.method', '=', method)]),
-    ...(product === undefined ? [] : [build('request_log.product', '=', product)]),
-    ...(status === undefined ? [] : [build('request_log.status', '=', status)]),
-    ...(rpcCode === undefined ? [] : [build('request_log.rpc_code', '=', rpcCode)]),
-    ...(minMs === undefined ? [] : [build('request_log.micros', '>=', Math.round(minMs * 1_000))]),
-    ...(address === undefined ? [] : [build('request_log.address', '=', address)]),
-  ]);
-}
-
-const rows = ({ db }: Store) =>
-  db
-    .selectFrom('request_log')
-    .leftJoin('api_key', 'api_key.id', 'request_log.key_id')
-    .selectAll('request_log')
-    .select('api_key.name as key_name');
+export type LogPage = Readonly<{
+  rows: LogRow[];
+  /** Id before which the search continues, although the page may not be full; null: the search is complete. */
+  end: string | null;
+}>;
 
 /** Returns entries, newest first. `before` is the last id of the previous page. */
-export function readLog(
+export async function readLog(
   store: Store,
   customerId: string,
   filter: LogFilter,
   limit: number,
   before: string | null,
-): Promise<LogRow[]> {
-  let query = rows(store).where((build) => matches(build as unknown as Build, customerId, filter));
-  if (before !== null) query = query.where('request_log.id', '<', before);
-  return query.orderBy('request_log.id', 'desc').limit(limit).execute();
+): Promise<LogPage> {
+  const search = await createSearch(store, customerId, filter, before);
+  const rows = await entriesOf(search)
+    .leftJoin('api_key', 'api_key.id', 'request_log.key_id')
+    .selectAll('request_log')
+    .select('api_key.name as key_name')
+    .orderBy('found.id', 'desc')
+    .limit(limit)
+    .execute();
+  return { rows, end: rows.length < limit ? await scanEnd(search) : null };
 }
 
-export const readEntry = (store: Store, customerId: string, id: string): Promise<LogRow | undefined> =>
-  rows(store)
+export const readEntry = ({ db }: Store, customerId: string, id: string): Promise<LogRow | undefined> =>
+  db
+    .selectFrom('request_log')
+    .leftJoin('api_key', 'api_key.id', 'request_log.key_id')
+    .selectAll('request_log')
+    .select('api_key.name as key_name')
     .where('request_log.id', '=', id)
     .where('request_log.customer_id', '=', customerId)
     .executeTakeFirst();
 
-type LogHistogram = RouteOutput<LogRoute>['histogram'];
+type LogHistogram = RouteOutput<'GET /customers/{customer}/logs/histogram'>;
 
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;
+  const search = await createSearch(store, customerId, filter, null);
   const stepMs = Math.max(HISTOGRAM_STEP_MIN_MS, Math.ceil((to - from) / HISTOGRAM_STEPS_MAX));
   const step = sql<number>`(request_log.at - ${sql.lit(from)}) / ${sql.lit(stepMs)}`;
-  const found = await store.db
-    .selectFrom('request_log')
+  const found = await entriesOf(search)
     .select((select) => [
       step.as('step'),
       select.fn.countAll<number>().as('requests'),
       sql<number>`sum(case when status = 'ok' then 0 else 1 end)`.as('failed'),
     ])
-    .where((build) => matches(build, customerId, filter))
     .groupBy(sql`1`)
     .execute();
   const steps = Math.max(1, Math.ceil((to - from) / stepMs));
@@ -86,11 +71,24 @@ export async function countLog(store: Store, customerId: string, filter: LogFilt
     counts[stepIndex] = (counts[stepIndex] ?? 0) + Number(requests);
     errors[stepIndex] = (errors[stepIndex] ?? 0) + Number(failed);
   }
-  return { from, stepMs, counts, errors };
+  const end = await scanEnd(search);
+  return { from, stepMs, counts, errors, countedFrom: end === null ? from : timeOfId(end) };
 }
 
-export const toLogEntryJson = (row: LogRow): LogEntryJson => ({
+/** The party that is responsible for a failed request; null for a successful one. */
+function ownerOf({ status, failure }: LogRow): LogEntryJson['owner'] {
+  if (status === 'ok') return null;
+  if (failure !== null && Object.hasOwn(failures, failure)) return failures[failure as FailureCode].owner;
+  if (status === 'rpcError') return 'node';
+  return status === 'limited' ? 'client' : status;
+}
+
+/** @param isOperator - only operators see the names of nodes. */
+export const toLogEntryJson = (row: LogRow, isOperator: boolean): LogEntryJson => ({
   ...fieldsOf(row, 'id', 'at', 'key_id', 'key_name', 'product', 'network', 'method', 'status', 'http'),
-  ...fieldsOf(row, 'rpc_code', 'failure', 'bytes_in', 'bytes_out', 'node', 'address', 'origin', 'gateway'),
+  ...fieldsOf(row, 'rpc_code', 'failure', 'message', 'signature', 'bytes_in', 'bytes_out'),
+  ...fieldsOf(row, 'address', 'origin', 'gateway'),
+  owner: ownerOf(row),
+  node: isOperator ? row.node : null,
   ms: row.micros / 1_000,
 });

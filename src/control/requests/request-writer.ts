@@ -1,7 +1,9 @@
 import type { Insertable } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry, RequestLog } from '../../gateway/telemetry/request-log.ts';
 import type { Submission, SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
+import type { UnknownMethodCount, UnknownMethods } from '../../gateway/telemetry/unknown-methods.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/store.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
@@ -10,10 +12,12 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { EntryIds } from './entry-ids.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
+import { termRows } from './log-terms.ts';
 
 export type RequestSources = Readonly<{
   requests: Pick<RequestLog, 'drain'>;
   submissions: Pick<SubmissionLog, 'drain'>;
+  unknownMethods?: Pick<UnknownMethods, 'unstored'>;
 }>;
 
 export const requestWriterOptions = {
@@ -21,6 +25,7 @@ export const requestWriterOptions = {
   flushIntervalMs: 1_000,
   /** Rows per statement. Kept low, because other statements wait while it runs. */
   batchRows: 25,
+  batchTerms: 200,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
@@ -32,7 +37,7 @@ export type RequestWriterOptions = Readonly<typeof requestWriterOptions>;
 type LogRow = Insertable<RequestLogTable>;
 type SubmissionRow = Insertable<SubmissionTable>;
 
-/** Writes logged requests and submissions to the store, and prunes stored rows. */
+/** Writes logged requests, submissions and counts of unknown methods to the store, and prunes stored rows. */
 export class RequestWriter {
   readonly #store: Store;
   readonly #sources: RequestSources;
@@ -48,6 +53,12 @@ export class RequestWriter {
   readonly #losses = { dropped: 0, rejected: 0 };
   #prunedAt = performance.now();
   readonly #task: PeriodicTask;
+  readonly #parts = [
+    () => this.#writeLog(),
+    () => this.#writeSubmissions(),
+    () => this.#writeUnknownMethods(),
+    () => this.#prune(),
+  ];
 
   constructor(
     store: Store,
@@ -87,7 +98,7 @@ export class RequestWriter {
   async #flush(): Promise<void> {
     this.#collect();
     let failure: unknown | null = null;
-    for (const part of [() => this.#writeLog(), () => this.#writeSubmissions(), () => this.#prune()]) {
+    for (const part of this.#parts) {
       await part().catch((error: unknown) => {
         failure ??= error;
       });
@@ -95,15 +106,47 @@ export class RequestWriter {
     this.#state.report(failure);
   }
 
+  /** Running totals: writing one twice is harmless. */
+  async #writeUnknownMethods(): Promise<void> {
+    const counts = this.#sources.unknownMethods?.unstored() ?? [];
+    for (const batch of chunk(counts, this.#options.batchRows)) {
+      const calls = batch.map((count) => count.calls);
+      await this.#store.db
+        .insertInto('unknown_method')
+        .values(batch.map((count) => this.#unknownMethodRow(count)))
+        .onConflict((conflict) =>
+          conflict.columns(['hour', 'customer_id', 'method', 'gateway']).doUpdateSet(({ ref }) => ({
+            calls: ref('excluded.calls'),
+            last_at: ref('excluded.last_at'),
+          })),
+        )
+        .execute();
+      batch.forEach((count, index) => {
+        count.storedCalls = calls[index] ?? 0;
+      });
+    }
+  }
+
+  #unknownMethodRow({ hour, customerId, method, calls, lastAt }: UnknownMethodCount) {
+    return { hour, customer_id: customerId, method, gateway: this.#gateway, calls, last_at: lastAt };
+  }
+
   #writeLog(): Promise<void> {
-    return this.#writeAll(this.#log, (rows) =>
-      this.#store.db
+    return this.#writeAll(this.#log, async (rows) => {
+      // Terms first: without its entry, a term is ignored, but without its terms, an entry cannot be found.
+      for (const terms of chunk(rows.flatMap(termRows), this.#options.batchTerms))
+        await this.#store.db
+          .insertInto('request_term')
+          .values(terms)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      await this.#store.db
         .insertInto('request_log')
         .values(rows)
         // The row already exists if the response to an earlier write was lost.
         .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute(),
-    );
+        .execute();
+    });
   }
 
   #writeSubmissions(): Promise<void> {

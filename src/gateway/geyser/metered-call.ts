@@ -20,6 +20,7 @@ import {
 } from '../metering/call-meter.ts';
 import type { UsageStatus } from '../metering/usage-status.ts';
 import type { LiveConnections } from '../telemetry/live-connections.ts';
+import type { ErrorDetail } from '../telemetry/request-result.ts';
 
 export type GeyserGatewayParts = Readonly<{
   admission: Admission;
@@ -62,7 +63,11 @@ export class MeteredCall {
   /** @returns the error to throw: gRPC and protobuf errors unchanged, anything else as a Failure. */
   recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
-      this.#record('rpcError', null, 0, grpcCalls[this.#facts.method]);
+      const code = thrown instanceof GrpcError ? thrown.code : 'INVALID_ARGUMENT';
+      const detail = { code, message: thrown.message };
+      // No node is involved: nodes' streams are merged before they reach a client.
+      const status = code === 'INTERNAL' || code === 'UNAVAILABLE' ? 'upstream' : 'client';
+      this.#record(status, null, 0, grpcCalls[this.#facts.method], detail);
       return thrown;
     }
     const failure = toFailure(thrown);
@@ -71,7 +76,13 @@ export class MeteredCall {
     return failure;
   }
 
-  #record(status: UsageStatus, failure: Failure | null, bytesOut: number, credits: number | null): void {
+  #record(
+    status: UsageStatus,
+    failure: Failure | null,
+    bytesOut: number,
+    credits: number | null,
+    detail: ErrorDetail | null = null,
+  ): void {
     const { meter, network } = this.#parts;
     meter.endRequest(this.context, {
       ...this.#facts,
@@ -84,6 +95,7 @@ export class MeteredCall {
       params: null,
       result: null,
       credits,
+      detail,
     });
   }
 }

@@ -6,7 +6,9 @@ import type { LoadedKey } from '../auth/key-state.ts';
 import { creditsOf, type QuotaLedger } from '../limits/quota.ts';
 import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
-import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
+import type { RequestLog } from '../telemetry/request-log.ts';
+import type { RequestResult } from '../telemetry/request-result.ts';
+import type { UnknownMethods } from '../telemetry/unknown-methods.ts';
 import type { LastUsedTracker } from './last-used.ts';
 import type { SentMessages, UsageMeter } from './usage-meter.ts';
 import type { UsageStatus } from './usage-status.ts';
@@ -52,6 +54,7 @@ export const emptyRequest = {
   params: null,
   result: null,
   credits: null,
+  detail: null,
 } as const;
 
 /** Converts anything but a Failure to INTERNAL, whose cause is never sent to clients. */
@@ -77,6 +80,7 @@ export type CallMeterParts = Readonly<{
   lastUsed?: LastUsedTracker;
   requestLog?: RequestLog;
   counters?: RequestCounters;
+  unknownMethods?: UnknownMethods;
 }>;
 
 /** Updates usage, quota, last-used times, the request log, traces and metrics for every request. */
@@ -111,6 +115,11 @@ export class CallMeter {
       lastUsed?.record(key.id, context.client.address, nowMs, key.keyState);
     counters?.count(key, result, (endedAt - startedAt) / 1_000);
     requestLog?.end(context, result, endedAt);
+  }
+
+  /** Counts a call whose method no node has, by name. The call is metered with `endRequest` like any other. */
+  recordUnknownMethod(key: LoadedKey | null, method: string): void {
+    if (key !== null) this.#parts.unknownMethods?.count(key.customerId, method, Date.now());
   }
 
   recordMessages(sent: Omit<SentMessages, 'key' | 'credits'> & Readonly<{ key: LoadedKey }>): void {

@@ -9,7 +9,8 @@ import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
 import { UsageMeter } from '../metering/usage-meter.ts';
-import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
+import type { RequestLog } from '../telemetry/request-log.ts';
+import type { RequestResult } from '../telemetry/request-result.ts';
 import { RestGateway } from './rest-gateway.ts';
 
 describe('the quota of REST requests', () => {

@@ -109,6 +109,7 @@ export class RestGateway implements RestHandler {
       method: route.name,
       failure,
       status: failure === null ? 'ok' : statusOfFailure(failure),
+      detail: failure === null ? null : calls.errorDetail,
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
       // Keep wallet private keys out of the request log.

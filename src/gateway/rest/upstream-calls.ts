@@ -8,16 +8,21 @@ import {
   type RpcDispatcher,
   type RpcResponse,
 } from '../../protocol/call.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { methodRow, methods } from '../../protocol/methods.ts';
+import { type CallAttempt, Failure } from '../../protocol/errors.ts';
+import { methodRow, methods, methodTraits } from '../../protocol/methods.ts';
 import { NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
+import { signatureOfParams } from '../../upstream/transaction-signature.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { checkNetwork } from '../auth/key-rules.ts';
 import type { RequestContext } from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
+import type { ErrorDetail } from '../telemetry/request-result.ts';
 import { forwardCall } from '../telemetry/submission-log.ts';
+
+/** Maximum number of failed attempts to report with a failed request. */
+const FAILED_MAX = 16;
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
@@ -95,6 +100,9 @@ export class UpstreamCalls {
   #startedCredits = 0;
   #bytes = 0;
   #network: Network | null = null;
+  /** Attempts of calls that failed. */
+  readonly #failedAttempts: CallAttempt[] = [];
+  #signature: string | null = null;
 
   /** @param endpoint - name under which the calls are charged. */
   constructor(
@@ -122,6 +130,11 @@ export class UpstreamCalls {
   /** Credits of the calls that nodes answered. */
   get credits(): number {
     return this.#credits;
+  }
+
+  /** For the log of a failed request. */
+  get errorDetail(): ErrorDetail {
+    return { attempts: this.#failedAttempts, signature: this.#signature };
   }
 
   /** Null until the request names a network. */
@@ -180,7 +193,12 @@ export class UpstreamCalls {
     const minSlot = key === null ? null : (this.#parts.sessions?.minSlotFor(key, network, null) ?? null);
     const origin = { trace, minSlot, usesDisk: true };
     const call = { network, method, row, params: Buffer.from(writeJson(params)), ...origin };
-    const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
+    if (methodTraits[row.kind].signed) this.#signature = signatureOfParams(call.params);
+    const response = await request(this.#dispatcher, call, signal).catch((thrown: unknown) => {
+      if (thrown instanceof Failure) this.#addFailed(thrown.attempts);
+      return rethrowAsUpstreamFailure(thrown);
+    });
+    if (response.errorCode !== 0) this.#addFailed(response.attempts ?? []);
     if (needsNode) this.#credits += row.credits;
     else {
       this.#count--;
@@ -188,6 +206,11 @@ export class UpstreamCalls {
     }
     this.#checkSize(response);
     return resultOf(response, row === methods.getTransaction ? this.#shared.parsed.parse : parseBody);
+  }
+
+  #addFailed(attempts: readonly CallAttempt[]): void {
+    const free = FAILED_MAX - this.#failedAttempts.length;
+    this.#failedAttempts.push(...attempts.slice(0, Math.max(0, free)));
   }
 
   #checkSize({ body }: RpcResponse): void {

@@ -19,6 +19,8 @@ const entry: RequestEntry = {
   http: 200,
   rpcCode: 0,
   failure: null,
+  message: null,
+  signature: null,
   micros: 112_500,
   bytesIn: 1,
   bytesOut: 2,

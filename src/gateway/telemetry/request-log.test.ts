@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { clientInfoFor, internalKey } from '../../../test/project/callers.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { TraceLink } from '../../protocol/request-trace.ts';
+import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
 import type { KeyId, KeyRecord } from '../auth/key-record.ts';
 import { RequestContext } from '../metering/call-meter.ts';
 import {
@@ -9,10 +12,10 @@ import {
   type RequestEntry,
   RequestLog,
   type RequestLogOptions,
-  type RequestResult,
   readTraceparent,
   TraceSampler,
 } from './request-log.ts';
+import type { RequestResult } from './request-result.ts';
 
 const key = { ...internalKey, id: '7hQ2mKpZ' as KeyId, product: 'rpc', logsBodies: false } as KeyRecord;
 const client = clientInfoFor('192.0.2.7', 'https://app.example');
@@ -58,7 +61,7 @@ describe('request sampling', () => {
     expect(all.start(5)).not.toBeNull();
   });
 
-  it('stores failed and slow requests without steps, up to unsampledMax per second', () => {
+  it('stores failed and slow requests too, up to unsampledMax per second, and failed ones with steps', () => {
     const log = new RequestLog({ ...never, unsampledMax: 3, slowMs: 50 });
     const end = (ended: RequestResult, ms: number) => log.end(contextOf(log, 1_000), ended, 1_000 + ms);
     end(good, 49);
@@ -66,10 +69,10 @@ describe('request sampling', () => {
     end(good, 50);
     end({ ...good, status: 'rpcError', rpcCode: -32602 }, 1);
     end(limited, 1);
-    expect(log.drain().map(({ status, micros, steps }) => [status, micros, steps])).toEqual([
-      ['limited', 1_000, []],
-      ['ok', 50_000, []],
-      ['rpcError', 1_000, []],
+    expect(log.drain().map(({ status, micros, steps }) => [status, micros, steps.length])).toEqual([
+      ['limited', 1_000, 1],
+      ['ok', 50_000, 0],
+      ['rpcError', 1_000, 1],
     ]);
   });
 
@@ -101,6 +104,8 @@ describe('log entry', () => {
       http: 200,
       rpcCode: 0,
       failure: null,
+      message: null,
+      signature: null,
       micros: 5_000,
       bytesIn: 10,
       bytesOut: 20,
@@ -135,6 +140,83 @@ describe('log entry', () => {
   it('truncates and redacts an unknown method', () => {
     const method = `svc_rpc_live_${'7'.repeat(46)}\0${'x'.repeat(99)}`;
     expect(entryOf({ ...good, method }).method).toMatch(/^svc_rpc_live_\[redacted\] x*$/);
+  });
+});
+
+describe('the entry of a failed request', () => {
+  const at = (node: string, startedAt: number, outcome: string) => ({
+    ...{ node, startedAt, outcome },
+    endedAt: startedAt + 1,
+  });
+  const entryOf = (ended: Partial<RequestResult>, options: Partial<RequestLogOptions> = never) => {
+    const log = new RequestLog(options);
+    const context = { ...contextOf(log, 10), authenticatedAt: 10, limitedAt: 11 };
+    log.end(context, { ...good, status: 'rpcError', ...ended }, 20);
+    return log.drain()[0]!;
+  };
+  const nodeError = (error: object): Partial<RequestResult> => ({
+    rpcCode: -32_007,
+    result: Buffer.from(JSON.stringify({ code: -32_007, ...error })),
+  });
+
+  it.each([never, { perSecond: 1 }])('has all attempts and the node of the error (%o)', (options) => {
+    const attempts = [
+      at('a', 11, 'connection lost'),
+      at('b', 13, 'JSON-RPC error -32007'),
+      at('c', 15, 'JSON-RPC error -32007'),
+    ];
+    const { node, steps } = entryOf(
+      { ...nodeError({ message: 'Slot skipped' }), detail: { attempts } },
+      options,
+    );
+    expect(node).toBe('b');
+    expect(steps.slice(2).map((step) => [step.node, step.startMs, step.endMs, step.outcome])).toEqual([
+      ['a', 1, 2, 'connection lost'],
+      ['b', 3, 4, 'JSON-RPC error -32007'],
+      ['c', 5, 6, 'JSON-RPC error -32007'],
+    ]);
+    const timeout = new Failure('UPSTREAM_TIMEOUT', { attempts: attempts.slice(0, 1) });
+    const failed = entryOf({ status: 'upstream', failure: timeout, result: null }, options);
+    expect([failed.node, failed.steps.at(-1)?.outcome]).toEqual(['a', 'connection lost']);
+  });
+
+  it("has the node's message, bounded, without secrets and control characters", () => {
+    const messageOf = (message: unknown) => entryOf(nodeError({ message, data: { logs: ['x'] } })).message;
+    expect(messageOf('Slot 5 was skipped')).toBe('Slot 5 was skipped');
+    expect(messageOf('a\u0000b\u001b[31m https://user:pass@node.example/?api-key=hunter2')).toBe(
+      'a b [31m https://[redacted]@node.example/?api-key=[redacted]',
+    );
+    expect(messageOf(`${'x'.repeat(485)} https://user:pass@node.example`)).not.toContain('user');
+    expect(messageOf(`${'x'.repeat(499)}\ud83d\ude00 more`)).toBe(`${'x'.repeat(499)}\ufffd`);
+    expect([messageOf(7), messageOf(undefined), messageOf('')]).toEqual([null, null, null]);
+    expect(entryOf({ rpcCode: 5, result: Buffer.from('"no object"') }).message).toBeNull();
+  });
+
+  it('has the text that the client received, and never the message of the cause', () => {
+    const failure = new Failure('METHOD_FORBIDDEN', {
+      facts: { method: 'getBlock' },
+      cause: new Error('s3cret'),
+    });
+    const textOf = (wire: RequestResult['wire'], thrown: Failure) =>
+      entryOf({ wire, status: 'client', failure: thrown, result: null }).message;
+    expect(textOf('rpc', failure)).toBe('This API key may not be used for getBlock');
+    expect(textOf('rpc', new Failure('INTERNAL', { cause: new Error('s3cret') }))).toBe('Internal error');
+    expect(textOf('grpc', new Failure('RATE_LIMITED'))).toMatch(/given in retry-after$/);
+    const fields = new InvalidFields([{ field: 'wallet', message: 'is not an address' }]);
+    expect(textOf('rest', fields)).toBe('wallet is not an address');
+    const rejection = new NodeRejection({ code: -32_002, message: 'Blockhash not found' });
+    expect(textOf('rest', rejection)).toBe('Blockhash not found');
+  });
+
+  it('has the signature of the transaction', () => {
+    const signature = encodeBase58(Buffer.alloc(64, 7));
+    const wire = Buffer.concat([Buffer.of(1), Buffer.alloc(64, 7), Buffer.alloc(9)]).toString('base64');
+    const signatureOf = (method: string, params: unknown) =>
+      entryOf({ method, params: Buffer.from(JSON.stringify(params)) }).signature;
+    expect(signatureOf('sendTransaction', [wire, { encoding: 'base64' }])).toBe(signature);
+    expect(signatureOf('getTransaction', [signature, {}])).toBe(signature);
+    expect(signatureOf('getBalance', [signature])).toBeNull();
+    expect(signatureOf('getTransaction', [null])).toBeNull();
   });
 });
 

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { Network } from '../../protocol/call.ts';
 import type { ClientInfo } from '../../protocol/client-info.ts';
-import type { Failure } from '../../protocol/errors.ts';
-import type { Product } from '../../protocol/product.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type RequestStep, RequestTrace, type TraceLink } from '../../protocol/request-trace.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { UsageStatus } from '../metering/usage-status.ts';
+import { errorMessageOf, nodeOfError, signatureOfCall } from './error-detail.ts';
 import { redactBody, redactText } from './redact-body.ts';
+import type { RequestResult } from './request-result.ts';
 
 export const requestLogOptions = {
   /** Number of requests to sample per second, with all their steps. */
   perSecond: 20,
   /** Fraction of further requests to sample, 0 to 1. */
   sampleRatio: 0.01,
-  /** Maximum number of unsampled requests stored per second because they failed or were slow. They have no steps. */
+  /** Maximum number of unsampled requests stored per second because they failed or were slow. */
   unsampledMax: 20,
   /** Latency at which a request counts as slow. */
   slowMs: 1_000,
@@ -27,9 +27,6 @@ export const requestLogOptions = {
 
 export type RequestLogOptions = Readonly<typeof requestLogOptions>;
 
-/** Transport of a request, which determines the status codes that apply. */
-export type Wire = 'rpc' | 'socket' | 'rest' | 'grpc';
-
 /** The part of a request's context that is logged. Times are on the `performance.now()` clock. */
 export type ObservedRequest = Readonly<{
   client: ClientInfo;
@@ -40,23 +37,8 @@ export type ObservedRequest = Readonly<{
   trace: RequestTrace | null;
 }>;
 
-export type RequestResult = Readonly<{
-  wire: Wire;
-  product: Product;
-  network: Network | null;
-  method: string;
-  status: UsageStatus;
-  failure: Failure | null;
-  /** JSON-RPC error code from the node or an RpcError; 0: none. */
-  rpcCode: number;
-  bytesIn: number;
-  bytesOut: number;
-  params: Uint8Array | null;
-  result: Uint8Array | null;
-}>;
-
 /** A logged request, without credentials. */
-export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | 'result'> &
+export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | 'result' | 'detail'> &
   Readonly<{
     /** Unix milliseconds. */
     at: number;
@@ -65,11 +47,16 @@ export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | '
     /** HTTP status; 0 on other transports. */
     http: number;
     failure: string | null;
+    /** Error message without secrets and control characters; null for successful requests. */
+    message: string | null;
+    /** Signature of the transaction that the request concerns. */
+    signature: string | null;
     micros: number;
+    /** The node that sent the result or the error. */
     node: string | null;
     address: string;
     origin: string | null;
-    /** Empty if the request was neither sampled nor traced. */
+    /** Empty if the request succeeded and was neither sampled nor traced. */
     steps: readonly RequestStep[];
     params: string | null;
     result: string | null;
@@ -82,6 +69,7 @@ export interface SpanSink {
 export type Spans = Readonly<{ sampler: TraceSampler; sink: SpanSink }>;
 
 const METHOD_LENGTH_MAX = 64;
+const NO_ATTEMPTS: readonly CallAttempt[] = [];
 const ORIGIN_LENGTH_MAX = 256;
 
 const httpStatus = ({ wire, failure }: RequestResult): number =>
@@ -156,7 +144,10 @@ export class RequestLog {
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {
     const { key, client, trace } = request;
-    const failure = result.failure?.code ?? null;
+    const { detail } = result;
+    const failure = detail?.code ?? result.failure?.code ?? null;
+    const attempts =
+      result.status === 'ok' ? NO_ATTEMPTS : (detail?.attempts ?? result.failure?.attempts ?? NO_ATTEMPTS);
     const ms = endedAt - request.startedAt;
     return {
       at: trace?.at ?? Math.round(Date.now() - ms),
@@ -169,16 +160,32 @@ export class RequestLog {
       http: httpStatus(result),
       rpcCode: rpcCode(result),
       failure,
+      message: errorMessageOf(result),
+      signature: detail?.signature ?? signatureOfCall(result),
       micros: Math.round(ms * 1_000),
       bytesIn: result.bytesIn,
       bytesOut: result.bytesOut,
-      node: result.failure === null ? (trace?.node ?? null) : null,
+      node: nodeOfError(attempts, result.rpcCode) ?? (result.failure === null ? (trace?.node ?? null) : null),
       address: client.address,
       origin: client.origin === null ? null : redactText(client.origin, ORIGIN_LENGTH_MAX),
-      steps: trace?.stepsWith(request.authenticatedAt, request.limitedAt, failure, endedAt) ?? [],
+      steps: this.#stepsOf(request, result.status, attempts, failure, endedAt),
       params: this.#redactedBody(key, result.params),
       result: this.#redactedBody(key, result.result),
     };
+  }
+
+  #stepsOf(
+    { startedAt, trace, authenticatedAt, limitedAt }: ObservedRequest,
+    status: UsageStatus,
+    attempts: readonly CallAttempt[],
+    failure: string | null,
+    endedAt: number,
+  ): RequestStep[] {
+    if (trace === null && status === 'ok') return [];
+    const whole = trace ?? new RequestTrace(startedAt, this.#options.stepsMax, true, null);
+    // A trace lacks the attempts of a call that it joined.
+    if (whole.node === null) for (const attempt of attempts) whole.onAttempt(attempt);
+    return whole.stepsWith(authenticatedAt, limitedAt, failure, endedAt);
   }
 
   #redactedBody(key: KeyRecord | null, body: Uint8Array | null): string | null {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { internalKey } from '../../../test/project/callers.ts';
-import type { Call, CallAttempt, CallTrace, ResponseHandler, RpcResponse } from '../../protocol/call.ts';
+import type { Call, CallTrace, ResponseHandler, RpcResponse } from '../../protocol/call.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import { RequestContext } from '../metering/call-meter.ts';
 import { forwardCall, SubmissionLog } from './submission-log.ts';

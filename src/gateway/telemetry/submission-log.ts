@@ -1,6 +1,5 @@
 import type {
   Call,
-  CallAttempt,
   CallTrace,
   Network,
   PendingCall,
@@ -8,11 +7,13 @@ import type {
   RpcDispatcher,
   RpcResponse,
 } from '../../protocol/call.ts';
-import type { Failure } from '../../protocol/errors.ts';
+import type { CallAttempt, Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
+import { jsonRpcErrorText } from '../../upstream/outcome.ts';
 import { signatureOfParams } from '../../upstream/transaction-signature.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
+import { loggedMessage, messageIn } from './error-detail.ts';
 
 /** `result` is set later, on the same object. */
 export type Submission = {
@@ -24,6 +25,8 @@ export type Submission = {
   readonly network: Network;
   /** `accepted`, the JSON-RPC error, or the failure code. */
   readonly outcome: string;
+  /** Error message of the node or of this service; null for an accepted transaction. */
+  readonly message: string | null;
   /** Submission attempts, some of which may end after the response. `result` contains the rebroadcasts. */
   readonly attempts: readonly SubmissionAttempt[];
   /** Null until known; may stay null. */
@@ -110,12 +113,13 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    const outcome = response.errorCode === 0 ? 'accepted' : `JSON-RPC error ${response.errorCode}`;
-    this.#finish(outcome)?.onResponse(response);
+    const { errorCode, body } = response;
+    if (errorCode === 0) this.#finish('accepted', null)?.onResponse(response);
+    else this.#finish(jsonRpcErrorText(errorCode), loggedMessage(messageIn(body)))?.onResponse(response);
   }
 
   onError(failure: Failure): void {
-    this.#finish(failure.code)?.onError(failure);
+    this.#finish(failure.code, loggedMessage(failure.text))?.onError(failure);
   }
 
   onSubmissionEnd(result: SubmissionResult): void {
@@ -124,19 +128,19 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
     this.#submissions.add(this.#submission);
   }
 
-  #finish(outcome: string): ResponseHandler | null {
+  #finish(outcome: string, message: string | null): ResponseHandler | null {
     const [call, handler] = [this.#call, this.#handler];
     this.#call = null;
     this.#handler = null;
     // Without a signature, the params contain no transaction.
     const signature = call === null ? null : signatureOfParams(call.params);
-    if (call !== null && signature !== null) this.#record(signature, call.network, outcome);
+    if (call !== null && signature !== null) this.#record(signature, call.network, outcome, message);
     return handler;
   }
 
-  #record(signature: string, network: Network, outcome: string): void {
+  #record(signature: string, network: Network, outcome: string, message: string | null): void {
     const { id: keyId, customerId } = this.#key;
-    const facts = { signature, customerId, keyId, network, outcome };
+    const facts = { signature, customerId, keyId, network, outcome, message };
     this.#submission = { ...facts, at: this.#at, attempts: this.#attempts, result: null };
     this.#submissions.add(this.#submission);
   }

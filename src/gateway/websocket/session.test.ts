@@ -172,7 +172,7 @@ describe('WebSocket session', () => {
     await subscribe(session, 'accountSubscribe', '["nonsense"]');
     expect(usage.drain()).toMatchObject([
       { keyId: record.id, method: 'programSubscribe', status: 'ok', requests: 1, bytesIn: 50, credits: 5 },
-      { method: 'accountSubscribe', status: 'rpcError', requests: 1, credits: 1 },
+      { method: 'accountSubscribe', status: 'client', requests: 1, credits: 1 },
     ]);
   });
 

@@ -34,6 +34,7 @@ import {
 import { NOTIFICATIONS } from '../metering/usage-meter.ts';
 import type { UsageStatus } from '../metering/usage-status.ts';
 import { CallPipeline, type PipelineParts } from '../pipeline.ts';
+import type { ErrorDetail } from '../telemetry/request-result.ts';
 import { LiveSession } from './live-session.ts';
 import { type SubscriptionLimits, subscriptionLimits } from './subscription-limits.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
@@ -204,7 +205,7 @@ class WebSocketSession implements Session {
       return { opened: entry, error: null };
     } catch (thrown) {
       entry.close();
-      return { opened: null, error: this.#recordRejection(request, thrown) };
+      return { opened: null, error: this.#recordRejection(request, thrown, entry.subscription !== null) };
     }
   }
 
@@ -290,10 +291,13 @@ class WebSocketSession implements Session {
     return this.#shared.admission.keys.current(this.#key);
   }
 
-  #recordRejection(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
+  /** @param isParsed - whether the params were valid, so that an RpcError comes from a node. */
+  #recordRejection(request: SubscribeRequest, thrown: unknown, isParsed: boolean): Failure | RpcError {
     const { method } = request;
     if (thrown instanceof RpcError) {
-      this.#meter(request, 'rpcError', null, thrown.code, costOf(method));
+      const { code, message, attempts } = thrown;
+      const status = isParsed ? 'rpcError' : 'client';
+      this.#meter(request, status, null, code, costOf(method), { message, attempts });
       return thrown;
     }
     const failure = toFailure(thrown);
@@ -308,12 +312,14 @@ class WebSocketSession implements Session {
     failure: Failure | null,
     rpcCode: number,
     credits: number | null,
+    detail: ErrorDetail | null = null,
   ): void {
     const { product } = this.#key;
     const { network } = this.#scope;
     context.key ??= this.#key;
     const ended = { wire: 'socket', product, network, method, status, failure, rpcCode } as const;
-    this.#shared.meter.endRequest(context, { ...ended, bytesIn, bytesOut: 0, params, result: null, credits });
+    const facts = { bytesIn, bytesOut: 0, params, result: null, credits, detail };
+    this.#shared.meter.endRequest(context, { ...ended, ...facts });
   }
 }
 

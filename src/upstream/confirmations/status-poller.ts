@@ -2,14 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { chunk } from '../../base/chunk.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type {
-  Call,
-  CallAttempt,
-  CallTrace,
-  Network,
-  RpcDispatcher,
-  RpcResponse,
-} from '../../protocol/call.ts';
+import type { Call, CallTrace, Network, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { STATUSES_MAX } from '../../protocol/rpc/parameters.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';

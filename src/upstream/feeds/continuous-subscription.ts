@@ -8,6 +8,7 @@ import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { upstreamParams } from '../../protocol/pubsub/topic-key.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { FeedListener } from '../../streams/feed.ts';
+import { jsonRpcErrorText } from '../outcome.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { type Gap, type GapRecovery, GapTooLong } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
@@ -116,10 +117,13 @@ export class ContinuousSubscription {
     const tried = new Set<string>();
     let rejection: RpcError | null = null;
     for (let pauses = 0; !this.#end.signal.aborted; ) {
+      const startedAt = performance.now();
       const { attachment, result } = await this.#tryAttach(tried);
       if (result?.response.kind === 'opened') return attachment;
       if (result?.response.kind === 'rejected') {
         rejection = result.response.error;
+        const outcome = jsonRpcErrorText(rejection.code);
+        rejection.attempts = [{ node: result.node, startedAt, endedAt: performance.now(), outcome }];
         if (isRejectionFinal && nodeErrorRow(rejection.code).rule === 'accept') break;
       }
       if (result === null) {

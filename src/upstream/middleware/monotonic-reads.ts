@@ -77,6 +77,7 @@ function minSlotNotReached(slot: Slot | null): RpcResponse {
   return {
     body: Buffer.from(`{"code":${MIN_CONTEXT_SLOT_NOT_REACHED},"message":"${NOT_REACHED_TEXT}"${data}}`),
     errorCode: MIN_CONTEXT_SLOT_NOT_REACHED,
+    attempts: [],
   };
 }
 

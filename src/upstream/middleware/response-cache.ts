@@ -82,11 +82,11 @@ const SWEEP_BATCH = 2;
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
 
 function compact(response: RpcResponse): RpcResponse {
-  const { body, errorCode } = response;
+  const { body } = response;
   if (body.buffer.byteLength - body.length <= SLACK_MAX_BYTES) return response;
   const own = Buffer.allocUnsafeSlow(body.length);
   body.copy(own);
-  return { body: own, errorCode };
+  return { ...response, body: own };
 }
 
 /** LRU cache of responses, filled by the coalescer. */

@@ -45,6 +45,7 @@ function begin(start: Buffer, bytes: number | null, read = true): Passing {
   const owner = {
     network: 'devnet',
     responseMaxBytes: 9,
+    attemptWith: (outcome: string) => ({ node: 'a', startedAt: 0, endedAt: 1, outcome }),
     onStreamEnd: (end: StreamEnd) => ends.push(end),
   } as const;
   const answer = new PassthroughResponse(Buffer.from(start), bytes, ID, control, owner);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Network } from '../../protocol/call.ts';
-import { Failure, type FailureCode } from '../../protocol/errors.ts';
+import { type CallAttempt, Failure, type FailureCode } from '../../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
@@ -19,6 +19,8 @@ export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 export interface StreamListener {
   readonly network: Network;
   readonly responseMaxBytes: number;
+  /** The attempt that ended, for the request log. */
+  attemptWith(outcome: string): CallAttempt;
   /** Called once. */
   onStreamEnd(end: StreamEnd): void;
 }
@@ -143,7 +145,9 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const { network, responseMaxBytes } = this.#listener;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes: responseMaxBytes } : { network };
     const reader = this.#reader;
-    this.#failure = new Failure(code, { facts, cause: new Error(`streamed response aborted: ${end}`) });
+    const outcome = `streamed response: ${end}`;
+    const attempts = [this.#listener.attemptWith(outcome)];
+    this.#failure = new Failure(code, { facts, cause: new Error(outcome), attempts });
     this.#finish(end);
     reader?.onError(this.#failure);
   }

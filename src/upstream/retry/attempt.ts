@@ -1,4 +1,5 @@
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type MethodRow, methodTraits } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
@@ -84,6 +85,11 @@ class Attempt implements NodeRequest, StreamListener {
 
   get responseMaxBytes(): number {
     return this.#node.responseMaxBytes;
+  }
+
+  attemptWith(outcome: string): CallAttempt {
+    const endedAt = performance.now();
+    return { node: this.#node.name, startedAt: this.#startedAt, endedAt, outcome };
   }
 
   onExchange(exchange: Exchange): boolean {

@@ -168,7 +168,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       if (state.call.trace != null) reportAttempt(state, node, outcome, elapsedMs);
       recordOutcome(state, node, outcome, elapsedMs);
       if (wasSettled) return;
-      const response = applyOutcome(state, node, outcome);
+      const response = applyOutcome(state, node, outcome, elapsedMs);
       if (response !== null) {
         this.#stop();
         this.#handler.onResponse(response);

@@ -113,11 +113,19 @@ function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): bo
   return !isMissing(node) || nodes.every(isMissing);
 }
 
+const withAttempts = ({ attempts }: RetryState, response: RpcResponse): RpcResponse =>
+  response.errorCode === 0 ? response : { ...response, attempts };
+
 /**
  * @returns the response for the caller, or null to retry.
  * @throws Failure
  */
-export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome): RpcResponse | null {
+export function applyOutcome(
+  state: RetryState,
+  node: UpstreamNode,
+  outcome: Outcome,
+  elapsedMs: number,
+): RpcResponse | null {
   const isResponse = outcome.kind === 'response';
   if (isResponse && outcome.response.errorCode === 0 && state.call.row.history === null) {
     // Most calls end here: a result that no other node needs to confirm.
@@ -127,16 +135,19 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
   const decision = decide(state, node, outcome);
   state.connectFailed = isConnectFailure(outcome);
   if (!state.connectFailed) state.countedAttempts++;
-  if (isResponse && decision === 'return') {
-    if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
+  if (isResponse && decision === 'return' && outcome.response.errorCode === 0) {
+    recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
   }
   state.addStep({
     node,
     outcome,
+    elapsedMs,
+    endedAt: performance.now(),
     hasNoUsableResponse: !isResponse && decision !== 'retry-elsewhere',
     isBehind: isResponse && nodeErrorRow(outcome.response.errorCode).behind,
   });
+  if (isResponse && decision === 'return') return withAttempts(state, resolveSubmission(state, outcome));
   state.ambiguous ||= isAmbiguous(outcome);
   state.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (isResponse) retainBest(state, outcome.response);
@@ -171,19 +182,23 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const retryAfter = retryAfterOf(state, facts);
   const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
   const cause = new Error(history.join('; ') || 'no node available');
+  const { attempts } = state;
   if (state.isTooLarge && outcome?.kind !== 'aborted') {
     const { responseMaxBytes } = state.limits;
-    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
+    const sizeFacts = { ...facts, answerMaxBytes: responseMaxBytes };
+    return new Failure('ANSWER_TOO_LARGE', { facts: sizeFacts, cause, attempts });
   }
-  if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
+  if (outcome?.kind === 'over-budget')
+    return new Failure('OVERLOADED', { facts, cause, retryAfter, attempts });
   const code = rejectionCodeOf(state.steps.map((step) => step.outcome));
-  if (code !== null) return new Failure(code, { facts, cause });
-  if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
+  if (code !== null) return new Failure(code, { facts, cause, attempts });
+  if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause, attempts });
   if (state.timedOut || state.isOutOfTime(performance.now())) {
-    return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
+    return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter, attempts });
   }
   return (
-    overloadFailure(state, facts, cause) ?? new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, retryAfter })
+    overloadFailure(state, facts, cause) ??
+    new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, retryAfter, attempts })
   );
 }
 
@@ -199,7 +214,7 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
  */
 export function conclude(state: RetryState): RpcResponse {
   const isUnknown = state.traits.signed && state.ambiguous;
-  if (state.best !== null && !isUnknown) return state.best;
+  if (state.best !== null && !isUnknown) return withAttempts(state, state.best);
   throw failureOf(state, null);
 }
 

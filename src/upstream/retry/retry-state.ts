@@ -1,16 +1,20 @@
 import type { Call, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { type MethodTraits, methodTraits } from '../../protocol/methods.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
-import type { Outcome } from '../outcome.ts';
+import { type Outcome, outcomeText } from '../outcome.ts';
 import { commitmentOf, firstSlotOf, minContextSlotOf } from '../slots/context-slot.ts';
 import type { HedgeBudget } from './hedging.ts';
 
 export type AttemptStep = Readonly<{
   node: UpstreamNode;
   outcome: Outcome;
+  elapsedMs: number;
+  /** On the `performance.now()` clock. */
+  endedAt: number;
   /** The node returned no usable response. It may be retried when no untried node is left. */
   hasNoUsableResponse: boolean;
   /** The node reported that it is behind. It may be retried if another node did not respond. */
@@ -18,6 +22,9 @@ export type AttemptStep = Readonly<{
 }>;
 
 const NO_STEPS: AttemptStep[] = [];
+
+/** Maximum number of attempts to report with an error. */
+const ATTEMPTS_MAX = 16;
 
 /** An attempt is started only if at least this much time remains. */
 const ATTEMPT_MIN_MS = 5;
@@ -81,6 +88,16 @@ export class RetryState {
   addStep(step: AttemptStep): void {
     this.steps = [...this.steps, step];
     this.isTooLarge ||= step.outcome.kind === 'too-large';
+  }
+
+  /** The last failed attempts. */
+  get attempts(): CallAttempt[] {
+    return this.steps.slice(-ATTEMPTS_MAX).map(({ node, outcome, elapsedMs, endedAt }) => ({
+      node: node.name,
+      startedAt: endedAt - elapsedMs,
+      endedAt,
+      outcome: outcomeText(outcome),
+    }));
   }
 
   isOutOfTime(now: number): boolean {

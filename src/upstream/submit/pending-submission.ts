@@ -1,4 +1,5 @@
-import type { CallAttempt, CallTrace, Network } from '../../protocol/call.ts';
+import type { CallTrace, Network } from '../../protocol/call.ts';
+import type { CallAttempt } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { RebroadcastAttempt, SubmissionResult } from '../../protocol/submission-result.ts';
 import { verifyTransaction } from '../../solana/ed25519.ts';

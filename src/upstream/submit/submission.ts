@@ -1,12 +1,5 @@
-import type {
-  Call,
-  CallAttempt,
-  CallTrace,
-  ResponseHandler,
-  RpcDispatcher,
-  RpcResponse,
-} from '../../protocol/call.ts';
-import { Failure } from '../../protocol/errors.ts';
+import type { Call, CallTrace, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import { type CallAttempt, Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
@@ -21,6 +14,9 @@ export type SubmissionParts = Readonly<{
   targets: SubmitTargets;
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
 }>;
+
+/** Maximum number of failed attempts to report with a rejection. */
+const FAILED_MAX = 16;
 
 /** Receives the final result exactly once. Must not throw. */
 export interface SubmissionListener {
@@ -48,6 +44,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   /** A target may have accepted the transaction without confirming that it did. */
   #isAmbiguous = false;
   #rejection: RpcResponse | null = null;
+  /** Failed attempts, for the request log. */
+  readonly #failed: CallAttempt[] = [];
   /** Names of targets that accepted the transaction. They are skipped afterwards. */
   readonly #acceptedBy = new Set<string>();
 
@@ -65,6 +63,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
 
   onAttempt(attempt: CallAttempt): void {
     if (attempt.outcome === 'ok') this.#acceptedBy.add(attempt.node);
+    else this.#addFailed(attempt);
     this.#call.trace?.onAttempt(attempt);
   }
 
@@ -77,19 +76,22 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
       this.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
       this.#isSettled = true;
-      this.#listener.onRejected(response);
+      this.#listener.onRejected({ ...response, attempts: this.#failed });
     }
   }
 
   onError(failure: Failure): void {
     this.#isSettled = true;
-    this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
+    const sent = this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure;
+    sent.attempts = this.#failed;
+    this.#listener.onError(sent);
   }
 
   onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
-    this.#call.trace?.onAttempt(toCallAttempt(node, outcome, elapsedMs));
+    const attempt = toCallAttempt(node, outcome, elapsedMs);
+    this.#call.trace?.onAttempt(attempt);
     if (isAccepted(outcome)) this.#accept();
-    else this.#recordRejection(node, outcome);
+    else this.#recordRejection(node, outcome, attempt);
     if (--this.#outstanding > 0 || this.#isSettled) return;
     if (this.#rejection === null) this.#dispatchWithRetry();
     else this.onResponse(this.#rejection);
@@ -132,7 +134,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   /** Send-only endpoints have rules of their own: their rejections say nothing about the transaction. */
-  #recordRejection(node: UpstreamNode, outcome: Outcome): void {
+  #recordRejection(node: UpstreamNode, outcome: Outcome, attempt: CallAttempt): void {
+    this.#addFailed(attempt);
     this.#isAmbiguous ||= isAmbiguous(outcome);
     if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
     if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#rejection ??= outcome.response;
@@ -142,6 +145,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   #wasAlreadyProcessed(response: RpcResponse): boolean {
     const { skipPreflight } = this.#request;
     return (this.#isAmbiguous || skipPreflight) && preflightFault(response) === 'already-processed';
+  }
+
+  #addFailed(attempt: CallAttempt): void {
+    if (!this.#isSettled && this.#failed.length < FAILED_MAX) this.#failed.push(attempt);
   }
 
   #accept(): void {

@@ -125,7 +125,8 @@ const flow: BodyFlow = { pause: () => {}, resume: () => {}, stop: () => {} };
 /** The passed data, and whether it was the whole result. */
 function passed(bytes: Buffer, length: number, isMeasured: boolean): { text: string; isWhole: boolean } {
   let [ends, text, isWhole] = [0, '', false];
-  const owner = { network: 'devnet', responseMaxBytes: 9, onStreamEnd: () => ends++ } as const;
+  const attemptWith = (outcome: string) => ({ node: 'a', startedAt: 0, endedAt: 1, outcome });
+  const owner = { network: 'devnet', responseMaxBytes: 9, attemptWith, onStreamEnd: () => ends++ } as const;
   const size = isMeasured ? bytes.length : null;
   const answer = new PassthroughResponse(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
   const onData = (piece: Buffer): void => {

@@ -1,6 +1,7 @@
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { createLogger } from '../../../src/base/log.ts';
-import type { Call, CallAttempt, CallTrace } from '../../../src/protocol/call.ts';
+import type { Call, CallTrace } from '../../../src/protocol/call.ts';
+import type { CallAttempt } from '../../../src/protocol/errors.ts';
 import type { SubmissionResult } from '../../../src/protocol/submission-result.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';

@@ -21,7 +21,7 @@ export function FilterChips({
             onClick={() => onRemove([id])}
             aria-label={`Remove filter: ${label} ${value}`}
           >
-            <span className="filter-chip-label">{label}</span>
+            <span className="filter-chip-label">{label}</span>{' '}
             <span className="filter-chip-value">{value}</span>
             <Icon name="close" size={10} />
           </button>

@@ -7,6 +7,7 @@ import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStat
 const step = z.object({
   /** `authenticate`, `limit`, `queue`, `upstream`, or what served the call: `cache`, `shared`, `heads`, `store`. */
   name: z.string(),
+  /** null for callers who are not operators. */
   node: z.string().nullable(),
   startMs: z.number(),
   endMs: z.number(),
@@ -27,10 +28,18 @@ const logEntry = z.object({
   http: z.number().int(),
   /** JSON-RPC error code; 0: none. */
   rpcCode: z.number().int(),
+  /** Failure code of this service, or gRPC status. */
   failure: z.string().nullable(),
+  /** Error message of the node or of this service; null for successful requests. */
+  message: z.string().nullable(),
+  /** The party responsible for the error; null for successful requests. */
+  owner: z.enum(['client', 'gateway', 'capacity', 'upstream', 'node']).nullable(),
+  /** Signature of the transaction that the request sent, simulated or looked up. */
+  signature: z.string().nullable(),
   ms: z.number(),
   bytesIn: count,
   bytesOut: count,
+  /** The node that sent the result or the error; null for callers who are not operators. */
   node: z.string().nullable(),
   address: z.string(),
   origin: z.string().nullable(),
@@ -54,9 +63,13 @@ const logFilter = rangeQuery.extend({
   method: z.string().max(64).optional(),
   product: product.optional(),
   status: usageStatus.optional(),
+  /** Failure code, gRPC status or JSON-RPC error code, such as `RATE_LIMITED` or `-32602`. */
+  code: z.string().max(64).optional(),
   rpcCode: z.coerce.number().int().min(-RPC_CODE_MAX).max(RPC_CODE_MAX).optional(),
   minMs: z.coerce.number().min(0).max(MIN_MS_MAX).optional(),
   address: z.string().max(45).optional(),
+  /** Request id, or words that the entry contains: codes, a signature, words of the error message. */
+  search: z.string().max(256).optional(),
 });
 
 const connection = z.object({
@@ -80,7 +93,8 @@ const connection = z.object({
 });
 export type ConnectionJson = z.infer<typeof connection>;
 
-const attempt = z.object({ node: z.string(), at: time, ms: z.number(), outcome: z.string() });
+/** `node` is null for callers who are not operators. */
+const attempt = z.object({ node: z.string().nullable(), at: time, ms: z.number(), outcome: z.string() });
 
 const submission = z.object({
   signature: z.string(),
@@ -89,6 +103,8 @@ const submission = z.object({
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),
+  /** Error message of the node or of this service; null for an accepted transaction. */
+  message: z.string().nullable(),
   attempts: z.array(attempt),
   /** Number of rebroadcasts, each to all nodes; 0 until tracking ends. */
   rebroadcasts: count,
@@ -115,11 +131,23 @@ const submission = z.object({
 export const logRoutes = {
   'GET /customers/{customer}/logs': {
     access: 'viewer',
-    summary: 'List logged requests, newest first, with a histogram over time',
+    summary: 'List logged requests, newest first',
     query: pageQuery.extend(logFilter.shape),
     result: pageOf(logEntry).extend({
-      histogram: z.object({ from: time, stepMs: count, counts: z.array(count), errors: z.array(count) }),
       sampling: z.object({ share: z.number(), perSecond: count, keptHours: z.number() }),
+    }),
+  },
+  'GET /customers/{customer}/logs/histogram': {
+    access: 'viewer',
+    summary: 'Count logged requests over time',
+    query: logFilter,
+    result: z.object({
+      from: time,
+      stepMs: count,
+      counts: z.array(count),
+      errors: z.array(count),
+      /** Only the newest entries are counted: those since this time. */
+      countedFrom: time,
     }),
   },
   'GET /customers/{customer}/logs/tail': {
@@ -132,6 +160,15 @@ export const logRoutes = {
     access: 'developer',
     summary: 'Show a logged request with its steps',
     result: logDetail,
+  },
+  'GET /unknown-methods': {
+    access: 'operator',
+    summary: 'Count requests with a method that no node has, by name, in whole hours',
+    query: rangeQuery.extend({ customer: z.string().max(64).optional() }),
+    result: z.object({
+      /** Up to 200, most requests first. Names beyond 100 per customer and hour are counted as `other`. */
+      methods: z.array(z.object({ method: z.string(), requests: count, customers: count, lastAt: time })),
+    }),
   },
   'GET /customers/{customer}/connections': {
     access: 'viewer',

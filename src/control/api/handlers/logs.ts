@@ -1,18 +1,22 @@
+import type { RequestStep } from '../../../protocol/request-trace.ts';
 import { fieldsOf, findRow } from '../../database/rows.ts';
-import { isEntryId } from '../../requests/entry-ids.ts';
+import { isEntryId, timeOfId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
+import type { LogFilter } from '../../requests/log-search.ts';
 import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
-import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
+import { countLog, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
+import { readUnknownMethods } from '../../requests/read-unknown-methods.ts';
 import { invalidFields, notFound } from '../api-error.ts';
-import type { ParsedRouteInput } from '../contract/contract.ts';
+import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
-import { decodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices, LogServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
+type Submission = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
 type LogsInput = ParsedRouteInput<'GET /customers/{customer}/logs'>;
 
 const HOUR_MS = 3_600_000;
@@ -30,16 +34,22 @@ function rangeOf({ from, to }: Pick<LogsInput['query'], 'from' | 'to'>, now: num
   throw invalidFields('from must be before to', { from: 'must be before to' });
 }
 
-async function listLog(services: ApiServices, { path, query }: LogsInput) {
+/** A request id names a time, so the time range does not matter. */
+function listRangeOf({ search = '', from, to }: LogsInput['query'], now: number) {
+  const id = search.trim();
+  return isEntryId(id) ? { from: timeOfId(id), to: timeOfId(id) + 1 } : rangeOf({ from, to }, now);
+}
+
+async function listLog(services: ApiServices, { path, query }: LogsInput, isOperator: boolean) {
   const { store, now } = services;
   const { sampleRatio: share, perSecond, retentionHours: keptHours } = (services.log ?? noLog).settings;
-  const { cursor, limit, from, to, ...fields } = query;
+  const { cursor, limit, ...fields } = query;
   const after = decodeCursor(cursor, 'string');
-  const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
-  const rows = await readLog(store, path.customer, filter, limit + 1, after);
-  const histogram = await countLog(store, path.customer, filter);
-  const page = pageOfRows(rows, limit, toLogEntryJson);
-  return { ...page, histogram, sampling: { share, perSecond, keptHours } };
+  const filter: LogFilter = { ...fields, ...listRangeOf(query, now()) };
+  const { rows, end } = await readLog(store, path.customer, filter, limit + 1, after);
+  const page = pageOfRows(rows, limit, (row) => toLogEntryJson(row, isOperator));
+  const next = page.next ?? (end === null ? null : encodeCursor(end));
+  return { ...page, next, sampling: { share, perSecond, keptHours } };
 }
 
 const sumOf = (items: readonly ConnectionJson[], name: 'messagesPerSecond' | 'bytesPerSecond'): number =>
@@ -75,18 +85,25 @@ function closeConnection(services: ApiServices, customerId: string, id: string, 
   });
 }
 
+/** Only operators see the names of nodes. */
+function attemptsIn<Attempt extends Readonly<{ node: string | null }>>(json: string, isOperator: boolean) {
+  const attempts = JSON.parse(json) as Attempt[];
+  return isOperator ? attempts : attempts.map((attempt) => ({ ...attempt, node: null }));
+}
+
 async function listTransactions(
   { store, dispatcher }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
+  isOperator: boolean,
 ) {
   const { cursor, limit, ...filter } = query;
   const after = decodeCursor(cursor, 'string');
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
   const statuses = await readStatuses(dispatcher, rows.slice(0, limit));
   return pageOfRows(rows, limit, (row) => ({
-    ...fieldsOf(row, 'signature', 'at', 'key_id', 'network', 'outcome', 'rebroadcasts'),
-    attempts: JSON.parse(row.attempts),
-    again: JSON.parse(row.again ?? '[]'),
+    ...fieldsOf(row, 'signature', 'at', 'key_id', 'network', 'outcome', 'message', 'rebroadcasts'),
+    attempts: attemptsIn<Submission['attempts'][number]>(row.attempts, isOperator),
+    again: attemptsIn<Submission['again'][number]>(row.again ?? '[]', isOperator),
     fate: row.fate === null ? null : { name: row.fate, slot: row.fate_slot, err: row.fate_err },
     status: statuses.get(row.signature) ?? null,
   }));
@@ -94,7 +111,11 @@ async function listTransactions(
 
 export const logHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /customers/{customer}/logs': (input) => listLog(services, input),
+    'GET /customers/{customer}/logs': (input, { role }) => listLog(services, input, role === 'operator'),
+    async 'GET /customers/{customer}/logs/histogram'({ path, query }) {
+      const { store, now } = services;
+      return countLog(store, path.customer, { ...query, ...rangeOf(query, now()) });
+    },
     async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
       const { from: _, to: __, ...filter } = query;
       const { tails } = services.log ?? noLog;
@@ -102,14 +123,21 @@ export const logHandlers = (services: ApiServices) =>
       const { store, now } = services;
       return tails.follow({ store, customerId: path.customer, filter, now, signal, follower });
     },
-    async 'GET /customers/{customer}/logs/{entry}'({ path }) {
+    async 'GET /customers/{customer}/logs/{entry}'({ path }, { role }) {
       const { customer, entry } = path;
       const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
       if (row === undefined) throw notFound('Request not found. It may be older than the retention period.');
-      return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
+      const isOperator = role === 'operator';
+      const steps = attemptsIn<RequestStep>(row.steps, isOperator);
+      return { ...toLogEntryJson(row, isOperator), steps, params: row.params, result: row.result };
+    },
+    async 'GET /unknown-methods'({ query }) {
+      const { store, now } = services;
+      return { methods: await readUnknownMethods(store, { ...query, ...rangeOf(query, now()) }) };
     },
     'GET /customers/{customer}/connections': (input) => listConnections(services, input),
     'DELETE /customers/{customer}/connections/{connection}': ({ path }, context) =>
       closeConnection(services, path.customer, path.connection, context),
-    'GET /customers/{customer}/transactions': (input) => listTransactions(services, input),
+    'GET /customers/{customer}/transactions': (input, { role }) =>
+      listTransactions(services, input, role === 'operator'),
   });

@@ -6,6 +6,7 @@ import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
 /** Tables of bounded size, not used for billing. */
 export interface RequestTables {
   request_log: RequestLogTable;
+  request_term: RequestTermTable;
   submission: SubmissionTable;
   gateway: GatewayTable;
   connection: ConnectionTable;
@@ -16,6 +17,7 @@ export interface RequestTables {
     asked_at: number;
   };
   lagged_minute: LaggedMinuteTable;
+  unknown_method: UnknownMethodTable;
   node_cordon: {
     network: Network;
     node: string;
@@ -43,17 +45,28 @@ export interface RequestLogTable {
   http: number;
   /** JSON-RPC error code; 0 for none. */
   rpc_code: number;
+  /** Failure code, or gRPC status. */
   failure: string | null;
+  /** Error message; null for a successful request, or if an older version wrote the row. */
+  message: string | null;
+  signature: string | null;
   micros: number;
   bytes_in: number;
   bytes_out: number;
   node: string | null;
   address: string;
   origin: string | null;
-  /** JSON array of steps; empty for unsampled requests, which are logged only because they failed or were slow. */
+  /** JSON array of steps; empty for requests that are logged only because they were slow. */
   steps: string;
   params: string | null;
   result: string | null;
+}
+
+/** Index of the terms of log entries, described in control/requests/log-terms.ts. Pruned with the entries. */
+export interface RequestTermTable {
+  customer_id: string;
+  term: string;
+  id: string;
 }
 
 export interface SubmissionTable {
@@ -65,6 +78,8 @@ export interface SubmissionTable {
   network: Network;
   /** `accepted`, or the failure. */
   outcome: string;
+  /** The node's or the service's message about a rejection; null for an accepted transaction. */
+  message: string | null;
   /** JSON array of attempts, each with node, time, milliseconds and outcome. */
   attempts: string;
   rebroadcasts: number;
@@ -112,6 +127,17 @@ export interface LaggedMinuteTable {
   connections: number;
 }
 
+/** Calls of methods that no node has: running totals of each process per hour. */
+export interface UnknownMethodTable {
+  /** Hours since the Unix epoch. */
+  hour: number;
+  customer_id: string;
+  method: string;
+  gateway: string;
+  calls: number;
+  last_at: number;
+}
+
 /** `rpc_code` is a bigint, because nodes may send any number. */
 export const requestTables = `
   create table request_log (
@@ -148,4 +174,26 @@ export const requestTables = `
   create table node_cordon (
     network text not null, node text not null, reason text not null, actor text not null,
     at bigint not null, constraint node_cordon_row primary key (network, node)
+  )`;
+
+/** The terms of existing rows are their codes. `{options}` are those of a table whose only index is its key. */
+export const requestReasons = `
+  alter table request_log add column message text;
+  alter table request_log add column signature text;
+  create index request_log_key on request_log (key_id, id);
+  create index request_log_method on request_log (customer_id, method, id);
+  create index request_log_failed on request_log (customer_id, id) where status <> 'ok';
+  create table request_term (
+    customer_id text not null, term text not null, id text not null,
+    constraint request_term_row primary key (customer_id, term, id)
+  ) {options};
+  insert into request_term select customer_id, lower(failure), id from request_log where failure is not null;
+  insert into request_term
+    select customer_id, cast(rpc_code as text), id from request_log where rpc_code <> 0;
+  alter table submission add column message text;
+  create index submission_key on submission (key_id, id);
+  create table unknown_method (
+    hour bigint not null, customer_id text not null, method text not null, gateway text not null,
+    calls bigint not null, last_at bigint not null,
+    constraint unknown_method_row primary key (hour, customer_id, method, gateway)
   )`;

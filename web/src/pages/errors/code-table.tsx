@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { toSearch } from '../../filters.ts';
 import { formatCount } from '../../format.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -14,8 +15,11 @@ const columns: Column<Row>[] = [
   {
     id: 'code',
     title: 'Code',
-    // Errors of nodes have only a JSON-RPC code.
-    cell: ({ code, rpcCode }) => (code === String(rpcCode) ? '–' : <code>{code}</code>),
+    cell: ({ code }) => (
+      <Link to="/logs" search={(before) => ({ ...before, code: toSearch(code) })}>
+        <code>{code}</code>
+      </Link>
+    ),
     sortBy: ({ code }) => code,
     csv: ({ code }) => code,
   },

@@ -15,13 +15,14 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { CodeTable } from './code-table.tsx';
+import { UnknownMethods } from './unknown-methods.tsx';
 import { WhereTable } from './where-table.tsx';
 import '../../styles/traffic.css';
 
 type Errors = RouteOutput<'GET /customers/{customer}/errors'>;
 
 export function ErrorsPage() {
-  const { customer } = useSession();
+  const { customer, user } = useSession();
   const { key } = useFrameSearch();
   const errors = useRangedCall('GET /customers/{customer}/errors', {
     path: { customer: customer.id },
@@ -36,6 +37,7 @@ export function ErrorsPage() {
       actions={<KeySwitch />}
     >
       <Pending query={errors}>{(data) => <ErrorsContent errors={data} />}</Pending>
+      {user.isOperator ? <UnknownMethods /> : null}
     </Page>
   );
 }
@@ -58,7 +60,10 @@ function ErrorsContent({ errors }: { errors: Errors }) {
       <Panel title="By outcome over time">
         <StackedArea title="Errors by outcome" axis={axis} series={series} csvName="errors" onZoom={zoom} />
       </Panel>
-      <Panel title="By code" note="From the sampled request log. Open an example to see the full request.">
+      <Panel
+        title="By code"
+        note="From the sampled request log. Select a code to list its requests, or open an example."
+      >
         <CodeTable codes={codes} />
       </Panel>
       <Panel title="By method and API key">

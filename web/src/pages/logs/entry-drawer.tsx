@@ -29,7 +29,7 @@ export function EntryDrawer({ id, onClose }: { id: string; onClose: () => void }
 }
 
 function EntryFacts({ entry }: { entry: Entry }) {
-  const { service } = useSession();
+  const { service, user } = useSession();
   const curl = curlOf(entry, service.urls);
   return (
     <div className="stack">
@@ -39,11 +39,12 @@ function EntryFacts({ entry }: { entry: Entry }) {
         {entry.failure === null ? null : <code>{entry.failure}</code>}
       </div>
       <p className="muted">{outcomes[entry.status].about}</p>
+      <Reason entry={entry} />
       <section className="stack-tight">
         <h3>Timeline</h3>
         <Waterfall steps={entry.steps} totalMs={entry.ms} />
       </section>
-      <Facts entry={entry} />
+      <Facts entry={entry} isOperator={user.isOperator} />
       <Body title="Parameters" text={entry.params} />
       <Body title="Result" text={entry.result} />
       {entry.params === null && entry.result === null ? <NoBodies entry={entry} /> : null}
@@ -56,7 +57,26 @@ function EntryFacts({ entry }: { entry: Entry }) {
   );
 }
 
-const Facts = ({ entry }: { entry: Entry }) => (
+const owners: Readonly<Record<NonNullable<Entry['owner']>, string>> = {
+  client: 'the client',
+  node: 'the node, or the parameters sent to it',
+  upstream: 'the upstream nodes',
+  capacity: 'the capacity of this service',
+  gateway: 'the gateway',
+};
+
+function Reason({ entry: { owner, message } }: { entry: Entry }) {
+  if (owner === null) return null;
+  return (
+    <section className="stack-tight">
+      <h3>Reason</h3>
+      {message === null ? null : <p className="wrap-anywhere">{message}</p>}
+      <p className="muted">Caused by {owners[owner]}.</p>
+    </section>
+  );
+}
+
+const Facts = ({ entry, isOperator }: { entry: Entry; isOperator: boolean }) => (
   <dl className="facts">
     <dt>Time (UTC)</dt>
     <dd>
@@ -85,8 +105,18 @@ const Facts = ({ entry }: { entry: Entry }) => (
     <dd>
       {formatBytes(entry.bytesIn)} in, {formatBytes(entry.bytesOut)} out
     </dd>
-    <dt>Node</dt>
-    <dd>{entry.node ?? '–'}</dd>
+    {isOperator ? (
+      <>
+        <dt>Node</dt>
+        <dd>{entry.node ?? '–'}</dd>
+      </>
+    ) : null}
+    {entry.signature === null ? null : (
+      <>
+        <dt>Signature</dt>
+        <dd className="mono">{entry.signature}</dd>
+      </>
+    )}
     <dt>IP address</dt>
     <dd className="mono">
       {entry.address}

@@ -17,7 +17,20 @@ const HTTP_OK = 200;
 export const codeOf = ({ failure, rpcCode }: LogEntryJson): string =>
   failure ?? (rpcCode === 0 ? '' : String(rpcCode));
 
-const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEntryJson>[] => [
+const nodeColumn: Column<LogEntryJson> = {
+  id: 'node',
+  title: 'Node',
+  wideOnly: true,
+  cell: ({ node }) => node ?? '–',
+  sortBy: ({ node }) => node,
+  csv: ({ node }) => node,
+};
+
+const columnsOf = (
+  onOpen: (id: string) => void,
+  onNarrow: Narrow,
+  isOperator: boolean,
+): Column<LogEntryJson>[] => [
   {
     id: 'at',
     title: 'Time (UTC)',
@@ -70,6 +83,18 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
     csv: codeOf,
   },
   {
+    id: 'message',
+    title: 'Message',
+    wideOnly: true,
+    cell: ({ message }) => (
+      <span className="short" title={message ?? ''}>
+        {message ?? '–'}
+      </span>
+    ),
+    sortBy: ({ message }) => message,
+    csv: ({ message }) => message,
+  },
+  {
     id: 'ms',
     title: 'Latency',
     align: 'end',
@@ -98,14 +123,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
     sortBy: ({ keyName, keyId }) => keyName ?? keyId,
     csv: ({ keyId }) => keyId,
   },
-  {
-    id: 'node',
-    title: 'Node',
-    wideOnly: true,
-    cell: ({ node }) => node ?? '–',
-    sortBy: ({ node }) => node,
-    csv: ({ node }) => node,
-  },
+  ...(isOperator ? [nodeColumn] : []),
   {
     id: 'address',
     title: 'IP address',
@@ -129,16 +147,20 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
 export function EntryTable({
   rows,
   isNarrowed,
+  hasMore,
   onOpen,
   onNarrow,
 }: {
   rows: readonly LogEntryJson[];
   isNarrowed: boolean;
+  /** Whether older entries have not been searched yet. */
+  hasMore: boolean;
   onOpen: (id: string) => void;
   onNarrow: Narrow;
 }) {
-  const { service } = useSession();
-  const columns = useMemo(() => columnsOf(onOpen, onNarrow), [onOpen, onNarrow]);
+  const { service, user } = useSession();
+  const { isOperator } = user;
+  const columns = useMemo(() => columnsOf(onOpen, onNarrow, isOperator), [onOpen, onNarrow, isOperator]);
   return (
     <Table
       caption="Requests"
@@ -148,8 +170,12 @@ export function EntryTable({
       csvName="requests"
       empty={
         isNarrowed ? (
-          <EmptyState title="No requests match the filters">
-            Remove a filter or choose a longer time range.
+          <EmptyState
+            title={hasMore ? 'No match among the newest requests' : 'No requests match the filters'}
+          >
+            {hasMore
+              ? 'Load more requests to search older ones.'
+              : 'Remove a filter or choose a longer time range.'}
           </EmptyState>
         ) : (
           <EmptyState title="No requests in this time range" snippet={firstCall(service.urls)}>

@@ -4,10 +4,11 @@ import { outcomeNames, outcomes } from '../../outcomes.ts';
 import { productNames } from '../../product-names.ts';
 
 export const logFields = [
+  'search',
   'method',
   'status',
   'product',
-  'rpcCode',
+  'code',
   'minMs',
   'address',
   'entry',
@@ -16,39 +17,46 @@ export const logFields = [
 export type LogField = (typeof logFields)[number];
 export type LogFields = Readonly<Partial<Record<LogField, string>>>;
 
-/** Patterns of the filters that are numbers; an HTML `pattern` must match the whole value. */
-export const numberPatterns = { rpcCode: '-?[0-9]{1,6}', minMs: '[0-9]{1,7}' } as const;
+/** An HTML `pattern` must match the whole value. */
+export const valuePatterns: Readonly<Partial<Record<LogField, string>>> = {
+  search: '.{1,256}',
+  code: '-?[A-Za-z0-9_]{1,63}',
+  minMs: '[0-9]{1,7}',
+};
 
 /** Leaves out what the API would reject, such as an invalid number in an edited URL. */
 export function validFilters(fields: LogFields): LogFields {
   const isValid = ([name, value]: [string, string]): boolean => {
     if (name === 'status') return Object.hasOwn(outcomes, value);
     if (name === 'product') return Object.hasOwn(productNames, value);
-    return !(name in numberPatterns) || new RegExp(`^(?:${numberPatterns[name as 'minMs']})$`).test(value);
+    const pattern = valuePatterns[name as LogField];
+    return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
   };
   return Object.fromEntries(Object.entries(fields).filter(isValid));
 }
 
 export function queryOf(
-  { method, status, product, rpcCode, minMs, address }: LogFields,
+  { search, method, status, product, code, minMs, address }: LogFields,
   key: string | undefined,
 ) {
   return {
     key,
+    search,
     method,
     status: outcomeNames.find((one): one is UsageStatus => one === status),
     product: (Object.keys(productNames) as LogEntryJson['product'][]).find((one) => one === product),
-    rpcCode,
+    code,
     minMs,
     address,
   };
 }
 
 const labels = {
+  search: 'search',
   method: 'method',
   status: 'outcome',
   product: 'product',
-  rpcCode: 'code',
+  code: 'code',
   minMs: 'latency ≥',
   address: 'IP address',
 } as const satisfies Partial<Record<LogField, string>>;

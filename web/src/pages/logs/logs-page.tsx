@@ -38,6 +38,7 @@ export function LogsPage() {
     path,
     query: { ...query, limit: PAGE_ROWS },
   });
+  const histogram = useRangedCall('GET /customers/{customer}/logs/histogram', { path, query });
   const list = usePagedList(`${range.id} ${JSON.stringify(query)}`, logs.data, idOf, (cursor) =>
     call('GET /customers/{customer}/logs', {
       path,
@@ -61,7 +62,7 @@ export function LogsPage() {
   return (
     <Page
       title="Logs"
-      question="Search individual requests and see their timeline."
+      question="Search individual requests, and see why they failed."
       updatedAt={logs.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -72,9 +73,9 @@ export function LogsPage() {
         onRemove={(ids) => change(Object.fromEntries(ids.map((id) => [id, undefined])))}
       />
       <Pending query={logs}>
-        {({ histogram, sampling }) => (
+        {({ sampling }) => (
           <>
-            <Histogram histogram={histogram} />
+            {histogram.data === undefined ? null : <Histogram histogram={histogram.data} />}
             <div className="row-apart">
               <Sampling sampling={sampling} />
               <LiveSwitch
@@ -91,10 +92,13 @@ export function LogsPage() {
             <EntryTable
               rows={rows}
               isNarrowed={chipsOf(fields).length > 0}
+              hasMore={list.hasMore}
               onOpen={(entry) => change({ entry })}
               onNarrow={change}
             />
-            {rows.length === 0 || isPaused ? null : <MoreButton list={list} what="request" />}
+            {isPaused || (rows.length === 0 && !list.hasMore) ? null : (
+              <MoreButton list={list} what="request" />
+            )}
           </>
         )}
       </Pending>

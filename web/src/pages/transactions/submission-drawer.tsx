@@ -1,5 +1,6 @@
 import { formatCount, formatMs } from '../../format.ts';
 import { useKeyNames } from '../../key-names.ts';
+import { useSession } from '../../shell/session.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -13,16 +14,18 @@ type RepeatAttempt = Submission['again'][number];
 /** Attempts of any method report a success as `ok`. */
 const outcomeOf = ({ outcome }: Attempt): string => (outcome === 'ok' ? 'accepted' : outcome);
 
-const columns = <Row extends Attempt>(): Column<Row>[] => [
-  { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
+/** Only operators see the names of nodes. */
+const columns = <Row extends Attempt>(isOperator: boolean): Column<Row>[] => [
+  ...(isOperator
+    ? [{ id: 'node', title: 'Node', cell: ({ node }: Row) => node, sortBy: ({ node }: Row) => node }]
+    : []),
   { id: 'at', title: 'Time (UTC)', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
   { id: 'ms', title: 'Latency', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
   { id: 'outcome', title: 'Outcome', cell: (row) => outcomeOf(row), sortBy: (row) => outcomeOf(row) },
 ];
 
-const attemptColumns = columns<Attempt>();
-const repeatColumns: Column<RepeatAttempt>[] = [
-  ...columns<RepeatAttempt>(),
+const repeatColumns = (isOperator: boolean): Column<RepeatAttempt>[] => [
+  ...columns<RepeatAttempt>(isOperator),
   {
     id: 'times',
     title: 'Count',
@@ -34,7 +37,8 @@ const repeatColumns: Column<RepeatAttempt>[] = [
 
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
-  const { signature, at, outcome, network, keyId, attempts, rebroadcasts, again, fate } = submission;
+  const { user } = useSession();
+  const { signature, at, outcome, message, network, keyId, attempts, rebroadcasts, again, fate } = submission;
   const { slot, err } = landedAt(submission);
   const { label: word, tone } = transactionStatusOf(submission, Date.now());
   return (
@@ -55,6 +59,12 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           )}
           <dt>Node response</dt>
           <dd>{outcome}</dd>
+          {message === null ? null : (
+            <>
+              <dt>Message</dt>
+              <dd className="wrap-anywhere">{message}</dd>
+            </>
+          )}
           {fate === null ? null : (
             <>
               <dt>Tracking ended</dt>
@@ -75,7 +85,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
         <Table
           caption="Attempts"
           showCaption
-          columns={attemptColumns}
+          columns={columns<Attempt>(user.isOperator)}
           rows={attempts}
           rowKey={({ node, at: attemptAt }) => `${node} ${attemptAt}`}
           empty={
@@ -88,7 +98,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           <Table
             caption="Rebroadcasts (most recent per outcome)"
             showCaption
-            columns={repeatColumns}
+            columns={repeatColumns(user.isOperator)}
             rows={again}
             rowKey={({ node, outcome }) => `${node} ${outcome}`}
             empty={null}

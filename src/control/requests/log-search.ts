@@ -1,0 +1,185 @@
+import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
+import { firstIdAt, isEntryId } from './entry-ids.ts';
+import { termsIn } from './log-terms.ts';
+
+/** `from` and `to` are Unix milliseconds; `to` is exclusive. */
+export type LogFilter = Readonly<{
+  from: number;
+  to: number;
+  key?: string | undefined;
+  method?: string | undefined;
+  product?: Product | undefined;
+  status?: UsageStatus | undefined;
+  code?: string | undefined;
+  rpcCode?: number | undefined;
+  minMs?: number | undefined;
+  address?: string | undefined;
+  search?: string | undefined;
+}>;
+
+/** Entries to examine at most, so that the duration of a query does not depend on the size of the log. */
+const SCAN_MAX = 10_000;
+/** Terms of a search; further terms are ignored. */
+const TERMS_MAX = 8;
+
+type Build = ExpressionBuilder<Schema, 'request_log'>;
+type Condition = Expression<SqlBool>;
+
+/** Ids from `from` up to, and without, `before`. */
+type IdRange = Readonly<{ from: string; before: string }>;
+
+/**
+ * A search of the log. It reads the index that promises the fewest entries, newest first: that of the rarest `term`, else
+ * that of the key, of the method, of the failed entries, or of all entries.
+ */
+export type LogSearch = Readonly<{
+  store: Store;
+  customerId: string;
+  filter: LogFilter;
+  ids: IdRange;
+  term: string | null;
+  otherTerms: readonly string[];
+}>;
+
+/** Ids sort by time, and in the same way in JavaScript and in the databases. */
+function idsOf({ from, to }: LogFilter, requestId: string | null, before: string | null): IdRange {
+  const starts = [firstIdAt(from), requestId ?? ''].sort();
+  const ends = [
+    firstIdAt(to),
+    ...(requestId === null ? [] : [`${requestId}0`]),
+    ...(before === null ? [] : [before]),
+  ].sort();
+  return { from: starts.at(-1) ?? '', before: ends[0] ?? '' };
+}
+
+const termRows = ({ store, customerId, ids }: Omit<LogSearch, 'term' | 'otherTerms'>, term: string) =>
+  store.db
+    .selectFrom('request_term')
+    .where('request_term.customer_id', '=', customerId)
+    .where('request_term.term', '=', term)
+    .where('request_term.id', '>=', ids.from)
+    .where('request_term.id', '<', ids.before);
+
+async function countTerm(search: Parameters<typeof termRows>[0], term: string): Promise<number> {
+  const { count } = await search.store.db
+    .selectFrom(termRows(search, term).select('request_term.id').limit(SCAN_MAX).as('some'))
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** @param before - last id of the previous page. */
+export async function createSearch(
+  store: Store,
+  customerId: string,
+  filter: LogFilter,
+  before: string | null,
+): Promise<LogSearch> {
+  const { code = '', search = '' } = filter;
+  const text = search.trim();
+  const requestId = isEntryId(text) ? text : null;
+  const all = { store, customerId, filter, ids: idsOf(filter, requestId, before) };
+  const terms = requestId === null ? termsIn(`${code} ${text}`, TERMS_MAX) : [];
+  const counted = await Promise.all(
+    terms.map(async (term) => {
+      const count = terms.length === 1 ? 0 : await countTerm(all, term);
+      return { term, count };
+    }),
+  );
+  const [term = null, ...otherTerms] = counted.sort((a, b) => a.count - b.count).map((one) => one.term);
+  return { ...all, term, otherTerms };
+}
+
+/** The ids to examine, newest first, read from a single index. */
+function indexedIds(search: LogSearch): SelectQueryBuilder<Schema, never, { id: string }> {
+  const { store, customerId, filter, ids, term } = search;
+  const { key, method, status } = filter;
+  if (term !== null)
+    return termRows(search, term).select('request_term.id').orderBy('request_term.id', 'desc');
+  const all = store.db
+    .selectFrom('request_log')
+    .select('request_log.id')
+    .where('request_log.id', '>=', ids.from)
+    .where('request_log.id', '<', ids.before)
+    .orderBy('request_log.id', 'desc');
+  if (key !== undefined) return all.where('request_log.key_id', '=', key);
+  const own = all.where('request_log.customer_id', '=', customerId);
+  if (method !== undefined) return own.where('request_log.method', '=', method);
+  // Worded like the condition of the index.
+  return status === undefined || status === 'ok' ? own : own.where(sql<boolean>`request_log.status <> 'ok'`);
+}
+
+function codeCondition(build: Build, code: string): Condition {
+  const isFailure = build('request_log.failure', '=', code);
+  const number = Number(code);
+  return Number.isSafeInteger(number)
+    ? build.or([isFailure, build('request_log.rpc_code', '=', number)])
+    : isFailure;
+}
+
+function conditionsOf({ customerId, filter, otherTerms }: LogSearch, build: Build): Condition[] {
+  const { key, method, product, status, code, rpcCode, minMs, address } = filter;
+  return [
+    build('request_log.customer_id', '=', customerId),
+    ...(key === undefined ? [] : [build('request_log.key_id', '=', key)]),
+    ...(method === undefined ? [] : [build('request_log.method', '=', method)]),
+    ...(product === undefined ? [] : [build('request_log.product', '=', product)]),
+    ...(status === undefined ? [] : [build('request_log.status', '=', status)]),
+    ...(code === undefined ? [] : [codeCondition(build, code)]),
+    ...(rpcCode === undefined ? [] : [build('request_log.rpc_code', '=', rpcCode)]),
+    ...(minMs === undefined ? [] : [build('request_log.micros', '>=', Math.round(minMs * 1_000))]),
+    ...(address === undefined ? [] : [build('request_log.address', '=', address)]),
+    ...otherTerms.map((term) =>
+      build.exists(
+        build
+          .selectFrom('request_term as other')
+          .select('other.id')
+          .where('other.customer_id', '=', customerId)
+          .where('other.term', '=', term)
+          .whereRef('other.id', '=', 'request_log.id'),
+      ),
+    ),
+  ];
+}
+
+type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'request_log' | 'found', object>;
+
+/**
+ * Joins the first SCAN_MAX ids with their entries, so that the ids are read first, in order, and only as far as needed.
+ * SQLite keeps the order of a cross join. PostgreSQL would rather read the whole log than many single entries.
+ */
+function examined(search: LogSearch): LogEntries {
+  const { db, dialect } = search.store;
+  const found = db.selectFrom(indexedIds(search).limit(SCAN_MAX).as('found'));
+  const joined =
+    dialect === 'sqlite'
+      ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
+      : found.innerJoinLateral(
+          (build) =>
+            build
+              .selectFrom('request_log')
+              .selectAll()
+              .whereRef('request_log.id', '=', 'found.id')
+              .limit(1)
+              .as('request_log'),
+          (join) => join.onTrue(),
+        );
+  return joined as unknown as LogEntries;
+}
+
+/** The entries of the search among the ids that it examines. */
+export const entriesOf = (search: LogSearch): LogEntries =>
+  examined(search).where((build) => build.and(conditionsOf(search, build as unknown as Build)));
+
+/** The first id after those that `entriesOf` examines, that is, before which the search continues; null: none. */
+export async function scanEnd(search: LogSearch): Promise<string | null> {
+  const last = await indexedIds(search)
+    .offset(SCAN_MAX - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return last?.id ?? null;
+}
