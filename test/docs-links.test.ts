@@ -69,9 +69,9 @@ describe('the size of the documentation', () => {
     expect(wordsIn(read(page))).toBeLessThanOrEqual(max);
   });
 
-  it('is at most 30,000 words', () => {
+  it('is at most 34,000 words', () => {
     const counted = pages.filter((page) => /^docs\/|^README/.test(page) && existsSync(join(root, page)));
-    expect(wordsIn(counted.map(read).join('\n'))).toBeLessThanOrEqual(30_000);
+    expect(wordsIn(counted.map(read).join('\n'))).toBeLessThanOrEqual(34_000);
   });
 
   it('keeps paragraphs within about five lines', () => {
