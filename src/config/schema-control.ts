@@ -4,6 +4,7 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
+import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
@@ -224,6 +225,17 @@ export const notices = section(
     retention_days: limit(whole(32, 36_500), 'Retention of notices, in days.', { reload: true }),
   },
   { ...noticeLimits, ...postLimits },
+);
+
+export const health = section(
+  'When the dashboard and alerts report a problem.',
+  {
+    error_ratio: limit(ratio, 'Share of failed requests in a minute that is a problem.', { reload: true }),
+    stream_lag_slots: limit(whole(1, 1_000_000), 'Slots behind the nodes at which streams are a problem.', {
+      reload: true,
+    }),
+  },
+  healthOptions,
 );
 
 export const mail = section(

@@ -60,6 +60,7 @@ export const schema = {
   shared: control.shared,
   quotas: control.quotas,
   notices: control.notices,
+  health: control.health,
   mail: control.mail,
   request_log: control.requestLog,
   gateways: control.gateways,

@@ -193,6 +193,30 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'audit');
     });
 
+    it('ask for the name of the last ready node before it is drained, and show a banner until it is back', async () => {
+      await open('Upstreams', '/upstreams');
+      const command = async (name: string): Promise<void> => {
+        await page.getByRole('button', { name: /^Actions for embedded-ledger/ }).click();
+        await page.getByRole('menuitem', { name, exact: true }).click();
+      };
+      const banner = page.getByRole('region', { name: 'Problems' });
+      await command('Drain');
+      const dialog = page.getByRole('dialog');
+      const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
+      expect(await drain.isDisabled()).toBe(true);
+      await dialog.getByRole('textbox').fill('embedded-ledger');
+      await drain.click();
+      await banner.getByText(/^No node of .* is ready/).waitFor({ timeout: 5_000 });
+      await open('Home', '/');
+      await banner.getByRole('link', { name: 'Details' }).waitFor();
+      await checkPage(page, 'banner');
+      await banner.getByRole('link', { name: 'Details' }).click();
+      await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
+      await command('Uncordon');
+      await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
+      await banner.waitFor({ state: 'detached', timeout: 5_000 });
+    });
+
     it('reject a new node in development mode, with the reason', async () => {
       await open('Upstreams', '/upstreams');
       await page.getByRole('button', { name: 'Add node' }).click();

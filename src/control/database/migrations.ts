@@ -196,6 +196,7 @@ export const migrations: readonly Migration[] = [
     name: 'when a notice was tried last',
     up: 'alter table notice_target add column tested_at bigint not null default 0',
   },
+  { number: 18, name: 'problems of gateways', up: 'alter table gateway add column problems text' },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

@@ -47,6 +47,7 @@ const reasons = [
       'control/api/handlers/audit.ts',
       'control/api/handlers/logs.ts',
       'control/api/handlers/usage.ts',
+      'control/health/read-problems.ts',
       'control/keys/key-register.ts',
       'control/nodes/added-nodes.ts',
       'control/notifications/notifier.ts',

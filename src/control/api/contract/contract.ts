@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
+import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { nodeRoutes } from './nodes.ts';
@@ -15,6 +16,7 @@ export const contract = {
   ...logRoutes,
   ...operatorRoutes,
   ...nodeRoutes,
+  ...healthRoutes,
 } as const;
 
 export type Contract = typeof contract;

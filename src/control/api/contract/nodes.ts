@@ -64,8 +64,8 @@ export const nodeRoutes = {
   },
   'POST /upstreams/test': {
     access: 'operator',
-    summary: 'Probe a node without adding it',
-    body: z.object({ network, ...connectionSettings }),
+    summary: 'Check whether a node could be added, without adding it',
+    body: z.object({ network, name: nodeName.optional(), ...connectionSettings }),
     result: nodeReport,
   },
   'PATCH /upstreams/{node}': {

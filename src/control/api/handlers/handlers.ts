@@ -3,6 +3,7 @@ import type { ApiServices } from '../services.ts';
 import { auditHandlers } from './audit.ts';
 import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
+import { healthHandlers } from './health.ts';
 import { invitationHandlers } from './invitations.ts';
 import { keyHandlers } from './keys.ts';
 import { logHandlers } from './logs.ts';
@@ -31,4 +32,5 @@ export const buildHandlers = (services: ApiServices) =>
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),
+    ...healthHandlers(services),
   }) satisfies Handlers;
