@@ -200,7 +200,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const hasShredStage = shreds !== null;
     let serviceAddress: ServiceAddress = { url: '', grpcUrl: null, hasShredStage, isDevelopment };
     const mailer = openMailer(configuration);
-    const notices = await openNotices(configuration, access, mailer, log);
+    const notices = await openNotices(configuration, access, telemetry, mailer, log);
     stops.push(notices.stop);
     const { store, peppers, refreshKeys } = access;
     const forCaller = (by: ReloadActor) => reload.forCaller(by);

@@ -1,6 +1,7 @@
 /** Options for the database, keys, accounts, limits, notices and plans. */
 
 import { accountLimits } from '../control/accounts/account-options.ts';
+import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
@@ -210,7 +211,7 @@ export const shared = section(
 );
 
 export const notices = section(
-  'Notices to customers, by webhook and mail.',
+  'Notices to customers and alerts to operators.',
   {
     allow_networks: option(
       list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]'),
@@ -235,7 +236,7 @@ export const health = section(
       reload: true,
     }),
   },
-  healthOptions,
+  { ...healthOptions, ...alertOptions },
 );
 
 export const mail = section(

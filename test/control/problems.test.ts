@@ -32,7 +32,8 @@ describeOnBothStores('the problems of the service', (stores) => {
     let problems: GatewayProblem[] = [];
     const one = await gateway(store, 'one', () => problems);
     const other = await gateway(store, 'other', () => problems.map((problem) => ({ ...problem, since: 5 })));
-    expect(await readProblems(store, NOON)).toEqual({ problems: [], gateways: 2 });
+    const none = { problems: [], gatewayIds: [one.id, other.id].toSorted() };
+    expect(await readProblems(store, NOON)).toEqual(none);
     problems = [failing(9)];
     await one.refresh();
     expect((await readProblems(store, NOON)).problems).toEqual([

@@ -217,6 +217,25 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await banner.waitFor({ state: 'detached', timeout: 5_000 });
     });
 
+    it('add and remove a recipient of alerts, and silence a problem', async () => {
+      await open('Settings', '/settings?tab=alerts');
+      await page.getByText('PagerDuty', { exact: true }).click();
+      await page.getByLabel('Integration key').fill('too short');
+      await page.getByRole('button', { name: 'Add recipient' }).click();
+      await page.getByText('Must have 32 letters and digits.').waitFor();
+      await page.getByLabel('Integration key').fill('0123456789abcdef0123456789abcdef');
+      await page.getByRole('button', { name: 'Add recipient' }).click();
+      const recipient = page.getByRole('row', { name: /events\.pagerduty\.com.*PagerDuty integration/ });
+      await recipient.waitFor();
+      await page.getByLabel('Silence').selectOption('Error rate');
+      await page.getByRole('button', { name: 'Silence alerts' }).click();
+      await page.getByRole('row', { name: /^Error rate/ }).waitFor();
+      await checkPage(page, 'alerts');
+      await page.getByRole('button', { name: 'End silence of Error rate' }).click();
+      await recipient.getByRole('button', { name: /^Remove/ }).click();
+      await recipient.waitFor({ state: 'detached' });
+    });
+
     it('reject a new node in development mode, with the reason', async () => {
       await open('Upstreams', '/upstreams');
       await page.getByRole('button', { name: 'Add node' }).click();

@@ -188,10 +188,9 @@ export function openTelemetry(
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
-      const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
       const page = openMetrics({
-        ...{ counters, connections, nodes, isStoreUp, waiting, dropped },
+        ...{ counters, connections, nodes: () => pool.status(), isStoreUp, waiting, dropped },
         ...{ cacheOutcomes: middleware.outcomes, cacheUsage: middleware.usage },
         ...servers,
       });
@@ -199,6 +198,7 @@ export function openTelemetry(
       const { render } = page;
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(render) ?? render);
     },
+    ...{ gatewayId: heartbeat.id, problems: health.problems },
     setUrl: (url: string) => heartbeat.setUrl(url),
     async start() {
       writer.start();

@@ -4,6 +4,7 @@ import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
+import { alertTables } from './tables/alerts.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestTables } from './tables/requests.ts';
@@ -197,6 +198,7 @@ export const migrations: readonly Migration[] = [
     up: 'alter table notice_target add column tested_at bigint not null default 0',
   },
   { number: 18, name: 'problems of gateways', up: 'alter table gateway add column problems text' },
+  { number: 19, name: 'alerts', up: alertTables },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

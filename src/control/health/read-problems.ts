@@ -1,5 +1,4 @@
 import { monthOf } from '../../gateway/limits/quota.ts';
-import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import {
   type GatewayProblem,
@@ -52,15 +51,20 @@ export async function readSpentQuotas({ db }: Store, nowMs: number, customerId?:
   });
 }
 
-/** All problems of the service, the most urgent first. `gateways` is the number of gateways that report. */
+/** All problems of the service, the most urgent first. `gatewayIds` are the gateways that report. */
 export async function readProblems(
   store: Store,
   nowMs: number,
-): Promise<Readonly<{ problems: Problem[]; gateways: number }>> {
-  const rows = await selectRows(store.db, 'gateway', {}).orderBy('id').limit(GATEWAYS_MAX).execute();
+): Promise<Readonly<{ problems: Problem[]; gatewayIds: string[] }>> {
+  const rows = await store.db
+    .selectFrom('gateway')
+    .select(['id', 'problems'])
+    .orderBy('id')
+    .limit(GATEWAYS_MAX)
+    .execute();
   const seen = rows.flatMap(({ id, problems }) =>
     (JSON.parse(problems ?? '[]') as GatewayProblem[]).map((problem) => ({ gateway: id, problem })),
   );
   const spent = await readSpentQuotas(store, nowMs);
-  return { problems: mostUrgent([...joinGateways(seen), ...spent]), gateways: rows.length };
+  return { problems: mostUrgent([...joinGateways(seen), ...spent]), gatewayIds: rows.map(({ id }) => id) };
 }

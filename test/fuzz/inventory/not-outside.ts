@@ -19,6 +19,7 @@ const reasons = [
     because: 'reads data written by this program: a copy of an object, its version, its lock',
     files: [
       'app/doctor/host.ts',
+      'control/alerts/outage-alert.ts',
       'app/servers/endpoint-facts.ts',
       'app/program-version.ts',
       'control/process-owned.ts',
@@ -44,6 +45,7 @@ const reasons = [
     because: 'reads rows of its own database',
     files: [
       'app/upstreams/added-nodes.ts: readAddedNodes',
+      'control/alerts/alert-log.ts',
       'control/api/handlers/audit.ts',
       'control/api/handlers/logs.ts',
       'control/api/handlers/usage.ts',
@@ -82,7 +84,7 @@ const reasons = [
   {
     because: 'only uses a schema or the readers of solana/encoding/read-json.ts, which node-results covers',
     files: [
-      'control/api/handlers/notices.ts',
+      'control/api/handlers/notice-targets.ts',
       'upstream/confirmations/status-poller.ts',
       'upstream/feeds/node-subscriptions.ts',
       'upstream/slots/context-slot.ts',

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
+import { alertRoutes } from './alerts.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
@@ -17,6 +18,7 @@ export const contract = {
   ...operatorRoutes,
   ...nodeRoutes,
   ...healthRoutes,
+  ...alertRoutes,
 } as const;
 
 export type Contract = typeof contract;

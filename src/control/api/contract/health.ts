@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemCodes, severities } from '../../health/problem.ts';
+import { problemCodes, severities } from '../../health/problem-codes.ts';
 import type { Route, RouteName } from './route.ts';
 import { count, network, time } from './values.ts';
 

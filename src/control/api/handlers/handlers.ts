@@ -1,5 +1,6 @@
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { alertHandlers } from './alerts.ts';
 import { auditHandlers } from './audit.ts';
 import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
@@ -33,4 +34,5 @@ export const buildHandlers = (services: ApiServices) =>
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),
     ...healthHandlers(services),
+    ...alertHandlers(services),
   }) satisfies Handlers;

@@ -40,6 +40,8 @@ const keysOfTables = {
   notice_target: ['id'],
   quota_notice: ['month', 'customer_id', 'plan_id', 'percent'],
   notice_delivery: ['id'],
+  alert: ['id'],
+  alert_silence: ['code'],
   request_log: ['id'],
   submission: ['id'],
   node_cordon: ['network', 'node'],
