@@ -8,6 +8,7 @@ import { databaseOptions, describePostgres } from '../control/database/open.ts';
 import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
+import { nodeHistoryOptions } from '../control/nodes/node-history.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
 import { noticeLimits } from '../control/notifications/notice.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
@@ -343,4 +344,5 @@ export const rehearsalPlan = {
 
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
+export const nodeHistory = section('', {}, nodeHistoryOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

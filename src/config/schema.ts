@@ -64,6 +64,7 @@ export const schema = {
   mail: control.mail,
   request_log: control.requestLog,
   gateways: control.gateways,
+  node_history: control.nodeHistory,
   metrics: server.metrics,
   telemetry: server.telemetry,
   log: server.log,

@@ -65,6 +65,9 @@ per_second = 10_000
 flush_interval_ms = 50
 [internal.keys]
 usage_flush_interval_ms = 50
+[internal.node_history]
+sample_interval_ms = 100
+flush_interval_ms = 100
 [internal.gateways]
 heartbeat_ms = 100
 check_interval_ms = 50
@@ -215,6 +218,9 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await command('Uncordon');
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
       await banner.waitFor({ state: 'detached', timeout: 5_000 });
+      await page.getByRole('link', { name: 'embedded-ledger' }).click();
+      await refetched(page, page.getByRole('row', { name: /Drained.*Drained by the operator/ }));
+      await checkPage(page, 'node');
     });
 
     it('add and remove a recipient of alerts, and silence a problem', async () => {

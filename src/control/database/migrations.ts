@@ -5,6 +5,7 @@ import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
+import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestTables } from './tables/requests.ts';
@@ -197,8 +198,11 @@ export const migrations: readonly Migration[] = [
     name: 'when a notice was tried last',
     up: 'alter table notice_target add column tested_at bigint not null default 0',
   },
-  { number: 18, name: 'problems of gateways', up: 'alter table gateway add column problems text' },
-  { number: 19, name: 'alerts', up: alertTables },
+  {
+    number: 18,
+    name: 'problems of gateways, alerts, history of nodes',
+    up: `alter table gateway add column problems text; ${alertTables}; ${nodeHistoryTables}`,
+  },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

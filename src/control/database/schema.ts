@@ -3,6 +3,7 @@ import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AlertTables } from './tables/alerts.ts';
+import type { NodeHistoryTables } from './tables/node-history.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
@@ -18,7 +19,8 @@ export interface Schema
     RequestTables,
     NoticeTables,
     NodeTables,
-    AlertTables {
+    AlertTables,
+    NodeHistoryTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
   /** Used to detect a wrong pepper at startup. */

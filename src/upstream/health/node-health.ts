@@ -8,6 +8,7 @@ import { isThrottling, type Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
+import { AttemptTotals } from './attempt-totals.ts';
 import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
 import { NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
@@ -25,6 +26,7 @@ export class NodeHealth {
   readonly circuit: CircuitBreaker;
   readonly slots: NodeSlots;
   readonly recent: RecentOutcomes;
+  readonly attempts = new AttemptTotals();
   readonly latencies: MethodLatencies;
   readonly capabilities: NodeCapabilities;
   readonly ejection: Ejection;
@@ -151,6 +153,7 @@ export class NodeHealth {
     if (kind !== null) {
       const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
       this.recent.record(kind, isTimed ? elapsedMs : null, now);
+      this.attempts.record(kind, kind === 'succeeded' ? elapsedMs : null);
       this.ejection.noteCall(kind, elapsedMs, now);
     }
     if (outcome.kind !== 'response') {

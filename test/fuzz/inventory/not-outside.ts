@@ -54,6 +54,7 @@ const reasons = [
       'control/nodes/added-nodes.ts',
       'control/notifications/notifier.ts',
       'control/plans.ts',
+      'control/nodes/read-node-history.ts',
       'control/requests/read-gateways.ts',
       'control/requests/read-log.ts',
       'control/requests/read-submissions.ts',

@@ -10,6 +10,7 @@ import { keyHandlers } from './keys.ts';
 import { logHandlers } from './logs.ts';
 import { meHandlers } from './me.ts';
 import { memberHandlers } from './members.ts';
+import { nodeHistoryHandlers } from './node-history.ts';
 import { addedNodeHandlers, upstreamHandlers } from './nodes.ts';
 import { noticeHandlers } from './notices.ts';
 import { planHandlers } from './plans.ts';
@@ -33,6 +34,7 @@ export const buildHandlers = (services: ApiServices) =>
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),
+    ...nodeHistoryHandlers(services),
     ...healthHandlers(services),
     ...alertHandlers(services),
   }) satisfies Handlers;

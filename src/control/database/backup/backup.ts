@@ -42,6 +42,8 @@ const keysOfTables = {
   notice_delivery: ['id'],
   alert: ['id'],
   alert_silence: ['code'],
+  node_history: ['step', 'bucket', 'network', 'node', 'gateway'],
+  node_event: ['id'],
   request_log: ['id'],
   submission: ['id'],
   node_cordon: ['network', 'node'],
