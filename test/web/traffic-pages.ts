@@ -209,7 +209,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       expect(await drain.isDisabled()).toBe(true);
       await dialog.getByRole('textbox').fill('embedded-ledger');
       await drain.click();
-      await banner.getByText(/^No node of .* is ready/).waitFor({ timeout: 5_000 });
+      await banner.getByText(/^No node of .* is ready/).waitFor();
       await open('Home', '/');
       await banner.getByRole('link', { name: 'Details' }).waitFor();
       await checkPage(page, 'banner');
@@ -217,7 +217,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
       await command('Uncordon');
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
-      await banner.waitFor({ state: 'detached', timeout: 5_000 });
+      await banner.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'embedded-ledger' }).click();
       await refetched(page, page.getByRole('row', { name: /Drained.*Drained by the operator/ }));
       await checkPage(page, 'node');
@@ -225,7 +225,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
 
     it('add and remove a recipient of alerts, and silence a problem', async () => {
       await open('Settings', '/settings?tab=alerts');
-      await page.getByText('PagerDuty', { exact: true }).click();
+      await page.getByRole('radio', { name: 'PagerDuty' }).check();
       await page.getByLabel('Integration key').fill('too short');
       await page.getByRole('button', { name: 'Add recipient' }).click();
       await page.getByText('Must have 32 letters and digits.').waitFor();
