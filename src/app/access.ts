@@ -115,6 +115,7 @@ async function watchStore(
     keys,
     usage: usage.meter,
     pendingUsageRows: usage.waiting,
+    lostUsage: usage.lost,
     limits: sharing,
     lastUsed,
     store,

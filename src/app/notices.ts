@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
+import { AlertWatch } from '../control/alerts/alert-watch.ts';
+import { OutageAlert } from '../control/alerts/outage-alert.ts';
+import type { GatewayProblem } from '../control/health/problem.ts';
 import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
 import type { NoticeLimits } from '../control/notifications/notice.ts';
 import { Notifier } from '../control/notifications/notifier.ts';
@@ -16,10 +20,17 @@ const isConfigured = (mail: Configuration['mail'] | MailOptions): mail is MailOp
 export const openMailer = ({ mail }: Configuration): Mailer | null =>
   isConfigured(mail) ? new SmtpMailer(mail) : null;
 
+type HealthReports = Readonly<{
+  gatewayId: string;
+  /** Problems of this gateway. */
+  problems: () => readonly GatewayProblem[];
+}>;
+
 /** @throws the driver's error */
 export async function openNotices(
-  { notices }: Configuration,
+  { notices, accounts, health, dataDir }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,
+  { gatewayId, problems }: HealthReports,
   mailer: Mailer | null,
   log: Logger,
 ) {
@@ -30,16 +41,25 @@ export async function openNotices(
     { allowedNetworks: allowNetworks, ports },
     { connectTimeoutMs, resolveTimeoutMs, urlMaxLength },
   );
+  const channels = { webhooks, mailer, seal: new WebhookSeal(peppers), publicUrl: accounts.publicUrl };
   const notifier = new Notifier({
     store,
     ledger,
-    channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
+    channels,
     limits,
     onState: logStateChange(log, 'Customer notices paused: database unavailable', 'Customer notices resumed'),
   });
   await notifier.start();
+  const outage = new OutageAlert({ gatewayId, channels, limits, file: join(dataDir, 'outage-alert.json') });
+  await outage.start();
+  const alerts = new AlertWatch({
+    ...{ store, outage, options: health, ownProblems: problems },
+    deliver: () => void notifier.deliver(),
+    onState: logStateChange(log, 'Alerts paused: database unavailable', 'Alerts resumed'),
+  });
+  alerts.start();
   return {
     services: { notices: { webhooks, limits } },
-    stop: () => stopEach([() => notifier.stop(), () => webhooks.close()]),
+    stop: () => stopEach([() => alerts.stop(), () => notifier.stop(), () => webhooks.close()]),
   };
 }

@@ -33,6 +33,7 @@ import { openRestServices } from './servers/rest-services.ts';
 import { buildServers, type Servers } from './servers/servers.ts';
 import { reloadCertificatesOnChange } from './servers/tls-reload.ts';
 import { openSharedServices, type SharedServices } from './shared-services.ts';
+import { openNodeHistory } from './telemetry/open-node-history.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 import type { ActiveNodes } from './upstreams/active-nodes.ts';
 import { openAddedNodes } from './upstreams/added-nodes.ts';
@@ -189,6 +190,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const telemetry = openTelemetry(configuration, access, upstreams, workerContext ?? null, log);
     stops.push(telemetry.stop);
     await telemetry.start();
+    const { gatewayId } = telemetry;
+    const history = openNodeHistory(access.store, gatewayId, upstreams.pool, configuration.nodeHistory, log);
+    stops.push(history.stop);
+    history.start();
     const nodes = await waitForFirstResponses(upstreams, options);
     const streams = configuration.grpc.enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
@@ -200,7 +205,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const hasShredStage = shreds !== null;
     let serviceAddress: ServiceAddress = { url: '', grpcUrl: null, hasShredStage, isDevelopment };
     const mailer = openMailer(configuration);
-    const notices = await openNotices(configuration, access, mailer, log);
+    const notices = await openNotices(configuration, access, telemetry, mailer, log);
     stops.push(notices.stop);
     const { store, peppers, refreshKeys } = access;
     const forCaller = (by: ReloadActor) => reload.forCaller(by);

@@ -74,6 +74,8 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     /** Identifies this run in usage rows. */
     runId: writer.runId,
     losses,
+    /** Entries of usage lost since startup. */
+    lost: () => meter.uncounted + writer.losses.lostRows + writer.losses.lateRows,
     waiting: () => writer.pendingRows,
     stop: () => stopEach([() => roller.stop(), () => writer.stop()]),
   };

@@ -1,11 +1,14 @@
 /** Options for the database, keys, accounts, limits, notices and plans. */
 
 import { accountLimits } from '../control/accounts/account-options.ts';
+import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
+import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
+import { nodeHistoryOptions } from '../control/nodes/node-history.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
 import { noticeLimits } from '../control/notifications/notice.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
@@ -209,7 +212,7 @@ export const shared = section(
 );
 
 export const notices = section(
-  'Notices to customers, by webhook and mail.',
+  'Notices to customers and alerts to operators.',
   {
     allow_networks: option(
       list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]'),
@@ -224,6 +227,17 @@ export const notices = section(
     retention_days: limit(whole(32, 36_500), 'Retention of notices, in days.', { reload: true }),
   },
   { ...noticeLimits, ...postLimits },
+);
+
+export const health = section(
+  'When the dashboard and alerts report a problem.',
+  {
+    error_ratio: limit(ratio, 'Share of failed requests in a minute that is a problem.', { reload: true }),
+    stream_lag_slots: limit(whole(1, 1_000_000), 'Slots behind the nodes at which streams are a problem.', {
+      reload: true,
+    }),
+  },
+  { ...healthOptions, ...alertOptions },
 );
 
 export const mail = section(
@@ -330,4 +344,5 @@ export const rehearsalPlan = {
 
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
+export const nodeHistory = section('', {}, nodeHistoryOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

@@ -51,7 +51,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     status: () =>
       registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
     networks: () => registry.networks,
+    attemptsOf: (network, name) => registry.find(network, name)?.attempts ?? null,
     slotAt: (network, commitment) => registry.sets.get(network)?.group.heads.at(commitment) ?? null,
+    nodesOf: (network) => registry.sets.get(network)?.group.serving ?? [],
     nodesFor: (network, method) => registry.sets.get(network)?.group.nodesFor(method) ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),

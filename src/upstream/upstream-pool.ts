@@ -1,4 +1,5 @@
 import type { Network, RpcDispatcher } from '../protocol/call.ts';
+import type { AttemptTotals } from './health/attempt-totals.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { NodesByNetwork, UpstreamNode } from './node.ts';
 import type { NodeStatus } from './node-status.ts';
@@ -14,7 +15,11 @@ export type UpstreamPool = RpcDispatcher &
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
     networks(): readonly Network[];
-    /** Nodes that may serve the method: on the right chain, not drained, and not cordoned unless all are cordoned. */
+    /** null if there is no such node. */
+    attemptsOf(network: Network, node: string): Readonly<AttemptTotals> | null;
+    /** Nodes that may serve calls: on the right chain, not drained, and not cordoned unless all are cordoned. */
+    nodesOf(network: Network): readonly UpstreamNode[];
+    /** Those of `nodesOf` to which the method is routed. */
     nodesFor(network: Network, method: string): readonly UpstreamNode[];
     /**
      * Takes a node out of service as long as another node of its network is in service.

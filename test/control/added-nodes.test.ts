@@ -141,7 +141,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     const idle = { connections: () => [], laggedMinutes: () => [], setCordons() {}, closeConnection() {} };
     const presence = new GatewayHeartbeat(
       store,
-      { nodes: () => [], ...idle, ...more },
+      { nodes: () => [], problems: () => [], ...idle, ...more },
       { host, version: '1' },
     );
     await presence.start();
@@ -208,6 +208,42 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     expect((await gatewayOn(store, { peppers: only }).feed.start()).nodes).toHaveLength(1);
     const lost = await gatewayOn(store).feed.start();
     expect(lost).toEqual({ nodes: [], unreadable: ['second'] });
+  });
+
+  it('need force to drain the last ready node, even beside nodes that are failing', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    const nodes = () => [
+      liveNode('of-the-file'),
+      liveNode('second', { state: 'failing' }),
+      liveNode('third'),
+    ];
+    await heartbeat(store, 'a', { nodes });
+    await drain(gateway, 'third');
+    // Although the gateway has not yet reported the drain.
+    await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ code: 'LAST_NODE' });
+    await drain(gateway, 'second');
+  });
+
+  it('are rejected by a test for the same reasons as when they are added', async () => {
+    const finding = {
+      severity: 'error' as const,
+      finding: 'It is on another network.',
+      remedy: 'Change it.',
+    };
+    const probe = async () => ({ ...fit, findings: [finding] });
+    const gateway = gatewayOn(await stores.open(), { probe });
+    await gateway.feed.start();
+    const test = async (more: object) => {
+      const { name, network, url, headers } = body(more);
+      const given = { path: {}, query: null, body: { name, network, url, headers } } as never;
+      const { findings } = await gateway.handlers['POST /upstreams/test'](given, gateway.requested);
+      return findings.map((one) => one.finding);
+    };
+    await expect(add(gateway)).rejects.toMatchObject({ message: expect.stringContaining(finding.finding) });
+    expect(await test({})).toEqual([finding.finding]);
+    const taken = await add(gateway, { name: 'of-the-file' }).catch((error: Error) => error.message);
+    expect(await test({ name: 'of-the-file' })).toEqual([taken, finding.finding]);
   });
 
   it('can also drain configured nodes in every gateway, the last one of a network only by force', async () => {

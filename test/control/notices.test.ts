@@ -100,6 +100,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
       peppers: peppersOf(1),
       mailer: mailer(),
       notices: { webhooks, limits },
+      accounts: { publicUrl: null },
       now: () => now,
       ...more,
     } as ApiServices);
@@ -127,7 +128,8 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
 
   async function gateway(limits: Partial<NoticeLimits> = {}, peppers = peppersOf(1), now = () => NOON) {
     const ledger = new QuotaLedger();
-    const channels = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
+    const seal = new WebhookSeal(peppers);
+    const channels = { webhooks, mailer: mailer(), seal, publicUrl: null };
     const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
     const notifier = new Notifier({
       ...{ store, ledger, channels, now },

@@ -276,6 +276,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     let cordons: readonly NodeCordon[] = [];
     const works: GatewayHooks = {
       nodes: () => [{ name: 'node-1', network: 'devnet', state: 'healthy', slot: '9' }],
+      problems: () => [],
       connections: (max) => open.slice(0, max),
       laggedMinutes: () => [],
       setCordons: (all) => {

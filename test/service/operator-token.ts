@@ -29,8 +29,12 @@ export async function operatorToken(
   return secret;
 }
 
-export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
-  const secret = await operatorToken(dataDir);
+export async function operatorApi(
+  url: string,
+  dataDir: string,
+  database?: OpenOptions,
+): Promise<OperatorApi> {
+  const secret = await operatorToken(dataDir, database);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return {
     secret,

@@ -68,6 +68,9 @@ per_second = 10_000
 flush_interval_ms = 50
 [internal.keys]
 usage_flush_interval_ms = 50
+[internal.node_history]
+sample_interval_ms = 100
+flush_interval_ms = 100
 [internal.gateways]
 heartbeat_ms = 100
 check_interval_ms = 50
@@ -217,6 +220,52 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('tab', { name: 'Consistency checks' }).click();
       await page.getByRole('columnheader', { name: 'Check' }).waitFor();
       await checkPage(page, 'audit');
+    });
+
+    it('ask for the name of the last ready node before it is drained, and show a banner until it is back', async () => {
+      await open('Upstreams', '/upstreams');
+      const command = async (name: string): Promise<void> => {
+        await page.getByRole('button', { name: /^Actions for embedded-ledger/ }).click();
+        await page.getByRole('menuitem', { name, exact: true }).click();
+      };
+      const banner = page.getByRole('region', { name: 'Problems' });
+      await command('Drain');
+      const dialog = page.getByRole('dialog');
+      const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
+      expect(await drain.isDisabled()).toBe(true);
+      await dialog.getByRole('textbox').fill('embedded-ledger');
+      await drain.click();
+      await banner.getByText(/^No node of .* is ready/).waitFor();
+      await open('Home', '/');
+      await banner.getByRole('link', { name: 'Details' }).waitFor();
+      await checkPage(page, 'banner');
+      await banner.getByRole('link', { name: 'Details' }).click();
+      await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
+      await command('Uncordon');
+      await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
+      await banner.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'embedded-ledger' }).click();
+      await refetched(page, page.getByRole('row', { name: /Drained.*Drained by the operator/ }));
+      await checkPage(page, 'node');
+    });
+
+    it('add and remove a recipient of alerts, and silence a problem', async () => {
+      await open('Settings', '/settings?tab=alerts');
+      await page.getByRole('radio', { name: 'PagerDuty' }).check();
+      await page.getByLabel('Integration key').fill('too short');
+      await page.getByRole('button', { name: 'Add recipient' }).click();
+      await page.getByText('Must have 32 letters and digits.').waitFor();
+      await page.getByLabel('Integration key').fill('0123456789abcdef0123456789abcdef');
+      await page.getByRole('button', { name: 'Add recipient' }).click();
+      const recipient = page.getByRole('row', { name: /events\.pagerduty\.com.*PagerDuty integration/ });
+      await recipient.waitFor();
+      await page.getByLabel('Silence').selectOption('Error rate');
+      await page.getByRole('button', { name: 'Silence alerts' }).click();
+      await page.getByRole('row', { name: /^Error rate/ }).waitFor();
+      await checkPage(page, 'alerts');
+      await page.getByRole('button', { name: 'End silence of Error rate' }).click();
+      await recipient.getByRole('button', { name: /^Remove/ }).click();
+      await recipient.waitFor({ state: 'detached' });
     });
 
     it('reject a new node in development mode, with the reason', async () => {

@@ -43,12 +43,18 @@ async function fetchRoute<Name extends CallName>(
   }
 }
 
-export type CallOptions = Readonly<{ refetchMs?: number | false; enabled?: boolean; keepPrevious?: boolean }>;
+export type CallOptions = Readonly<{
+  refetchMs?: number | false;
+  enabled?: boolean;
+  keepPrevious?: boolean;
+  /** Whether failed requests are repeated before the error is shown. */
+  retries?: boolean;
+}>;
 
 export function useCall<Name extends CallName>(
   name: Name,
   input: RouteInput<Name>,
-  { refetchMs = false, enabled = true, keepPrevious = false }: CallOptions = {},
+  { refetchMs = false, enabled = true, keepPrevious = false, retries = true }: CallOptions = {},
 ): UseQueryResult<RouteOutput<Name>, Error> {
   return useQuery<RouteOutput<Name>, Error>({
     queryKey: [name, input],
@@ -56,6 +62,7 @@ export function useCall<Name extends CallName>(
     refetchInterval: refetchMs,
     enabled,
     ...(keepPrevious ? { placeholderData: (before) => before as never } : {}),
+    ...(retries ? {} : { retry: false }),
   });
 }
 

@@ -96,6 +96,11 @@ const framed = [
   }),
   createRoute({
     ...inFrame,
+    path: '/upstreams/$node',
+    component: lazyRouteComponent(() => import('./pages/node/node-page.tsx'), 'NodePage'),
+  }),
+  createRoute({
+    ...inFrame,
     path: '/playground',
     component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
   }),

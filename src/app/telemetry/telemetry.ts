@@ -29,6 +29,7 @@ import type { ActiveNodes, NodeTraits } from '../upstreams/active-nodes.ts';
 import type { UpstreamMiddleware } from '../upstreams/upstream-middleware.ts';
 import { watchLosses } from './loss-watch.ts';
 import { openMetrics, type ServerFacts } from './metrics.ts';
+import { type Health, type HealthSources, openHealth } from './open-health.ts';
 
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
   const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
@@ -56,7 +57,8 @@ type WorkerTelemetry = Readonly<{
 }>;
 
 type MeasuredUpstreams = Readonly<{
-  pool: Pick<UpstreamPool, 'status'>;
+  pool: Pick<UpstreamPool, 'status' | 'slotAt'>;
+  yellowstone: HealthSources['yellowstone'];
   activeNodes: Pick<ActiveNodes, 'traitsOf' | 'setCordons'>;
   sending: Pick<TransactionSubmitter, 'pending' | 'shed'>;
   middleware: Pick<UpstreamMiddleware, 'outcomes' | 'usage' | 'evictions'>;
@@ -66,16 +68,33 @@ type MeasuredUpstreams = Readonly<{
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
   workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
 
+// Passes the live section of the configuration, so that a reload takes effect.
+const openHealthOf = (
+  { health, dataDir, networks }: Configuration,
+  { keys, lostUsage }: Access,
+  sources: Pick<HealthSources, 'pool' | 'yellowstone' | 'counters' | 'lostLogEntries'>,
+): Health =>
+  openHealth(health, {
+    ...{ ...sources, dataDir, lostUsage, network: networks.default },
+    isStoreUp: () => keys.storeReachable,
+  });
+
+type HeartbeatParts = Readonly<{
+  connections: LiveConnections;
+  health: Health;
+  workerTelemetry: WorkerTelemetry | null;
+}>;
+
 function createHeartbeat(
   { gateways }: Configuration,
   { store }: Access,
   { pool, activeNodes }: MeasuredUpstreams,
-  connections: LiveConnections,
-  workerTelemetry: WorkerTelemetry | null,
+  { connections, health, workerTelemetry }: HeartbeatParts,
   log: Logger,
 ): GatewayHeartbeat {
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
+    problems: () => health.problems(),
     connections: (max: number) => connections.snapshot(max),
     laggedMinutes: () => connections.laggedMinutes(),
     setCordons: (cordons: readonly NodeCordon[]) => activeNodes.setCordons(cordons),
@@ -132,12 +151,15 @@ export function openTelemetry(
 ) {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
-  const { pool, sending, middleware } = upstreams;
-  const heartbeat = createHeartbeat(configuration, access, upstreams, connections, workerTelemetry, log);
+  const { pool, yellowstone, sending, middleware } = upstreams;
+  const counters = new RequestCounters({ keysMax: metrics.keysMax });
+  const lostLogEntries = () => dropped.log_entries() + dropped.refused_entries() + dropped.submissions();
+  const health = openHealthOf(configuration, access, { pool, yellowstone, counters, lostLogEntries });
+  const parts = { connections, health, workerTelemetry };
+  const heartbeat = createHeartbeat(configuration, access, upstreams, parts, log);
   const exporter = openExporter(configuration, heartbeat.id, log);
   const sampler = new TraceSampler(telemetry.sampleRatio);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
-  const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
   const sources = { requests, submissions, unknownMethods: new UnknownMethods() };
   const writer = openWriter(access, sources, heartbeat.id, configuration, log);
@@ -169,10 +191,9 @@ export function openTelemetry(
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
-      const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
       const page = openMetrics({
-        ...{ counters, connections, nodes, isStoreUp, waiting, dropped },
+        ...{ counters, connections, nodes: () => pool.status(), isStoreUp, waiting, dropped },
         ...{ cacheOutcomes: middleware.outcomes, cacheUsage: middleware.usage },
         ...servers,
       });
@@ -180,24 +201,24 @@ export function openTelemetry(
       const { render } = page;
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(render) ?? render);
     },
+    ...{ gatewayId: heartbeat.id, problems: health.problems },
     setUrl: (url: string) => heartbeat.setUrl(url),
     async start() {
       writer.start();
       exporter?.start();
       stopLossWatch = watchLosses(lossesOf(dropped), log);
+      await health.start();
       await heartbeat.start();
     },
     /** Writes queued entries and stops. Must be called before the store closes. */
-    stop: () =>
-      stopEach([
-        async () => {
-          for (const page of pages) page.close();
-        },
-        () => heartbeat.stop(),
-        () => writer.stop(),
-        async () => exporter?.stop(),
+    stop: () => {
+      const ends = [heartbeat, health, writer, exporter].map((part) => async () => part?.stop());
+      return stopEach([
+        ...pages.map((page) => async () => page.close()),
+        ...ends,
         async () => stopLossWatch(),
-      ]),
+      ]);
+    },
   };
 }
 

@@ -4,6 +4,8 @@ import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
+import { alertTables } from './tables/alerts.ts';
+import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestReasons, requestTables } from './tables/requests.ts';
@@ -203,6 +205,11 @@ export const migrations: readonly Migration[] = [
       const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
       await executeSql(db, requestReasons.replace('{options}', isPostgres ? '' : 'without rowid'));
     },
+  },
+  {
+    number: 19,
+    name: 'problems of gateways, alerts, history of nodes',
+    up: `alter table gateway add column problems text; ${alertTables}; ${nodeHistoryTables}`,
   },
 ];
 

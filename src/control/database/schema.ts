@@ -2,6 +2,8 @@ import type { KeyStatus } from '../../gateway/auth/key-record.ts';
 import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { AlertTables } from './tables/alerts.ts';
+import type { NodeHistoryTables } from './tables/node-history.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
@@ -11,7 +13,14 @@ import type { UsageCounters, UsageTables } from './tables/usage.ts';
  * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, digests are hex text, and integers
  * are below 2^53.
  */
-export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
+export interface Schema
+  extends AccountTables,
+    UsageTables,
+    RequestTables,
+    NoticeTables,
+    NodeTables,
+    AlertTables,
+    NodeHistoryTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
   /** Used to detect a wrong pepper at startup. */

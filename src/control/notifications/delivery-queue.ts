@@ -1,26 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import { fieldsOf, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
+import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
+import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
-import type { Notice } from './notice.ts';
+import { type Notice, noticeLimits } from './notice.ts';
+import { listTargets } from './targets.ts';
 
-/** Queues a notification for all targets of its customer, so that any gateway can deliver it. */
-export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
-  const customerId = notice.customer.id;
-  const targets = await selectRows(trx, 'notice_target', { customer_id: customerId }).execute();
-  if (targets.length === 0) return;
+/** Targets of the operators' alerts. */
+export const alertTargets = (db: Kysely<Schema>): Promise<NoticeTargetTable[]> =>
+  listTargets(db, { customerId: DEFAULT_CUSTOMER_ID, isAlert: true });
+
+/** Queues a notification for each target, so that any gateway can deliver it. */
+export async function enqueue(
+  trx: Transaction<Schema>,
+  targets: readonly NoticeTargetTable[],
+  notice: Notice,
+  nowMs: number,
+): Promise<void> {
   const waiting = { state: 'waiting', tries: 0, due_at: nowMs, problem: null, created_at: nowMs } as const;
-  const rows = targets.map(({ id }) => ({
-    ...waiting,
-    id: randomUUID(),
-    target_id: id,
-    customer_id: customerId,
-    notice: JSON.stringify(notice),
-  }));
-  await insertRow(trx, 'notice_delivery', rows);
+  for (const { id: target_id, customer_id } of targets) {
+    const queued = await countRows(trx, 'notice_delivery', { target_id, state: 'waiting' });
+    if (queued >= noticeLimits.waitingMax) continue;
+    const row = { ...waiting, id: randomUUID(), target_id, customer_id, notice: JSON.stringify(notice) };
+    await insertRow(trx, 'notice_delivery', row);
+  }
+}
+
+/** Queues a notification for all targets of a customer. */
+export async function enqueueForCustomer(
+  trx: Transaction<Schema>,
+  customerId: string,
+  notice: Notice,
+  nowMs: number,
+): Promise<void> {
+  await enqueue(trx, await listTargets(trx, { customerId, isAlert: false }), notice, nowMs);
 }
 
 /** Claims due deliveries for `leaseMs`, the longest overdue first. */
@@ -105,5 +121,6 @@ export async function enqueueLeak(
   if (row === undefined) return;
   const customer = fieldsOf(row, 'id', 'name');
   const leaked = { id: key.id, name: key.name, revoked, url };
-  await enqueue(trx, { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked }, nowMs);
+  const at = new Date(nowMs).toISOString();
+  await enqueueForCustomer(trx, customer.id, { type: 'key.leaked', customer, at, key: leaked }, nowMs);
 }

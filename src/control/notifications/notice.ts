@@ -1,3 +1,6 @@
+import type { Network } from '../../protocol/call.ts';
+import type { ProblemCode, Severity } from '../health/problem-codes.ts';
+
 export const noticeLimits = {
   /** Interval between quota checks. */
   watchIntervalMs: 1_000,
@@ -12,6 +15,8 @@ export const noticeLimits = {
   retryMaxMs: 3_600_000,
   /** Per customer. */
   targetsMax: 10,
+  /** Per target. Beyond it, no more deliveries are queued. */
+  waitingMax: 1_000,
   /** Minimum time between a test of a target and the previous delivery or test. */
   testIntervalMs: 5_000,
   retentionDays: 400,
@@ -43,8 +48,30 @@ type QuotaNotice = CustomerNotice &
 type KeyLeakedNotice = CustomerNotice &
   Readonly<{ type: 'key.leaked'; key: Named & Readonly<{ revoked: boolean; url: string | null }> }>;
 
+type CustomerTestNotice = CustomerNotice & Readonly<{ type: 'test' }>;
+
+/** The alert has the same id when it is raised and when it is resolved. */
+export type AlertNotice = Readonly<{
+  type: 'alert.raised' | 'alert.resolved';
+  at: string;
+  alert: Readonly<{
+    id: string;
+    code: ProblemCode;
+    severity: Severity;
+    network: Network | null;
+    node: string | null;
+    customer: Named | null;
+    text: string;
+    /** Path of the dashboard page that shows the cause. */
+    page: string;
+    since: string;
+  }>;
+}>;
+
+export type AlertTestNotice = Readonly<{ type: 'alert.test'; at: string }>;
+
 /** A notification, as sent in the body of a webhook. Times are ISO 8601 in UTC. */
-export type Notice = QuotaNotice | KeyLeakedNotice | (CustomerNotice & Readonly<{ type: 'test' }>);
+export type Notice = QuotaNotice | KeyLeakedNotice | CustomerTestNotice | AlertNotice | AlertTestNotice;
 
 type NoticeText = Readonly<{ subject: string; text: string }>;
 
@@ -52,10 +79,11 @@ const NAME_MAX = 40;
 /** Text that mail programs turn into links. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
-/** Makes a user-chosen name safe to include in emails: short, on one line, without links. */
+/** Makes text with user-chosen names safe to include in messages: on one line, without links. */
+const withoutLinks = (text: string): string => text.replace(/\p{C}/gu, ' ').replace(LINK, '…');
+
 function displayName({ id, name }: Named): string {
-  const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
-  return `"${plain}" (${id})`;
+  return `"${withoutLinks(name).slice(0, NAME_MAX)}" (${id})`;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
@@ -84,11 +112,47 @@ function leakText({ customer, key }: KeyLeakedNotice): NoticeText {
   };
 }
 
-export function renderNotice(notice: Notice): NoticeText {
-  if (notice.type === 'quota.used') return quotaText(notice);
-  if (notice.type === 'key.leaked') return leakText(notice);
+const alertSubjects: Readonly<Record<ProblemCode, string>> = {
+  no_ready_node: 'No ready node',
+  database_unavailable: 'Database unavailable',
+  disk_full: 'Disk nearly full',
+  usage_loss: 'Usage lost',
+  error_rate: 'High error rate',
+  stream_lag: 'Streams behind',
+  node_unhealthy: 'Unhealthy node',
+  log_loss: 'Log entries lost',
+  quota_spent: 'Quota spent',
+};
+
+function alertText({ type, at, alert }: AlertNotice, publicUrl: string | null): NoticeText {
+  const { code, text, network, node, customer, page, since } = alert;
+  const subject = [alertSubjects[code], node ?? network].filter((part) => part !== null).join(': ');
+  const sentence = customer === null ? text : withoutLinks(text);
+  const isResolved = type === 'alert.resolved';
+  const times = isResolved ? `From ${since} to ${at}.` : `Since ${since}.`;
+  const link = publicUrl === null ? '' : `\n\n${publicUrl}${page}`;
   return {
-    subject: 'Solway notifications will arrive here',
-    text: `This is a test. Quota notifications of ${displayName(notice.customer)} will be sent to this address.\n`,
+    subject: isResolved ? `Resolved: ${subject}` : subject,
+    text: `${isResolved ? `Resolved: ${sentence}` : sentence}\n\n${times}${link}\n`,
   };
+}
+
+/** @param publicUrl - address of the dashboard; null: unknown. */
+export function renderNotice(notice: Notice, publicUrl: string | null = null): NoticeText {
+  switch (notice.type) {
+    case 'quota.used':
+      return quotaText(notice);
+    case 'key.leaked':
+      return leakText(notice);
+    case 'alert.raised':
+    case 'alert.resolved':
+      return alertText(notice, publicUrl);
+    case 'alert.test':
+      return { subject: 'Solway alerts will arrive here', text: 'This is a test of Solway alerts.\n' };
+    case 'test':
+      return {
+        subject: 'Solway notifications will arrive here',
+        text: `This is a test. Quota notifications of ${displayName(notice.customer)} will be sent to this address.\n`,
+      };
+  }
 }

@@ -6,16 +6,26 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { claimDue, pruneNotices, recordAttempt } from './delivery-queue.ts';
 import { MailError, type Mailer } from './email.ts';
-import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
+import {
+  type AlertNotice,
+  type AlertTestNotice,
+  type Notice,
+  type NoticeLimits,
+  renderNotice,
+} from './notice.ts';
+import { pagerDutyEvent, testResolveEvent } from './pagerduty.ts';
 import { watchQuotas } from './quota-watch.ts';
+import { slackMessage } from './slack.ts';
 import { resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
 /** null: the channel is unavailable. */
-type NoticeChannels = Readonly<{
+export type NoticeChannels = Readonly<{
   webhooks: WebhookSender | null;
   mailer: Mailer | null;
   seal: WebhookSeal;
+  /** Address of the dashboard, for links; null: unknown. */
+  publicUrl: string | null;
 }>;
 
 /** `problem` is null on success. If `isFinal` is true, the delivery is not retried. */
@@ -29,8 +39,9 @@ const permanentFailure = (problem: string): DeliveryResult => ({ problem, isFina
 type DeliveryAttempt = Readonly<{ id: string; nowMs: number; signal: AbortSignal }>;
 
 const HTTP_GONE = 410;
+const HTTP_BAD_REQUEST = 400;
 
-function toDeliveryResult(posted: PostResult): DeliveryResult {
+function toDeliveryResult(posted: PostResult, kind: NoticeTargetTable['kind']): DeliveryResult {
   if (posted.kind === 'forbidden') return permanentFailure('The webhook host has no public address.');
   if (posted.kind === 'failed')
     return retryableFailure('The webhook host did not respond. Check the URL and firewall.');
@@ -38,14 +49,42 @@ function toDeliveryResult(posted: PostResult): DeliveryResult {
   if (status >= 200 && status < 300) return delivered;
   if (status === HTTP_GONE)
     return permanentFailure('The webhook host returned 410 Gone. No more notifications will be sent.');
+  if (kind === 'pagerduty' && status === HTTP_BAD_REQUEST)
+    return permanentFailure('PagerDuty rejects the event. Check the integration key.');
   return retryableFailure(`The webhook host returned ${status}.`);
 }
 
+type Posted = Readonly<{ headers: Readonly<Record<string, string>>; body: string }>;
+
+const jsonPost = (value: object): Posted => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+});
+
+const isAlert = (notice: Notice): notice is AlertNotice | AlertTestNotice => notice.type.startsWith('alert.');
+
+/** Requests to send for a notice, in order. */
+function postsOf(
+  { kind }: NoticeTargetTable,
+  secret: string,
+  notice: Notice,
+  { id, nowMs }: DeliveryAttempt,
+  publicUrl: string | null,
+): Posted[] {
+  if (kind === 'slack') return [jsonPost(slackMessage(renderNotice(notice, publicUrl)))];
+  if (kind === 'pagerduty' && isAlert(notice)) {
+    const event = jsonPost(pagerDutyEvent(notice, { routingKey: secret, publicUrl }));
+    return notice.type === 'alert.test' ? [event, jsonPost(testResolveEvent(secret))] : [event];
+  }
+  const body = JSON.stringify(notice);
+  return [{ headers: signedHeaders(secret, id, body, nowMs), body }];
+}
+
 async function callWebhook(
-  { webhooks, seal }: NoticeChannels,
+  { webhooks, seal, publicUrl }: NoticeChannels,
   target: NoticeTargetTable,
   notice: Notice,
-  { id, nowMs, signal }: DeliveryAttempt,
+  attempt: DeliveryAttempt,
 ): Promise<DeliveryResult> {
   if (webhooks === null) return retryableFailure('Webhooks are sent only by a running gateway.');
   const webhook = seal.open(target, target.customer_id, target.id);
@@ -53,20 +92,23 @@ async function callWebhook(
     return permanentFailure('The webhook cannot be decrypted with the current pepper. Add it again.');
   const rejection = webhooks.rejectionReason(webhook.url);
   if (rejection !== null) return permanentFailure(`The URL ${rejection}.`);
-  const body = JSON.stringify(notice);
-  const headers = signedHeaders(webhook.secret, id, body, nowMs);
-  return toDeliveryResult(await webhooks.post(webhook.url, headers, body, signal));
+  let result = delivered;
+  for (const { headers, body } of postsOf(target, webhook.secret, notice, attempt, publicUrl)) {
+    if (result !== delivered) break;
+    result = toDeliveryResult(await webhooks.post(webhook.url, headers, body, attempt.signal), target.kind);
+  }
+  return result;
 }
 
 async function sendMail(
-  { mailer }: NoticeChannels,
+  { mailer, publicUrl }: NoticeChannels,
   target: NoticeTargetTable,
   notice: Notice,
 ): Promise<DeliveryResult> {
   if (mailer === null)
     return retryableFailure('No mail server is configured. Ask the operator to set mail.smtp_url.');
   try {
-    await mailer.send({ to: target.shown, ...renderNotice(notice) });
+    await mailer.send({ to: target.shown, ...renderNotice(notice, publicUrl) });
     return delivered;
   } catch (error) {
     return retryableFailure(error instanceof MailError ? error.message : 'The mail could not be sent.');

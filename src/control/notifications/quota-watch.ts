@@ -4,7 +4,7 @@ import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import { transact } from '../database/transaction.ts';
-import { enqueue } from './delivery-queue.ts';
+import { enqueueForCustomer } from './delivery-queue.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
 
 type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: number }>;
@@ -54,7 +54,7 @@ function claim(store: Store, threshold: QuotaThreshold, nowMs: number): Promise<
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows !== 1n) return false;
     const notice = await noticeOf(trx, threshold, nowMs);
-    if (notice !== null) await enqueue(trx, notice, nowMs);
+    if (notice !== null) await enqueueForCustomer(trx, customerId, notice, nowMs);
     return true;
   });
 }

@@ -5,32 +5,42 @@ import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
 import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
 
-export const listTargets = (db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> =>
-  selectRows(db, 'notice_target', { customer_id: customerId }).orderBy('created_at').orderBy('id').execute();
+/** Either the notifications of a customer, or the operators' alerts. */
+export type TargetScope = Readonly<{ customerId: string; isAlert: boolean }>;
+
+export const scopeColumns = ({ customerId, isAlert }: TargetScope) => ({
+  customer_id: customerId,
+  is_alert: isAlert ? 1 : 0,
+});
+
+export const listTargets = (db: Kysely<Schema>, scope: TargetScope): Promise<NoticeTargetTable[]> =>
+  selectRows(db, 'notice_target', scopeColumns(scope)).orderBy('created_at').orderBy('id').execute();
 
 type NewTarget = Readonly<{
-  customerId: string;
+  scope: TargetScope;
   kind: NoticeTargetTable['kind'];
   to: string;
+  /** Routing key of PagerDuty. */
+  secret?: string | undefined;
   createdBy: string;
   createdAt: number;
 }>;
 
-/** Adds a target. `secret` signs webhook calls; null for an email address. */
+/** Adds a target. The returned `secret` signs webhook calls; null for other kinds. */
 export async function addTarget(
   trx: Transaction<Schema>,
   seal: WebhookSeal,
-  { customerId, kind, to, createdBy, createdAt }: NewTarget,
+  { scope, kind, to, secret: given = '', createdBy, createdAt }: NewTarget,
 ): Promise<Readonly<{ row: NoticeTargetTable; secret: string | null }>> {
   const id = randomUUID();
   const secret = kind === 'webhook' ? newSigningSecret() : null;
   const stored =
-    secret === null
+    kind === 'email'
       ? { shown: to, sealed: '', pepper_version: 0 }
-      : { shown: displayUrl(to), ...seal.seal({ url: to, secret }, customerId, id) };
+      : { shown: displayUrl(to), ...seal.seal({ url: to, secret: secret ?? given }, scope.customerId, id) };
   const row: NoticeTargetTable = {
     id,
-    customer_id: customerId,
+    ...scopeColumns(scope),
     kind,
     ...stored,
     created_by: createdBy,
@@ -51,7 +61,8 @@ export async function removeTarget(trx: Transaction<Schema>, id: string): Promis
 
 /** Re-encrypts webhooks that are not sealed with the current pepper. */
 export async function resealTargets(db: Kysely<Schema>, seal: WebhookSeal): Promise<void> {
-  const rows = await selectRows(db, 'notice_target', { kind: 'webhook' })
+  const rows = await selectRows(db, 'notice_target', {})
+    .where('kind', '<>', 'email')
     .where('pepper_version', '<>', seal.current)
     .execute();
   for (const row of rows) {

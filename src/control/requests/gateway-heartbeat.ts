@@ -7,6 +7,7 @@ import { fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts
 import type { Store } from '../database/store.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
+import { type GatewayProblem, problemKey } from '../health/problem.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
 type GatewayRow = Readonly<{ id: string; seen_at: number }>;
@@ -50,6 +51,8 @@ async function readCordons({ db }: Store): Promise<NodeCordon[]> {
 export type GatewayHooks = Readonly<{
   /** State of the nodes, JSON-serializable. */
   nodes: () => readonly object[];
+  /** A new or resolved problem is reported at once. */
+  problems: () => readonly GatewayProblem[];
   /** At most `max` open connections, busiest first. */
   connections: (max: number) => readonly ConnectionInfo[];
   /** Connections closed because the client read too slowly: running totals per minute. */
@@ -95,6 +98,8 @@ export class GatewayHeartbeat {
   readonly #reportedFacts = new Map<string, string | null>();
   readonly #reportedLagged = new Map<string, number>();
   #reportedAt = Number.NEGATIVE_INFINITY;
+  /** Keys of the problems in the last report. */
+  #reportedProblems = '';
   #url: string | null = null;
   readonly #task: PeriodicTask;
 
@@ -139,9 +144,12 @@ export class GatewayHeartbeat {
   async #refresh(): Promise<void> {
     await this.#applyCommands();
     const now = performance.now();
-    if (now - this.#reportedAt < this.#options.heartbeatMs) return;
+    const problems = this.#hooks.problems();
+    const keys = problems.map((problem) => problemKey(problem)).join();
+    if (now - this.#reportedAt < this.#options.heartbeatMs && keys === this.#reportedProblems) return;
     this.#reportedAt = now;
-    await this.#report(Date.now());
+    await this.#report(Date.now(), problems);
+    this.#reportedProblems = keys;
   }
 
   async #applyCommands(): Promise<void> {
@@ -160,9 +168,12 @@ export class GatewayHeartbeat {
     await db.deleteFrom('connection').where('id', 'in', ids).execute();
   }
 
-  async #report(now: number): Promise<void> {
+  async #report(now: number, problems: readonly GatewayProblem[]): Promise<void> {
     const { db } = this.#store;
-    const columns = { seen_at: now, nodes: JSON.stringify(this.#hooks.nodes()), url: this.#url };
+    const columns = {
+      ...{ seen_at: now, url: this.#url },
+      ...{ nodes: JSON.stringify(this.#hooks.nodes()), problems: JSON.stringify(problems) },
+    };
     if ((await updateRows(db, 'gateway', { id: this.id }, columns)) === 0) {
       // This gateway is new, or another gateway declared it dead and deleted its connections.
       this.#reportedFacts.clear();

@@ -9,6 +9,7 @@ import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
 import { AttemptCounts } from './attempt-counts.ts';
+import { AttemptTotals } from './attempt-totals.ts';
 import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
 import { type DeclaredCapabilities, NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
@@ -27,6 +28,7 @@ export class NodeHealth {
   readonly slots: NodeSlots;
   readonly counts = new AttemptCounts();
   readonly recent: RecentOutcomes;
+  readonly attempts = new AttemptTotals();
   readonly latencies: MethodLatencies;
   readonly capabilities: NodeCapabilities;
   readonly ejection: Ejection;
@@ -163,6 +165,7 @@ export class NodeHealth {
     if (kind !== null) {
       const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
       this.recent.record(kind, isTimed ? elapsedMs : null, now);
+      this.attempts.record(kind, kind === 'succeeded' ? elapsedMs : null);
       this.ejection.noteCall(kind, elapsedMs, now);
     }
     if (outcome.kind !== 'response') {

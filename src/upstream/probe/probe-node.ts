@@ -68,6 +68,10 @@ function stringOf(result: AttemptResult): string | null {
   return match?.[1] ?? null;
 }
 
+/** Version in the response to getVersion; null if there is none. */
+export const versionOf = (result: AttemptResult): string | null =>
+  /"solana-core":"([^"\\]{1,100})"/.exec(resultText(result) ?? '')?.[1] ?? null;
+
 function genesisFinding(hash: string | null, network: Network): ProbeFinding | null {
   if (hash === null || hash === genesisHashes[network]) return null;
   const actual = networks.find((name) => genesisHashes[name] === hash);
@@ -121,7 +125,7 @@ export async function probeNode(config: NodeConfig, network: Network, timeoutMs 
       network,
       reachable,
       latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
-      version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
+      version: versionOf(results.getVersion),
       genesisHash: stringOf(results.getGenesisHash),
       healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
       slot: slotIn(results.getSlot.outcome),

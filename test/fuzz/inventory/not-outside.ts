@@ -19,6 +19,7 @@ const reasons = [
     because: 'reads data written by this program: a copy of an object, its version, its lock',
     files: [
       'app/doctor/host.ts',
+      'control/alerts/outage-alert.ts',
       'app/servers/endpoint-facts.ts',
       'app/program-version.ts',
       'control/process-owned.ts',
@@ -44,13 +45,16 @@ const reasons = [
     because: 'reads rows of its own database',
     files: [
       'app/upstreams/added-nodes.ts: readAddedNodes',
+      'control/alerts/alert-log.ts',
       'control/api/handlers/audit.ts',
       'control/api/handlers/logs.ts',
       'control/api/handlers/usage.ts',
+      'control/health/read-problems.ts',
       'control/keys/key-register.ts',
       'control/nodes/added-nodes.ts',
       'control/notifications/notifier.ts',
       'control/plans.ts',
+      'control/nodes/read-node-history.ts',
       'control/requests/read-gateways.ts',
       'control/requests/read-log.ts',
       'control/requests/read-submissions.ts',
@@ -81,7 +85,7 @@ const reasons = [
   {
     because: 'only uses a schema or the readers of solana/encoding/read-json.ts, which node-results covers',
     files: [
-      'control/api/handlers/notices.ts',
+      'control/api/handlers/notice-targets.ts',
       'upstream/confirmations/status-poller.ts',
       'upstream/feeds/node-subscriptions.ts',
       'upstream/slots/context-slot.ts',

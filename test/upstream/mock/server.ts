@@ -28,7 +28,7 @@ export type MockNode = Readonly<{
 /** Methods of health monitoring, excluded from counts. */
 const WATCH = [
   /"method":"getSlot","params":\[\{"commitment":"[a-z]+"\}\]\}$/,
-  /"method":"(?:getGenesisHash|getMaxShredInsertSlot|getFirstAvailableBlock)"\}$/,
+  /"method":"(?:getGenesisHash|getMaxShredInsertSlot|getFirstAvailableBlock|getVersion)"\}$/,
 ];
 const isWatch = ({ raw }: Received): boolean => WATCH.some((pattern) => pattern.test(raw));
 

@@ -9,6 +9,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { CUSTOMER_STORAGE_KEY } from './customer-switch.tsx';
 import { FirstCustomer } from './first-customer.tsx';
 import { ModeBanner } from './mode-banner.tsx';
+import { ProblemBanner } from './problem-banner.tsx';
 import { Rail } from './rail.tsx';
 import { type Customer, type Me, roleAllows, type Session, SessionProvider, type User } from './session.tsx';
 
@@ -45,6 +46,7 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
         <Rail />
         {/* Remounts the page when the customer changes. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
+          <ProblemBanner />
           <ModeBanner />
           {session.customer.state === 'suspended' ? (
             <p className="banner" role="status">

@@ -1,13 +1,14 @@
-import type { ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { FormError } from './field.tsx';
+import { Field, FormError } from './field.tsx';
 
-export const ConfirmDialog = ({
+export function ConfirmDialog({
   title,
   action,
   children,
   choice = null,
+  toType = null,
   problem,
   isBusy,
   onClose,
@@ -17,22 +18,52 @@ export const ConfirmDialog = ({
   action: string;
   children: ReactNode;
   choice?: ReactNode;
+  /** Text that must be typed first; null: a click is enough. */
+  toType?: string | null;
   problem: unknown;
   isBusy: boolean;
   onClose: () => void;
   onConfirm: () => void;
-}) => (
-  <Dialog title={title} size="s" onClose={onClose}>
-    <div className="stack">
-      <p>{children}</p>
-      {choice}
-      <FormError problem={problem} />
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="danger" busy={isBusy} onClick={onConfirm}>
-          {action}
-        </Button>
-      </DialogActions>
-    </div>
-  </Dialog>
-);
+}) {
+  const [typedText, setTyped] = useState('');
+  const isConfirmed = toType === null || typedText === toType;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isConfirmed) onConfirm();
+  };
+  return (
+    <Dialog title={title} size="s" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <p>{children}</p>
+        {choice}
+        {toType === null ? null : (
+          <Field
+            label={
+              <>
+                Type <code>{toType}</code> to confirm
+              </>
+            }
+            name="word"
+          >
+            {(field) => (
+              <input
+                {...field}
+                className="input"
+                autoComplete="off"
+                value={typedText}
+                onChange={(event) => setTyped(event.target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <FormError problem={problem} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="danger" type="submit" disabled={!isConfirmed} busy={isBusy}>
+            {action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,17 +1,19 @@
 import type { ReactNode } from 'react';
 import { formatShort } from '../format.ts';
+import { type Change, changeTone } from '../outcome-tone.ts';
 import { Sparkline } from './sparkline.tsx';
 
-export type Delta = Readonly<{
-  now: number | null;
-  before: number | null;
-  good: 'up' | 'down' | null;
-  formatDifference?: (difference: number) => string;
-}>;
+export type Delta = Omit<Change, 'difference'> &
+  Readonly<{
+    now: number | null;
+    before: number | null;
+    formatDifference?: (difference: number) => string;
+  }>;
 
 export function Tile({
   label,
   value,
+  tone,
   note,
   delta,
   values,
@@ -19,6 +21,7 @@ export function Tile({
 }: {
   label: string;
   value: ReactNode;
+  tone?: 'warn' | 'bad' | undefined;
   note?: ReactNode;
   delta?: Delta;
   values?: readonly (number | null)[];
@@ -27,7 +30,7 @@ export function Tile({
   return (
     <section className="tile" aria-label={label}>
       <p className="tile-label">{label}</p>
-      <p className="tile-value">{value}</p>
+      <p className={tone === undefined ? 'tile-value' : `tile-value tile-${tone}`}>{value}</p>
       {values === undefined ? null : <Sparkline values={values} />}
       {children}
       <p className="tile-note">
@@ -38,17 +41,17 @@ export function Tile({
   );
 }
 
-function DeltaText({ delta: { now, before, good, formatDifference } }: { delta: Delta }) {
+function DeltaText({ delta: { now, before, good, canBeGood, formatDifference } }: { delta: Delta }) {
   if (now === null || before === null) return null;
   const difference = now - before;
   if (formatDifference === undefined && before === 0)
     return now === 0 ? null : <span className="delta">No previous data</span>;
   const direction = difference > 0 ? 'up' : 'down';
-  const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
+  const tone = changeTone({ difference, good, canBeGood });
   const size = formatDifference?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
   if (difference === 0 || /^0\.?0*(?![\d.])/.test(size)) return <span className="delta">Unchanged</span>;
   return (
-    <span className={`delta ${tone}`}>
+    <span className={tone === undefined ? 'delta' : `delta delta-${tone}`}>
       <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
       <span className="visually-hidden">{direction}</span> {size}
       <span className="visually-hidden"> compared with the previous period</span>

@@ -8,6 +8,7 @@ import {
   email,
   expiry,
   name,
+  noticeTarget,
   pageOf,
   pageQuery,
   rangeQuery,
@@ -44,15 +45,6 @@ const invitation = z.object({
   createdAt: time,
   expiresAt: time,
   createdBy: z.string(),
-});
-
-const noticeTarget = z.object({
-  id: z.string(),
-  kind: z.enum(['webhook', 'email']),
-  to: z.string(),
-  createdAt: time,
-  lastSentAt: time.nullable(),
-  lastProblem: z.string().nullable(),
 });
 
 const auditQuery = pageQuery.extend(rangeQuery.shape).extend({

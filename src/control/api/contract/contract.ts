@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
+import { alertRoutes } from './alerts.ts';
+import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { nodeRoutes } from './nodes.ts';
@@ -15,6 +17,8 @@ export const contract = {
   ...logRoutes,
   ...operatorRoutes,
   ...nodeRoutes,
+  ...healthRoutes,
+  ...alertRoutes,
 } as const;
 
 export type Contract = typeof contract;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
-import { count, done, network } from './values.ts';
+import { count, done, network, rangeQuery, time } from './values.ts';
 
 const nodeName = z
   .string()
@@ -54,6 +54,38 @@ const acceptedNode = z.object({
   notes: z.array(z.string()),
 });
 
+const series = z.array(z.number().nullable());
+const counts = z.array(count);
+
+const nodeHistory = z.object({
+  axis: z.object({ from: time, to: time, stepMs: z.number() }),
+  network: network.nullable(),
+  /** The newest known version. */
+  version: z.string().nullable(),
+  /** Most slots behind the best node. */
+  lagSlots: series,
+  /** Milliseconds. */
+  p50: series,
+  p95: series,
+  responses: counts,
+  failures: counts,
+  throttled: counts,
+  /** Share of the attempts at all nodes of the network. */
+  share: series,
+  /** Share of time in which the node was healthy. */
+  ready: series,
+  /** Newest first, at most 500. `kind` is the new state, such as `failing` or `drained`, or `version`. */
+  events: z.array(
+    z.object({
+      id: z.string(),
+      at: time,
+      gateway: z.string(),
+      kind: z.string(),
+      detail: z.string().nullable(),
+    }),
+  ),
+});
+
 export const nodeRoutes = {
   'POST /upstreams': {
     access: 'operator',
@@ -64,8 +96,8 @@ export const nodeRoutes = {
   },
   'POST /upstreams/test': {
     access: 'operator',
-    summary: 'Probe a node without adding it',
-    body: z.object({ network, ...connectionSettings }),
+    summary: 'Check whether a node could be added, without adding it',
+    body: z.object({ network, name: nodeName.optional(), ...connectionSettings }),
     result: nodeReport,
   },
   'PATCH /upstreams/{node}': {
@@ -87,6 +119,12 @@ export const nodeRoutes = {
       'Remove an added node from every gateway; running calls finish. Nodes of the configuration file cannot be removed here',
     query: z.object({ force: z.enum(['true', 'false']).optional() }),
     result: done,
+  },
+  'GET /upstreams/{node}/history': {
+    access: 'operator',
+    summary: 'Show lag, latency, errors, share of traffic and events of a node over time',
+    query: rangeQuery,
+    result: nodeHistory,
   },
   'POST /reload': {
     access: 'operator',

@@ -68,3 +68,12 @@ export const revokedToken = done.extend({
   /** Number of tokens and invitations issued by this token that were revoked with it. */
   made: count,
 });
+
+export const noticeTarget = z.object({
+  id: z.string(),
+  kind: z.enum(['webhook', 'email', 'slack', 'pagerduty']),
+  to: z.string(),
+  createdAt: time,
+  lastSentAt: time.nullable(),
+  lastProblem: z.string().nullable(),
+});

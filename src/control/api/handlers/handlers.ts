@@ -1,13 +1,16 @@
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { alertHandlers } from './alerts.ts';
 import { auditHandlers } from './audit.ts';
 import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
+import { healthHandlers } from './health.ts';
 import { invitationHandlers } from './invitations.ts';
 import { keyHandlers } from './keys.ts';
 import { logHandlers } from './logs.ts';
 import { meHandlers } from './me.ts';
 import { memberHandlers } from './members.ts';
+import { nodeHistoryHandlers } from './node-history.ts';
 import { addedNodeHandlers, upstreamHandlers } from './nodes.ts';
 import { noticeHandlers } from './notices.ts';
 import { planHandlers } from './plans.ts';
@@ -31,4 +34,7 @@ export const buildHandlers = (services: ApiServices) =>
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),
+    ...nodeHistoryHandlers(services),
+    ...healthHandlers(services),
+    ...alertHandlers(services),
   }) satisfies Handlers;

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
-import { countRows, deleteRows, fieldsOf, findRow, upsertRow } from '../../database/rows.ts';
+import { countRows, deleteRows, fieldsOf, findRow, selectRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
 import {
@@ -30,6 +30,17 @@ const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which car
 const patternsOf = ({ methods }: NodeJson): readonly string[] => methods ?? [ANY_METHOD];
 const ANY_METHOD = '*';
 
+/** A cordoned node takes over when no other node is left. */
+const isReady = ({ state, drained }: NodeJson): boolean =>
+  !drained && (state === 'healthy' || state === 'cordoned');
+
+/** Whether no other node is in service, or no other node is ready. */
+function isLastNode(nodes: readonly NodeJson[], name: string): boolean {
+  const isLastOf = (those: readonly NodeJson[]): boolean =>
+    those.length > 0 && those.every((node) => node.name === name);
+  return isLastOf(nodes.filter(({ drained }) => !drained)) || isLastOf(nodes.filter(isReady));
+}
+
 /** @param isGone - true: the whole node is lost; false: only its Geyser endpoint. */
 async function checkNotLast(
   { store, service }: ApiServices,
@@ -37,22 +48,33 @@ async function checkNotLast(
   name: string,
   isGone: boolean,
 ): Promise<void> {
-  const { nodes } = await readGateways(store);
-  const inService = nodes.filter((node) => node.network === network && !node.drained);
-  const isLast = (those: readonly NodeJson[]) =>
-    those.length > 0 && those.every((node) => node.name === name);
+  const [gateways, drains] = await Promise.all([
+    readGateways(store),
+    // Gateways take up to two seconds to report a drain.
+    selectRows(store.db, 'node_cordon', { network, is_drain: 1 }).execute(),
+  ]);
+  const drainedNames = new Set(drains.map(({ node }) => node));
+  const nodes = gateways.nodes
+    .filter((node) => node.network === network)
+    .map((node) => ({ ...node, drained: node.drained || drainedNames.has(node.name) }));
   const lastNode = (code: string, what: string, loss: string) =>
     conflict(
       code,
-      `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
+      `${name} is the last ready node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  const own = inService.find((node) => node.name === name);
+  const own = nodes.find((node) => node.name === name);
   for (const pattern of isGone && own !== undefined ? patternsOf(own) : [])
-    if (isLast(inService.filter((node) => patternsOf(node).includes(pattern)))) {
+    if (
+      isLastNode(
+        nodes.filter((node) => patternsOf(node).includes(pattern)),
+        name,
+      )
+    ) {
       const what = pattern === ANY_METHOD ? '' : ` that serves ${pattern}`;
       throw lastNode('LAST_NODE', what, 'calls fail');
     }
-  if (network === service().network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
+  const streaming = nodes.filter(({ hasGrpc }) => hasGrpc);
+  if (network === service().network && isLastNode(streaming, name))
     throw lastNode('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
@@ -143,6 +165,40 @@ async function requireUsable(
   throw new ApiError(422, 'NODE_NOT_FIT', `${text} To add it anyway, force it.`, {
     fields: { url: text },
   });
+}
+
+/** Why `add` would reject a node before it probes it. */
+async function rejectionsOf(services: ApiServices, name: string | undefined): Promise<ApiError[]> {
+  const { db } = services.store;
+  const checks = [
+    async () => checkLedger(services),
+    () => checkNodeQuota(db),
+    ...(name === undefined ? [] : [() => checkName(services, db, name)]),
+  ];
+  const results = await Promise.allSettled(checks.map((check) => check()));
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') return [];
+    if (result.reason instanceof ApiError) return [result.reason];
+    throw result.reason;
+  });
+}
+
+/** Returns the findings that `add` would reject the node for, and warnings. */
+async function test(
+  services: ApiServices,
+  { name, ...input }: ParsedRouteInput<'POST /upstreams/test'>['body'],
+): Promise<NodeReportJson> {
+  const nodeServices = requireNodeServices(services);
+  const node = { name: name ?? 'tested', network: input.network };
+  const settings = nodeServices.parse({ ...input, ...node });
+  const rejections = await rejectionsOf(services, name);
+  const report = await nodeServices.probe({ ...node, settings });
+  const findings = rejections.map(({ message }) => ({
+    severity: 'error' as const,
+    finding: message,
+    remedy: '',
+  }));
+  return { ...report, findings: [...findings, ...report.findings] };
 }
 
 const toAcceptedNodeJson = (
@@ -257,11 +313,7 @@ async function remove(services: ApiServices, name: string, force: boolean, conte
 export const addedNodeHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /upstreams': ({ body }, context) => add(services, body, context),
-    async 'POST /upstreams/test'({ body }) {
-      const nodeServices = requireNodeServices(services);
-      const settings = nodeServices.parse({ ...body, name: 'tested' });
-      return nodeServices.probe({ name: 'tested', network: body.network, settings });
-    },
+    'POST /upstreams/test': ({ body }) => test(services, body),
     'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
     'DELETE /upstreams/{node}': ({ path, query }, context) =>
       remove(services, path.node, query.force === 'true', context),

@@ -17,10 +17,10 @@ export interface NoticeTables {
 export interface NoticeTargetTable {
   id: string;
   customer_id: string;
-  kind: 'webhook' | 'email';
+  kind: 'webhook' | 'email' | 'slack' | 'pagerduty';
   /** Email address, or the webhook URL truncated for display, because a URL may contain secrets. */
   shown: string;
-  /** Webhook URL and signing secret, sealed by notifications/webhooks.ts; empty for email. */
+  /** URL, and signing secret or routing key, sealed by notifications/webhooks.ts; empty for email. */
   sealed: string;
   pepper_version: number;
   created_by: string;
@@ -29,6 +29,8 @@ export interface NoticeTargetTable {
   last_problem: string | null;
   /** Time of the last test, whatever its result; 0: never tested. */
   tested_at: number;
+  /** 1: receives the operators' alerts instead of the customer's notifications. */
+  is_alert: number;
 }
 
 /** Delivery of one notification to one target. */

@@ -103,6 +103,8 @@ export interface GatewayTable {
   nodes: string;
   /** URL that reaches the gateway from its own machine; null until its listeners are open. */
   url: string | null;
+  /** JSON array of the gateway's problems; null from gateways that run an older version. */
+  problems: string | null;
 }
 
 /** Open WebSocket connections and gRPC streams, as last reported by their gateway. */

@@ -3,6 +3,7 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { formatCount, formatMs, formatShare, formatShort } from '../../format.ts';
+import { successTone } from '../../outcome-tone.ts';
 import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -74,6 +75,8 @@ function Tiles({ summary }: { summary: Summary }) {
   const { now, before, byStatus, p95, credits, quotas, connections } = summary;
   const requests = requestsOf(summary);
   const [share, shareBefore] = [successShare(now), successShare(before)];
+  const tone = successTone(share);
+  const canBeGood = tone !== 'bad';
   return (
     <div className="tiles">
       <Tile
@@ -85,11 +88,13 @@ function Tiles({ summary }: { summary: Summary }) {
       <Tile
         label="Success rate"
         value={share === null ? '–' : formatShare(share)}
+        tone={tone}
         values={requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))}
         delta={{
           now: share,
           before: shareBefore,
           good: 'up',
+          canBeGood,
           formatDifference: (difference) => `${(difference * 100).toFixed(2)} points`,
         }}
       />
@@ -97,7 +102,8 @@ function Tiles({ summary }: { summary: Summary }) {
         label="Latency (p95)"
         value={formatMs(now.latency.p95)}
         values={p95}
-        delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down' }}
+        delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down', canBeGood }}
+        note={canBeGood ? undefined : 'Includes many failed requests'}
       />
       <Tile
         label="Credits"

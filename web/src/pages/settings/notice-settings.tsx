@@ -1,21 +1,13 @@
 import { type FormEvent, useState } from 'react';
-import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { messageOf } from '../../api.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Chip } from '../../ui/chip.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Snippet } from '../../ui/snippet.tsx';
-import { Table } from '../../ui/table.tsx';
 import { Choice } from '../../ui/tabs.tsx';
-import { Ago } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-
-type Target = RouteOutput<'GET /customers/{customer}/notices'>['targets'][number];
+import { SigningSecret } from './signing-secret.tsx';
+import { type Target, type TargetActions, TargetTable, targetNouns } from './target-table.tsx';
 
 export function NoticeSettings() {
   const { customer, can, service } = useSession();
@@ -31,118 +23,26 @@ export function NoticeSettings() {
       {notices.data === undefined ? (
         notices.error === null && <Skeleton />
       ) : (
-        <Targets targets={notices.data.targets} canChange={can('admin')} />
+        <TargetTable targets={notices.data.targets} useActions={can('admin') ? useNoticeActions : null} />
       )}
       {can('admin') ? <AddTarget hasMail={service.mail} onSecret={setSecret} /> : null}
-      {secret === null ? null : (
-        <Dialog title="Webhook signing secret" onClose={() => setSecret(null)}>
-          <div className="stack">
-            <p>Use this secret to verify webhook signatures. It will not be shown again.</p>
-            <Snippet text={secret} label="signing secret" />
-            <DialogActions>
-              <Button kind="primary" onClick={() => setSecret(null)}>
-                Done
-              </Button>
-            </DialogActions>
-          </div>
-        </Dialog>
-      )}
+      {secret === null ? null : <SigningSecret secret={secret} onClose={() => setSecret(null)} />}
     </div>
   );
 }
 
-function Targets({ targets, canChange }: { targets: readonly Target[]; canChange: boolean }) {
-  return (
-    <Table
-      caption="Recipients"
-      rows={targets}
-      rowKey={({ id }) => id}
-      empty={<EmptyState title="No recipients yet">{canChange ? 'Add one below.' : undefined}</EmptyState>}
-      columns={[
-        {
-          id: 'to',
-          title: 'Recipient',
-          sortBy: ({ to }) => to,
-          cell: ({ to, kind }) => (
-            <>
-              <span className="break">{to}</span>
-              <span className="table-second">{kind === 'email' ? 'email' : 'webhook'}</span>
-            </>
-          ),
-        },
-        {
-          id: 'last',
-          title: 'Last sent',
-          sortBy: ({ lastSentAt }) => lastSentAt,
-          cell: ({ lastSentAt, lastProblem }) => (
-            <>
-              {lastSentAt === null ? <span className="muted">Never</span> : <Ago at={lastSentAt} />}
-              {lastProblem === null ? null : (
-                <span className="table-second">
-                  <Chip tone="bad">failed</Chip> {lastProblem}
-                </span>
-              )}
-            </>
-          ),
-        },
-        ...(canChange
-          ? [
-              {
-                id: 'do',
-                title: 'Actions',
-                hideTitle: true,
-                align: 'end' as const,
-                cell: (target: Target) => <TargetButtons target={target} />,
-              },
-            ]
-          : []),
-      ]}
-    />
-  );
-}
-
-function TargetButtons({ target }: { target: Target }) {
+function useNoticeActions({ id }: Target): TargetActions {
   const { customer } = useSession();
-  const toast = useToast();
   const test = useChange('POST /customers/{customer}/notices/{notice}/test');
   const remove = useChange('DELETE /customers/{customer}/notices/{notice}');
-  const path = { customer: customer.id, notice: target.id };
-  const onError = (problem: Error): void => toast(messageOf(problem), 'bad');
-  return (
-    <>
-      <Button
-        size="s"
-        busy={test.isPending}
-        onClick={() =>
-          test.mutate(
-            { path },
-            {
-              onSuccess: ({ delivered, problem }) =>
-                delivered
-                  ? toast('Test notification delivered.')
-                  : toast(`Delivery failed. ${problem ?? 'The reason is unknown.'}`, 'bad'),
-              onError,
-            },
-          )
-        }
-      >
-        Send test<span className="visually-hidden"> {target.to}</span>
-      </Button>{' '}
-      <Button
-        size="s"
-        kind="quiet"
-        busy={remove.isPending}
-        onClick={() =>
-          remove.mutate({ path }, { onSuccess: () => toast(`${nouns[target.kind]} removed.`), onError })
-        }
-      >
-        Remove<span className="visually-hidden"> {target.to}</span>
-      </Button>
-    </>
-  );
+  const path = { customer: customer.id, notice: id };
+  return {
+    isTesting: test.isPending,
+    isRemoving: remove.isPending,
+    test: (callbacks) => test.mutate({ path }, callbacks),
+    remove: (callbacks) => remove.mutate({ path }, callbacks),
+  };
 }
-
-const nouns = { webhook: 'Webhook', email: 'Email address' } as const;
 
 const kinds = [
   { value: 'webhook', label: 'Webhook' },
@@ -163,7 +63,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
       {
         onSuccess: ({ secret }) => {
           setTo('');
-          if (secret === null) toast(`${nouns[kind]} added.`);
+          if (secret === null) toast(`${targetNouns[kind]} added.`);
           else onSecret(secret);
         },
       },
@@ -188,7 +88,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
       <FormError problem={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>
-          Add {nouns[kind].toLowerCase()}
+          Add {targetNouns[kind].toLowerCase()}
         </Button>
       </div>
     </form>

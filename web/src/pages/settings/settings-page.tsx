@@ -2,6 +2,7 @@ import { useFilters } from '../../filters.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { AlertSettings } from './alert-settings.tsx';
 import { CustomerSettings } from './customer-settings.tsx';
 import { NoticeSettings } from './notice-settings.tsx';
 import { OperatorCustomers } from './operator-customers.tsx';
@@ -29,6 +30,7 @@ export function SettingsPage() {
           ...(user.isOperator
             ? [
                 { id: 'customers', label: 'Customers', panel: () => <OperatorCustomers /> },
+                { id: 'alerts', label: 'Alerts', panel: () => <AlertSettings /> },
                 { id: 'service', label: 'Service', panel: () => <OperatorService /> },
                 { id: 'operator-tokens', label: 'Operator tokens', panel: () => <OperatorTokens /> },
               ]

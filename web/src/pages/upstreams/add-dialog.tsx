@@ -37,6 +37,10 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
         },
       },
     );
+  const testIt = (): void => {
+    const name = draft.name.trim();
+    test.mutate({ body: { ...connectionInputOf(draft), ...(name === '' ? {} : { name }) } });
+  };
   const runIfValid = (run: () => void): void => {
     const found = headersProblem(draft);
     setFault(found);
@@ -61,11 +65,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
         <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
-          <Button
-            busy={test.isPending}
-            disabled={draft.url.trim() === ''}
-            onClick={() => runIfValid(() => test.mutate({ body: connectionInputOf(draft) }))}
-          >
+          <Button busy={test.isPending} disabled={draft.url.trim() === ''} onClick={() => runIfValid(testIt)}>
             Test connection
           </Button>
           {isIncompatible(add.error) ? (

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
 import { formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
@@ -43,7 +44,9 @@ const columns: Column<NodeJson>[] = [
     title: 'Node',
     cell: ({ name, network }) => (
       <span className="stacked-words">
-        <strong>{name}</strong>
+        <Link to="/upstreams/$node" params={{ node: name }}>
+          {name}
+        </Link>
         <span className="muted">{network}</span>
       </span>
     ),

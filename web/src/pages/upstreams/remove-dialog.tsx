@@ -1,4 +1,5 @@
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { ApiProblem } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -23,7 +24,8 @@ export function RemoveDialog({
   const remove = useChange('DELETE /upstreams/{node}');
   const isDrain = removal === 'drain';
   const change = isDrain ? drain : remove;
-  const force = isLast || isLastGeyser;
+  // The service may know of a change that this page does not yet show.
+  const force = isLast || isLastGeyser || isRefused(change.error);
   const effect = `In-flight requests complete; subscriptions and streams ${isLast ? 'end' : 'move to other nodes'}.`;
 
   const onConfirm = (): void => {
@@ -40,6 +42,7 @@ export function RemoveDialog({
     <ConfirmDialog
       title={isDrain ? `Drain ${name}?` : `Remove ${name}?`}
       action={isDrain ? 'Drain' : 'Remove'}
+      toType={force ? name : null}
       problem={change.error}
       isBusy={change.isPending}
       onClose={onDone}
@@ -48,10 +51,13 @@ export function RemoveDialog({
       {isDrain
         ? `${name} (${network}) receives no new requests until you uncordon it. ${effect}`
         : `${name} (${network}) is permanently removed from all gateways. ${effect}`}
-      {isLast ? ` This is the last ${network} node. Without it, all ${network} requests fail.` : null}
+      {isLast ? ` This is the last ready ${network} node. Without it, all ${network} requests fail.` : null}
       {isLastGeyser && !isLast
-        ? ` This is the last ${network} node with Geyser. Its gRPC streams end and fall back to PubSub and blocks, with less data.`
+        ? ` This is the last ready ${network} node with Geyser. Its gRPC streams end and fall back to PubSub and blocks, with less data.`
         : null}
     </ConfirmDialog>
   );
 }
+
+const isRefused = (problem: unknown): boolean =>
+  problem instanceof ApiProblem && (problem.code === 'LAST_NODE' || problem.code === 'LAST_GEYSER_NODE');

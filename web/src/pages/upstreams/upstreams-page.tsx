@@ -98,8 +98,16 @@ export function UpstreamsPage() {
 
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
-const isOnlyActive = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
-  nodes.every((node) => node.network !== network || node.name === name || node.drained);
+const isReady = ({ state, drained }: NodeJson): boolean =>
+  !drained && (state === 'healthy' || state === 'cordoned');
+
+/** Mirrors `isLastNode` of src/control/api/handlers/nodes.ts. */
+function isOnlyActive(nodes: readonly NodeJson[], { network, name }: NodeJson): boolean {
+  const own = nodes.filter((node) => node.network === network);
+  const isLastOf = (those: readonly NodeJson[]): boolean =>
+    those.length > 0 && those.every((node) => node.name === name);
+  return isLastOf(own.filter(({ drained }) => !drained)) || isLastOf(own.filter(isReady));
+}
 
 const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
   node.hasGrpc &&

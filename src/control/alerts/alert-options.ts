@@ -1,0 +1,10 @@
+export const alertOptions = {
+  alertIntervalMs: 2_000,
+  /** How long a problem lasts before it becomes an alert, so that short ones alert nobody. */
+  alertAfterMs: 10_000,
+  /** How long a problem must be gone before its alert is resolved. */
+  resolveAfterMs: 30_000,
+  alertRetentionDays: 90,
+};
+
+export type AlertOptions = Readonly<typeof alertOptions>;

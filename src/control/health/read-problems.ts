@@ -1,0 +1,70 @@
+import { monthOf } from '../../gateway/limits/quota.ts';
+import type { Store } from '../database/store.ts';
+import {
+  type GatewayProblem,
+  joinGateways,
+  mostUrgent,
+  PROBLEMS_MAX,
+  type Problem,
+  pageOf,
+} from './problem.ts';
+
+const GATEWAYS_MAX = 100;
+
+/** Problems of customers that have used all credits of the month. @param customerId - absent: all customers. */
+export async function readSpentQuotas({ db }: Store, nowMs: number, customerId?: string): Promise<Problem[]> {
+  let query = db
+    .selectFrom('quota_notice')
+    .innerJoin('plan', 'plan.id', 'quota_notice.plan_id')
+    .innerJoin('customer', 'customer.id', 'quota_notice.customer_id')
+    .select(['customer.id', 'customer.name', 'plan.name as plan', 'plan.quota_is_hard', 'quota_notice.at'])
+    .where('quota_notice.month', '=', monthOf(nowMs).start)
+    .where('quota_notice.percent', '=', 100)
+    .where('plan.monthly_credits', '>', 0)
+    // False once the plan's credits were raised.
+    .whereRef('quota_notice.used', '>=', 'plan.monthly_credits')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('api_key')
+          .select('api_key.id')
+          .whereRef('api_key.customer_id', '=', 'quota_notice.customer_id')
+          .whereRef('api_key.plan_id', '=', 'quota_notice.plan_id')
+          .where('api_key.state', '<>', 'revoked'),
+      ),
+    );
+  if (customerId !== undefined) query = query.where('customer.id', '=', customerId);
+  const rows = await query.orderBy('quota_notice.at', 'desc').limit(PROBLEMS_MAX).execute();
+  return rows.map(({ id, name, plan, quota_is_hard, at }) => {
+    const isHard = quota_is_hard === 1;
+    const then = isHard
+      ? 'Its requests are rejected until the month ends.'
+      : 'Its requests are still served.';
+    return {
+      code: 'quota_spent',
+      // For the operator, one customer's quota is not an outage.
+      severity: isHard && customerId !== undefined ? 'error' : 'warning',
+      since: at,
+      ...{ network: null, node: null, customer: { id, name }, gateways: [] },
+      text: `${name} has used all credits that the plan ${plan} includes this month. ${then}`,
+      page: `${pageOf('quota_spent')}?customer=${encodeURIComponent(id)}`,
+    };
+  });
+}
+
+/** All problems of the service, the most urgent first. `gatewayIds` are the gateways that report. */
+export async function readProblems(
+  store: Store,
+  nowMs: number,
+): Promise<Readonly<{ problems: Problem[]; gatewayIds: string[] }>> {
+  const rows = await store.db
+    .selectFrom('gateway')
+    .select(['id', 'problems'])
+    .orderBy('id')
+    .limit(GATEWAYS_MAX)
+    .execute();
+  const seen = rows.flatMap(({ id, problems }) =>
+    (JSON.parse(problems ?? '[]') as GatewayProblem[]).map((problem) => ({ gateway: id, problem })),
+  );
+  const spent = await readSpentQuotas(store, nowMs);
+  return { problems: mostUrgent([...joinGateways(seen), ...spent]), gatewayIds: rows.map(({ id }) => id) };
+}

@@ -1,0 +1,117 @@
+import { type FormEvent, useState } from 'react';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import type { ProblemJson } from '../../../../src/control/api/contract/health.ts';
+import { problemNames } from '../../problem-names.ts';
+import { useChange } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Silence = RouteOutput<'GET /alerts'>['silences'][number];
+type Code = ProblemJson['code'];
+
+const codes = Object.keys(problemNames) as Code[];
+const nameOf = (code: Code | null): string => (code === null ? 'All problems' : problemNames[code]);
+
+const HOUR_MS = 3_600_000;
+const durations = [
+  ['1 hour', HOUR_MS],
+  ['8 hours', 8 * HOUR_MS],
+  ['1 day', 24 * HOUR_MS],
+  ['1 week', 168 * HOUR_MS],
+] as const;
+
+export function AlertSilences({ silences }: { silences: readonly Silence[] }) {
+  return (
+    <div className="stack">
+      <Table
+        caption="Silences"
+        rows={silences}
+        rowKey={({ code }) => code ?? 'all'}
+        empty={<p className="muted">Nothing is silenced.</p>}
+        columns={[
+          { id: 'code', title: 'Problem', cell: ({ code }) => nameOf(code) },
+          { id: 'until', title: 'Until', cell: ({ until }) => <Time at={until} /> },
+          { id: 'by', title: 'By', cell: ({ createdBy }) => createdBy, wideOnly: true },
+          {
+            id: 'do',
+            title: 'Actions',
+            hideTitle: true,
+            align: 'end',
+            cell: ({ code }) => <EndSilence code={code} />,
+          },
+        ]}
+      />
+      <AddSilence />
+    </div>
+  );
+}
+
+function EndSilence({ code }: { code: Code | null }) {
+  const end = useChange('DELETE /alerts/silences/{code}');
+  return (
+    <Button
+      size="s"
+      kind="quiet"
+      busy={end.isPending}
+      onClick={() => end.mutate({ path: { code: code ?? 'all' } })}
+    >
+      End<span className="visually-hidden"> silence of {nameOf(code)}</span>
+    </Button>
+  );
+}
+
+function AddSilence() {
+  const [code, setCode] = useState('');
+  const [duration, setDuration] = useState<number>(HOUR_MS);
+  const add = useChange('POST /alerts/silences');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const chosen = codes.find((one) => one === code) ?? null;
+    add.mutate({ body: { code: chosen, until: Date.now() + duration } });
+  };
+  return (
+    <form onSubmit={submit} className="stack form">
+      <Field label="Silence" name="code" problem={add.error}>
+        {(field) => (
+          <select
+            {...field}
+            className="select"
+            value={code}
+            onChange={(event) => setCode(event.target.value)}
+          >
+            <option value="">All problems</option>
+            {codes.map((one) => (
+              <option key={one} value={one}>
+                {problemNames[one]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="For" name="until" problem={add.error}>
+        {(field) => (
+          <select
+            {...field}
+            className="select"
+            value={duration}
+            onChange={(event) => setDuration(Number(event.target.value))}
+          >
+            {durations.map(([label, ms]) => (
+              <option key={ms} value={ms}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <FormError problem={add.error} />
+      <div>
+        <Button type="submit" busy={add.isPending}>
+          Silence alerts
+        </Button>
+      </div>
+    </form>
+  );
+}

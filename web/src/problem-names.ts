@@ -1,0 +1,13 @@
+import type { ProblemJson } from '../../src/control/api/contract/health.ts';
+
+export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
+  no_ready_node: 'No ready node',
+  database_unavailable: 'Database unavailable',
+  disk_full: 'Disk nearly full',
+  usage_loss: 'Usage lost',
+  error_rate: 'Error rate',
+  stream_lag: 'Streams behind',
+  node_unhealthy: 'Unhealthy node',
+  log_loss: 'Log entries lost',
+  quota_spent: 'Quota spent',
+};
