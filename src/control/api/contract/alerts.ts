@@ -33,7 +33,7 @@ const silence = z.object({
 export const alertRoutes = {
   'GET /alerts': {
     access: 'operator',
-    summary: 'List the last 100 alerts, the targets that receive them, and silences',
+    summary: 'List the last 100 alerts, targets and silences',
     result: z.object({
       alerts: z.array(alert),
       targets: z.array(noticeTarget),
@@ -42,8 +42,7 @@ export const alertRoutes = {
   },
   'POST /alerts/targets': {
     access: 'operator',
-    summary:
-      'Add a target of alerts: a webhook, mail address, Slack webhook or PagerDuty integration. Only this response contains the signing secret of a webhook',
+    summary: 'Add a target of alerts. Only this response contains the signing secret of a webhook',
     body: z.object({
       kind: z.enum(['webhook', 'email', 'slack', 'pagerduty']),
       /** URL or mail address; for PagerDuty, absent means its service region US. */
