@@ -191,15 +191,15 @@ export function openTelemetry(
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
-      const isStoreUp = () => access.keys.storeReachable;
       const page = openMetrics({
-        ...{ counters, connections, nodes: () => pool.status(), isStoreUp, waiting, dropped },
+        ...{ counters, connections, nodes: () => pool.status(), waiting, dropped },
+        isStoreUp: () => access.keys.storeReachable,
         ...{ cacheOutcomes: middleware.outcomes, cacheUsage: middleware.usage },
         ...servers,
       });
       pages.push(page);
-      const { render } = page;
-      return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(render) ?? render);
+      const render = workerTelemetry?.joinMetrics(page.render) ?? page.render;
+      return metricsRoutes({ token: metrics.token }, render);
     },
     ...{ gatewayId: heartbeat.id, problems: health.problems },
     setUrl: (url: string) => heartbeat.setUrl(url),
@@ -212,12 +212,9 @@ export function openTelemetry(
     },
     /** Writes queued entries and stops. Must be called before the store closes. */
     stop: () => {
-      const ends = [heartbeat, health, writer, exporter].map((part) => async () => part?.stop());
-      return stopEach([
-        ...pages.map((page) => async () => page.close()),
-        ...ends,
-        async () => stopLossWatch(),
-      ]);
+      const parts = [heartbeat, health, writer, exporter].map((part) => async () => part?.stop());
+      const closed = pages.map((page) => async () => page.close());
+      return stopEach([...closed, ...parts, async () => stopLossWatch()]);
     },
   };
 }

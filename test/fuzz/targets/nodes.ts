@@ -7,6 +7,7 @@ import { isJson } from '../../../src/base/json-scan.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { ApiError } from '../../../src/control/api/api-error.ts';
 import { contract } from '../../../src/control/api/contract/contract.ts';
+import { loggedMessage, messageIn } from '../../../src/gateway/telemetry/error-detail.ts';
 import type { RpcResponse } from '../../../src/protocol/call.ts';
 import { methods } from '../../../src/protocol/methods.ts';
 import { parseNodeError } from '../../../src/protocol/rest/node-rejection.ts';
@@ -92,6 +93,15 @@ function check(body: Buffer, errorCode: number, envelope: Envelope): void {
   }
 }
 
+const LOGGED_MAX_CHARS = 500;
+
+function checkLogged(error: Buffer): void {
+  const message = loggedMessage(messageIn(error)) ?? '';
+  if (message.length > LOGGED_MAX_CHARS) throw new Error('logged too much');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be logged
+  if (/[\u0000-\u001f\u007f]/.test(message)) throw new Error('logged control characters');
+}
+
 export const answerTarget: Target = {
   /** Responses to mutate, in the member orders of nodes. */
   seeds: texts([
@@ -113,6 +123,7 @@ export const answerTarget: Target = {
     const envelope = parse(bytes) as Envelope | undefined;
     if (envelope === undefined) throw new Error('found an answer in what is not JSON');
     check(answer.body, answer.errorCode, envelope);
+    if (answer.errorCode !== 0) checkLogged(answer.body);
     return true;
   },
 };
