@@ -271,7 +271,7 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await heartbeat(store, 'a', { nodes: () => [liveNode('of-the-file'), liveNode('third'), routed] });
     await expect(drain(gateway, 'second')).rejects.toMatchObject({
       code: 'LAST_NODE',
-      message: expect.stringContaining('second is the last node of devnet that serves getToken*'),
+      message: expect.stringContaining('second is the last ready node of devnet that serves getToken*'),
     });
     await drain(gateway, 'of-the-file');
     await drain(gateway, 'second', { force: true });

@@ -54,7 +54,7 @@ it('a subscription delivers account changes made by a transaction', async () => 
 });
 
 it('a gateway that is ready has a slot for gRPC calls', async () => {
-  const started = await startService({ configuration: '[localnet]\nslot_ms = 1_500\n' });
+  const started = await startService({ configuration: '[localnet]\nslot_ms = 700\n' });
   const client = new GrpcClient(started.ready.grpcUrl);
   const key = started.ready.keys.find(({ product }) => product === 'grpc')!.key;
   const answer = await client.call(key, 'GetSlot');

@@ -259,7 +259,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Add recipient' }).click();
       const recipient = page.getByRole('row', { name: /events\.pagerduty\.com.*PagerDuty integration/ });
       await recipient.waitFor();
-      await page.getByLabel('Silence').selectOption('Error rate');
+      await page.getByLabel('Silence', { exact: true }).selectOption('Error rate');
       await page.getByRole('button', { name: 'Silence alerts' }).click();
       await page.getByRole('row', { name: /^Error rate/ }).waitFor();
       await checkPage(page, 'alerts');

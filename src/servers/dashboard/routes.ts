@@ -17,6 +17,7 @@ export const dashboardPaths = [
   '/streams',
   '/transactions',
   '/upstreams',
+  '/upstreams/*',
   '/playground',
   '/team',
   '/audit',
