@@ -1,7 +1,7 @@
 import type { Store } from '../database/store.ts';
 import type { AlertSilenceTable } from '../database/tables/alerts.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { type GatewayProblem, type Problem, problemKey } from '../health/problem.ts';
+import { type GatewayProblem, PROBLEMS_MAX, type Problem, problemKey } from '../health/problem.ts';
 import { readProblems } from '../health/read-problems.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import {
@@ -126,6 +126,8 @@ export class AlertWatch {
   }
 
   async #resolve(problems: readonly Problem[], open: readonly OpenAlert[], now: number): Promise<boolean> {
+    // The list was cut, so a missing problem may still exist.
+    if (problems.length >= PROBLEMS_MAX) return false;
     const { store, options } = this.#parts;
     const current = new Set(problems.map((problem) => problemKey(problem, problem.customer?.id)));
     const gone = open.filter(({ open_key }) => !current.has(open_key));

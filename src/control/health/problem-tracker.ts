@@ -116,8 +116,9 @@ export class ProblemTracker {
 
   #nodeConditions(now: number): Condition[] {
     const isStarting = now - this.#startedAt < this.#options.startupMs;
+    // Nodes that are behind, ahead or slow, and cordoned ones, serve calls when no other node can.
     const isReady = ({ state }: NodeFacts): boolean =>
-      state === 'healthy' || (state === 'unknown' && isStarting);
+      ['healthy', 'cordoned'].includes(state) || degraded.has(state) || (state === 'unknown' && isStarting);
     const networks = Map.groupBy(this.#facts.nodes(), ({ network }) => network);
     return [...networks].flatMap(([network, nodes]) =>
       nodes.some(isReady) ? this.#unhealthyNodes(nodes) : [noReadyNode(network, nodes)],
@@ -132,14 +133,14 @@ export class ProblemTracker {
         severity: 'warning',
         network: node.network,
         node: node.name,
-        text: `Node ${node.name} (${node.network}) is ${stateText(node)}. Other nodes serve its requests.`,
+        text: `Node ${node.name} (${node.network}) is ${stateText(node)}.`,
         afterMs: unusable.has(node.state) ? 0 : this.#options.degradedMaxMs,
       }));
   }
 
   #storeCondition(): Condition | null {
     if (this.#facts.isStoreUp()) return null;
-    const text = 'The database is unreachable. Known API keys still work; changes and new usage wait.';
+    const text = 'The database is unavailable. Known API keys still work; changes fail, and usage is queued.';
     return { code: 'database_unavailable', severity: 'error', ...everywhere, text };
   }
 
@@ -156,7 +157,7 @@ export class ProblemTracker {
     return { code: 'disk_full', severity, ...everywhere, text };
   }
 
-  /** Once raised, the problem ends only when the rate has fallen to half of the limit. */
+  /** Once raised, the problem ends when the rate falls to half of the limit, or with too few requests. */
   #errorCondition(now: number): Condition | null {
     const { errorRatio, errorCallsMin } = this.#options;
     const { total, failed } = this.#errorRate.update(this.#facts.requests(), now);

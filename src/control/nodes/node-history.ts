@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { Network } from '../../protocol/call.ts';
-import { insertRow } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import {
   type HistoryStep,
@@ -231,7 +230,11 @@ export class NodeHistory {
   async #writeEvents(): Promise<void> {
     while (this.#events.length > 0) {
       const batch = this.#events.slice(0, BATCH_ROWS);
-      await insertRow(this.#store.db, 'node_event', batch);
+      await this.#store.db
+        .insertInto('node_event')
+        .values(batch)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
       this.#events = this.#events.filter((event) => !batch.includes(event));
     }
   }

@@ -84,6 +84,8 @@ export async function createSearch(
   const requestId = isEntryId(text) ? text : null;
   const all = { store, customerId, filter, ids: idsOf(filter, requestId, before) };
   const terms = requestId === null ? termsIn(`${code} ${text}`, TERMS_MAX) : [];
+  // Text without words, such as "???", is in no entry.
+  if (requestId === null && terms.length === 0 && text !== '') terms.push(text);
   const counted = await Promise.all(
     terms.map(async (term) => {
       const count = terms.length === 1 ? 0 : await countTerm(all, term);

@@ -11,7 +11,7 @@ const TERMS_MAX = 24;
 const TERM_MAX_CHARS = 88;
 
 /** Words, numbers, codes with their sign, and names such as `RATE_LIMITED`. */
-const TERM = /-?\d+|[\p{L}\p{N}_]+/gu;
+const TERM = /(?<![\p{L}\p{N}_])-\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+/gu;
 
 /**
  * Splits text into terms: lower-case words and numbers. Entries of the log are found by their terms, so a change here

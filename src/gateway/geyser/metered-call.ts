@@ -67,7 +67,8 @@ export class MeteredCall {
       const detail = { code, message: thrown.message };
       // No node is involved: nodes' streams are merged before they reach a client.
       const status = code === 'INTERNAL' || code === 'UNAVAILABLE' ? 'upstream' : 'client';
-      this.#record(status, null, 0, grpcCalls[this.#facts.method], detail);
+      const credits = status === 'client' ? grpcCalls[this.#facts.method] : null;
+      this.#record(status, null, 0, credits, detail);
       return thrown;
     }
     const failure = toFailure(thrown);

@@ -117,7 +117,7 @@ export class CallMeter {
     requestLog?.end(context, result, endedAt);
   }
 
-  /** Counts a call whose method no node has, by name. The call is metered with `endRequest` like any other. */
+  /** Counts a call whose method no node supports, by name. The call is metered with `endRequest` like any other. */
   recordUnknownMethod(key: LoadedKey | null, method: string): void {
     if (key !== null) this.#parts.unknownMethods?.count(key.customerId, method, Date.now());
   }

@@ -9,7 +9,7 @@ export const unknownMethodOptions = {
   countsMax: 5_000,
 };
 
-/** Calls of a customer to a method that no node has, in one hour and by this process. */
+/** Calls of a customer to a method that no node supports, in one hour and by this process. */
 export type UnknownMethodCount = {
   /** Hours since the Unix epoch. */
   readonly hour: number;

@@ -1,3 +1,4 @@
+import { methods } from '../../protocol/methods.ts';
 import type { UpstreamNode } from '../node.ts';
 import { inService } from './load-balancer.ts';
 
@@ -6,13 +7,8 @@ export const ANY_METHOD = '*';
 const EVERY = [ANY_METHOD];
 
 /** Patterns of the methods that a node serves: names, prefixes such as `getToken*`, or `*`. null: every method. */
-export const patternsOf = ({
-  methods,
-}: Readonly<{ methods?: readonly string[] | null }>): readonly string[] => methods ?? EVERY;
-
-/** Longer names are looked up each time: they come from clients. */
-const CACHED_LENGTH_MAX = 64;
-const CACHED_MAX = 256;
+export const patternsOf = (node: Readonly<{ methods?: readonly string[] | null }>): readonly string[] =>
+  node.methods ?? EVERY;
 
 const matches = (pattern: string, method: string): boolean =>
   pattern.endsWith('*') ? method.startsWith(pattern.slice(0, -1)) : pattern === method;
@@ -40,15 +36,15 @@ export class MethodRoutes {
    * @returns null if every node serves every method.
    */
   static of(members: readonly UpstreamNode[], candidates: readonly UpstreamNode[]): MethodRoutes | null {
-    return members.every(({ methods }) => methods === null) ? null : new MethodRoutes(members, candidates);
+    return members.every((node) => node.methods === null) ? null : new MethodRoutes(members, candidates);
   }
 
   nodesFor(method: string): readonly UpstreamNode[] {
     const cached = this.#nodesByMethod.get(method);
     if (cached !== undefined) return cached;
     const [, nodes] = this.#routes.find(([pattern]) => matches(pattern, method)) ?? [null, []];
-    if (method.length <= CACHED_LENGTH_MAX && this.#nodesByMethod.size < CACHED_MAX)
-      this.#nodesByMethod.set(method, nodes);
+    // Other names come from clients.
+    if (Object.hasOwn(methods, method)) this.#nodesByMethod.set(method, nodes);
     return nodes;
   }
 }

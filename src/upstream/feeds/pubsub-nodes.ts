@@ -35,8 +35,9 @@ class NodeEntry {
   readonly connections = new Set<PubsubConnection>();
   /** Since when the node has been healthy; null if it is not. */
   healthySince: number | null = null;
-  /** How often connections returned from this node to one of a better priority. */
+  /** How often connections returned from this node to one of a better priority, until none did for a while. */
   failBacks = 0;
+  failedBackAt = Number.NEGATIVE_INFINITY;
   /** Number of consecutive failed connections and unacknowledged requests. */
   failures = 0;
   failedAt = Number.NEGATIVE_INFINITY;
@@ -328,6 +329,7 @@ export class PubsubNodes {
     }
     for (const entry of this.#entries) {
       if (entry.connections.size === 0) continue;
+      if (now - entry.failedBackAt > 2 * FAIL_BACK_FACTOR_MAX * failBackMs) entry.failBacks = 0;
       const waitMs = failBackMs * Math.min(2 ** entry.failBacks, FAIL_BACK_FACTOR_MAX);
       const hasBetter = this.#entries.some(
         ({ tier, healthySince }) =>
@@ -335,6 +337,7 @@ export class PubsubNodes {
       );
       if (!hasBetter) continue;
       entry.failBacks++;
+      entry.failedBackAt = now;
       for (const connection of [...entry.connections]) connection.end('better priority available');
     }
   }

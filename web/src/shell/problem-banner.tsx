@@ -7,12 +7,14 @@ import type { NavItem } from './navigation.ts';
 import { useSession } from './session.tsx';
 
 const REFETCH_MS = 2_000;
+/** Customers see only spent quotas. */
+const CUSTOMER_REFETCH_MS = 60_000;
 const SHOWN_MAX = 3;
 
 /** Lists current problems on every page: all of them for operators, their own for customers. */
 export function ProblemBanner() {
   const { user, customer } = useSession();
-  const options = { refetchMs: REFETCH_MS, retries: false };
+  const options = { refetchMs: user.isOperator ? REFETCH_MS : CUSTOMER_REFETCH_MS, retries: false };
   const ofService = useCall('GET /problems', {}, { ...options, enabled: user.isOperator });
   const ofCustomer = useCall(
     'GET /customers/{customer}/problems',

@@ -42,10 +42,10 @@ export const alertRoutes = {
   },
   'POST /alerts/targets': {
     access: 'operator',
-    summary: 'Add a target of alerts. Only this response contains the signing secret of a webhook',
+    summary: 'Add an alert target. The signing secret of a webhook is returned only here',
     body: z.object({
       kind: z.enum(['webhook', 'email', 'slack', 'pagerduty']),
-      /** URL or mail address; for PagerDuty, absent means its service region US. */
+      /** URL or mail address. For PagerDuty, defaults to the US service region. */
       to: z.string().min(3).max(2_048).optional(),
       /** Integration key of PagerDuty's Events API v2. */
       routingKey: z
@@ -62,18 +62,18 @@ export const alertRoutes = {
   },
   'DELETE /alerts/targets/{target}': {
     access: 'operator',
-    summary: 'Remove a target of alerts',
+    summary: 'Remove an alert target',
     result: done,
   },
   'POST /alerts/silences': {
     access: 'operator',
-    summary: 'Send no alerts until a time: of one problem code, or all',
+    summary: 'Silence alerts until a given time, for one problem code or all',
     body: z.object({ code: code.nullable().default(null), until: time }),
     result: silence,
   },
   'DELETE /alerts/silences/{code}': {
     access: 'operator',
-    summary: 'End a silence; `all` is the one of all codes',
+    summary: 'End a silence; `all` ends the silence of all codes',
     result: done,
   },
 } as const satisfies Record<RouteName, Route>;

@@ -163,7 +163,7 @@ export const logRoutes = {
   },
   'GET /unknown-methods': {
     access: 'operator',
-    summary: 'Count requests with a method that no node has, by name, in whole hours',
+    summary: 'Count requests for methods that no node supports, per method and hour',
     query: rangeQuery.extend({ customer: z.string().max(64).optional() }),
     result: z.object({
       /** Up to 200, most requests first. Names beyond 100 per customer and hour are counted as `other`. */

@@ -129,7 +129,7 @@ export interface LaggedMinuteTable {
   connections: number;
 }
 
-/** Calls of methods that no node has: running totals of each process per hour. */
+/** Calls of methods that no node supports: running totals of each process per hour. */
 export interface UnknownMethodTable {
   /** Hours since the Unix epoch. */
   hour: number;

@@ -73,14 +73,14 @@ export const limitFields: readonly TextField[] = [
     name: 'archive',
     of: optionNames.archive,
     label: 'Whole history',
-    hint: 'yes or no. Leave empty to let the service find out.',
+    hint: 'yes or no. Leave empty to detect it.',
     optional: true,
   },
   {
     name: 'indexes',
     of: optionNames.indexes,
     label: 'Account indexes',
-    hint: 'program-id, spl-token-owner, spl-token-mint. Leave empty to let the service find out.',
+    hint: 'program-id, spl-token-owner, spl-token-mint. Leave empty to detect it.',
     optional: true,
   },
   {
