@@ -75,9 +75,9 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
     { standard: false, didNothing: true, missing: 'method' })],
   [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, { standard: false })],
   [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, { standard: false })],
-  // The gateway sends valid requests only: a node without a faucet responds so to requestAirdrop.
+  // The gateway sends only valid requests. A node without a faucet returns this for requestAirdrop.
   [-32600, row('INVALID_REQUEST', 'retry', RANK_LEAST_INFORMATIVE,
-    { unreadable: true, didNothing: true, missing: 'method' })],
+    { unreadable: true, didNothing: true })],
   [-32601, row('METHOD_NOT_FOUND', 'retry', RANK_LEAST_INFORMATIVE, { didNothing: true, missing: 'method' })],
   [-32602, row('INVALID_PARAMS', 'accept')],
   [-32603, row('INTERNAL_ERROR', 'retry', 3, { mayHaveActed: true })],

@@ -126,7 +126,7 @@ export function resolveAlert(store: Store, row: OpenAlert, nowMs: number): Promi
 export async function storeSentAlert(db: Kysely<Schema>, row: OpenAlert): Promise<void> {
   await db
     .insertInto('alert')
-    .values({ ...row, notified_at: row.raised_at })
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

@@ -65,21 +65,28 @@ export class OutageAlert {
       const problem = { ...cause, customer: null, gateways: [], page: pageOf(cause.code) };
       this.#sent = alertRow(problem, nowMs);
       this.#sending = this.#targets.map((target) => ({ target, tries: 0, dueAt: nowMs }));
-      // The disk may be full; the alert is sent all the same.
-      await writeFile(this.#parts.file, JSON.stringify(this.#sent), { mode: 0o600 }).catch(() => undefined);
+      await this.#save(this.#sent);
     }
     const due = this.#sending.filter(({ dueAt }) => dueAt <= nowMs);
     const row = this.#sent;
     await Promise.all(due.map((sending) => this.#attempt(row, sending, nowMs)));
   }
 
-  /** Stores a sent alert as open, so that it is resolved like others. @throws the database driver's error */
+  /**
+   * Stores the alert as open, so that it is resolved like others: without a notice if nobody received the alert.
+   * @throws the database driver's error
+   */
   async store({ db }: Store): Promise<void> {
     if (this.#sent === null) return;
     await storeSentAlert(db, this.#sent);
     this.#sent = null;
     this.#sending = [];
     await rm(this.#parts.file, { force: true });
+  }
+
+  /** If the disk is full, the alert is sent all the same. */
+  async #save(row: OpenAlert): Promise<void> {
+    await writeFile(this.#parts.file, JSON.stringify(row), { mode: 0o600 }).catch(() => undefined);
   }
 
   async #attempt(row: OpenAlert, sending: Sending, nowMs: number): Promise<void> {
@@ -89,8 +96,12 @@ export class OutageAlert {
     const attempt = { id: `${row.id}-${sending.target.id}`, nowMs, signal: AbortSignal.timeout(timeoutMs) };
     const notice = alertNoticeOf(row, 'alert.raised', nowMs);
     const { problem, isFinal } = await deliverNotice(channels, sending.target, notice, attempt);
-    const isDone = problem === null || isFinal || sending.tries >= triesMax;
-    if (isDone) this.#sending = this.#sending.filter((one) => one !== sending);
-    else sending.dueAt = nowMs + retryMs;
+    if (problem === null && this.#sent?.notified_at === null) {
+      this.#sent = { ...this.#sent, notified_at: nowMs };
+      await this.#save(this.#sent);
+    }
+    if (problem === null || isFinal) this.#sending = this.#sending.filter((one) => one !== sending);
+    // Tried as long as the outage lasts, which may also affect the way to the recipient.
+    else sending.dueAt = nowMs + retryMs * Math.min(sending.tries, triesMax);
   }
 }

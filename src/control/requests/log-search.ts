@@ -108,8 +108,8 @@ function indexedIds(search: LogSearch): SelectQueryBuilder<Schema, never, { id: 
     .where('request_log.id', '>=', ids.from)
     .where('request_log.id', '<', ids.before)
     .orderBy('request_log.id', 'desc');
-  if (key !== undefined) return all.where('request_log.key_id', '=', key);
   const own = all.where('request_log.customer_id', '=', customerId);
+  if (key !== undefined) return own.where('request_log.key_id', '=', key);
   if (method !== undefined) return own.where('request_log.method', '=', method);
   // Worded like the condition of the index.
   return status === undefined || status === 'ok' ? own : own.where(sql<boolean>`request_log.status <> 'ok'`);

@@ -41,7 +41,8 @@ const isSecret = (name: string): boolean =>
   );
 
 /** Truncates and redacts text chosen by the client. */
-export const redactText = (text: string, max: number): string => withoutSecrets(text.slice(0, max));
+export const redactText = (text: string, max: number): string =>
+  withoutSecrets(text.slice(0, max).toWellFormed());
 
 /** Returns the redacted start of a body for the log. Drops a character that was split by the truncation. */
 export function redactBody(body: Uint8Array, maxBytes: number): string {

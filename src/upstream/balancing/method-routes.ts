@@ -20,9 +20,12 @@ const bySpecificity = (one: string, other: string): number =>
 /** A call goes to the nodes that list the most specific pattern that matches its method. */
 export class MethodRoutes {
   readonly #routes: readonly (readonly [pattern: string, nodes: readonly UpstreamNode[]])[];
+  /** For methods that no node lists, as may happen with nodes that were added at run time. */
+  readonly #others: readonly UpstreamNode[];
   readonly #nodesByMethod = new Map<string, readonly UpstreamNode[]>();
 
   private constructor(members: readonly UpstreamNode[], candidates: readonly UpstreamNode[]) {
+    this.#others = inService(candidates);
     const patterns = [...new Set(members.flatMap(patternsOf))].sort(bySpecificity);
     this.#routes = patterns.map((pattern) => [
       pattern,
@@ -42,7 +45,7 @@ export class MethodRoutes {
   nodesFor(method: string): readonly UpstreamNode[] {
     const cached = this.#nodesByMethod.get(method);
     if (cached !== undefined) return cached;
-    const [, nodes] = this.#routes.find(([pattern]) => matches(pattern, method)) ?? [null, []];
+    const [, nodes] = this.#routes.find(([pattern]) => matches(pattern, method)) ?? [null, this.#others];
     // Other names come from clients.
     if (Object.hasOwn(methods, method)) this.#nodesByMethod.set(method, nodes);
     return nodes;
