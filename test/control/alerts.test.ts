@@ -207,6 +207,18 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
   // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
+  it('are not raised late, after they are resolved', async () => {
+    await add({ kind: 'webhook', to: `${url}/hook` });
+    const one = await gateway();
+    statuses = [503, 503];
+    problems = [problem('no_ready_node')];
+    await pass(alertAfterMs + 4_000, one);
+    problems = [];
+    await pass(600_000, one);
+    // Both attempts failed, and the next one was due after the end.
+    expect(types()).toEqual(['alert.raised', 'alert.raised', 'alert.resolved']);
+  });
+
   it('are not raised by a short problem, and not resolved by a short recovery', async () => {
     await add({ kind: 'webhook', to: `${url}/hook` });
     const one = await gateway();

@@ -110,6 +110,15 @@ export function notifyLate(store: Store, row: OpenAlert, nowMs: number): Promise
   });
 }
 
+/** Drops messages of an alert that were not delivered yet. */
+async function deleteWaiting(trx: Transaction<Schema>, alertId: string): Promise<void> {
+  await trx
+    .deleteFrom('notice_delivery')
+    .where('state', '=', 'waiting')
+    .where('notice', 'like', `%"${alertId}"%`)
+    .execute();
+}
+
 /** Ends an alert. Queues messages only if its beginning was sent. @returns whether messages were queued. */
 export function resolveAlert(store: Store, row: OpenAlert, nowMs: number): Promise<boolean> {
   const { id, open_key } = row;
@@ -117,6 +126,8 @@ export function resolveAlert(store: Store, row: OpenAlert, nowMs: number): Promi
     const change = { open_key: null, resolved_at: nowMs };
     if ((await updateRows(trx, 'alert', { id, open_key }, change)) !== 1) return false;
     if (row.notified_at === null) return false;
+    // A late beginning would open an incident that nothing closes.
+    await deleteWaiting(trx, id);
     await send(trx, row, 'alert.resolved', nowMs);
     return true;
   });

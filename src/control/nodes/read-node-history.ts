@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Network } from '../../protocol/call.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
@@ -29,15 +30,27 @@ const callsOf = ({ responses, failures, throttled }: NodeHistoryTable): number =
 
 const ratio = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
+/** Attempts of all nodes of a network. */
+const readNetworkCalls = ({ db }: Store, network: Network, { step, from, to }: Axis) =>
+  db
+    .selectFrom('node_history')
+    .select(['bucket', sql<number | string>`sum(responses + failures + throttled)`.as('calls')])
+    .where('step', '=', step === 'minute' ? 'minute' : 'hour')
+    .where('network', '=', network)
+    .where('bucket', '>=', from)
+    .where('bucket', '<', to)
+    .groupBy('bucket')
+    .execute();
+
 /** History of a node across gateways. `axis` is in minutes or hours. */
 export async function readNodeHistory(store: Store, node: string, axis: Axis): Promise<NodeHistoryJson> {
   const step = axis.step === 'minute' ? 'minute' : 'hour';
-  const all = await selectRows(store.db, 'node_history', { step })
+  const own = await selectRows(store.db, 'node_history', { step, node })
     .where('bucket', '>=', axis.from)
     .where('bucket', '<', axis.to)
     .execute();
-  const own = all.filter((row) => row.node === node);
   const network = own.at(-1)?.network ?? null;
+  const totals = network === null ? [] : await readNetworkCalls(store, network, axis);
   const latencies = zeros(axis).map(emptyLatencyHistogram);
   const [responses, failures, throttled] = [zeros(axis), zeros(axis), zeros(axis)];
   const [samples, ready, calls, networkCalls] = [zeros(axis), zeros(axis), zeros(axis), zeros(axis)];
@@ -45,7 +58,7 @@ export async function readNodeHistory(store: Store, node: string, axis: Axis): P
   const add = (to: number[], at: number, value: number): void => {
     to[at] = (to[at] ?? 0) + value;
   };
-  for (const row of all) if (row.network === network) add(networkCalls, row.bucket - axis.from, callsOf(row));
+  for (const { bucket, calls } of totals) add(networkCalls, bucket - axis.from, Number(calls));
   for (const row of own) {
     const at = row.bucket - axis.from;
     add(responses, at, row.responses);
