@@ -59,7 +59,9 @@ beforeAll(async () => {
     // The gateway sends a stream whole slots only: it starts with the next one.
     node.freeze();
   });
-  for (const [peer, recorder] of recorders) compare(peer, await recorder.finish(ledger.run));
+  await Promise.all(
+    [...recorders].map(async ([peer, recorder]) => compare(peer, await recorder.finish(ledger.run))),
+  );
 }, 180_000);
 afterAll(async () => {
   await service?.stop();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { encodeBase58 as base58 } from '../../../src/solana/base58.ts';
+import { encodeBase58 as base58, decodeBase58 } from '../../../src/solana/base58.ts';
 import { type LandedStep, type ScriptRun, script } from '../run-script.ts';
 import { GeyserClient, type Message, type RecordedStream, type UnaryMethod } from './client.ts';
 import { liveSubscriptions, type RecordedSubscription, refusedSubscriptions } from './streams.ts';
@@ -149,14 +149,12 @@ export class GeyserRecorder {
       },
     ];
     const open = subscriptions.map(({ name, requests }) => ({ name, stream: this.#client.open(requests) }));
+    const wanted = decodeBase58(last.signature) ?? new Uint8Array();
     const hasLast = ({ stream }: OpenSubscription): boolean =>
       stream.status !== null ||
       stream.updates.some(({ transaction, transaction_status }) => {
         const info = ((transaction as Message | undefined)?.transaction ?? transaction_status) as Message;
-        return (
-          Buffer.isBuffer(info?.signature) &&
-          run.names.replaceIn(base58(info.signature)) === `<signature:${last.name}>`
-        );
+        return Buffer.isBuffer(info?.signature) && info.signature.equals(wanted);
       });
     await until('the replay', () => open.every(hasLast));
     return open.map((subscription) => this.#end(subscription, run));
