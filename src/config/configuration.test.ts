@@ -117,7 +117,7 @@ describe('an invalid configuration', () => {
     ],
     [
       `${NODE}methods = ["get*Block", "*"]`,
-      'solway.toml: upstream[0].methods[0]: "get*Block" must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscriptions have no routes',
+      'solway.toml: upstream[0].methods[0]: "get*Block" must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscription methods cannot be routed',
     ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,

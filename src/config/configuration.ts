@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import { type Network, networks } from '../protocol/call.ts';
-import { ANY_METHOD, patternsOf } from '../upstream/balancing/method-routes.ts';
+import { ANY_METHOD, patternsOf } from '../protocol/method-patterns.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';

@@ -232,10 +232,16 @@ export const notices = section(
 export const health = section(
   'When the dashboard and alerts report a problem.',
   {
-    error_ratio: limit(ratio, 'Share of failed requests in a minute that is a problem.', { reload: true }),
-    stream_lag_slots: limit(whole(1, 1_000_000), 'Slots behind the nodes at which streams are a problem.', {
+    error_ratio: limit(ratio, 'Share of failed requests in a minute above which a problem is reported.', {
       reload: true,
     }),
+    stream_lag_slots: limit(
+      whole(1, 1_000_000),
+      'Slots behind the nodes above which a problem is reported.',
+      {
+        reload: true,
+      },
+    ),
   },
   { ...healthOptions, ...alertOptions },
 );

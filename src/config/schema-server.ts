@@ -128,7 +128,7 @@ export const server = section(
     region: option(
       nodeName,
       null,
-      'Region of this gateway: nodes of others are used last within their priority.',
+      'Region of this gateway. Within a priority, nodes of other regions are used last.',
       { env: 'SOLWAY_REGION', example: '"fra"' },
     ),
     tls: option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.', { rows: tlsRows }),

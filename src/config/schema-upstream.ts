@@ -93,7 +93,7 @@ export const upstreamRows = {
   priority: option(
     whole(1, PRIORITY_MAX),
     1,
-    'Higher numbers are used only for what lower ones cannot serve.',
+    'Lower numbers are preferred; nodes with higher numbers are fallbacks.',
     { example: '2' },
   ),
   weight: option(whole(1, WEIGHT_MAX), 1, 'Share of calls within the priority.', {
@@ -102,16 +102,16 @@ export const upstreamRows = {
   methods: option(
     list(methodPattern, METHOD_PATTERNS_MAX, 'methods = ["getProgramAccounts", "getToken*"]'),
     null,
-    'Methods that only nodes with the same entry serve: names, prefixes or "*".',
+    'Methods to route to this node and to others with the same entry: names, prefixes or "*".',
     { example: '["getProgramAccounts", "getToken*"]' },
   ),
-  archive: option(onOff, null, 'Whether it has the whole history. Default: learned.', {
+  archive: option(onOff, null, 'Whether the node has the full ledger history. Default: detected.', {
     example: 'true',
   }),
   indexes: option(
     list(oneOf(accountIndexes), accountIndexes.length, 'indexes = ["program-id"]'),
     null,
-    'Account indexes, as in --account-index. Default: learned.',
+    'Account indexes, as in --account-index. Default: detected.',
     { example: '["program-id"]' },
   ),
   region: option(nodeName, null, 'Region; see server.region.', { example: '"fra"' }),

@@ -245,7 +245,7 @@ export const methodPattern = custom<string>(
     !SUBSCRIPTION.test(value),
   'method, prefix or `*`',
   (shown) =>
-    `${shown} must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscriptions have no routes`,
+    `${shown} must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscription methods cannot be routed`,
 );
 
 const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;

@@ -1,5 +1,3 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { alertOptions } from '../../src/control/alerts/alert-options.ts';
@@ -23,12 +21,13 @@ import { temporaryFolder } from '../service/program.ts';
 import { testPeppers } from './register.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { describeOnBothStores } from './stores.ts';
+import { type WebhookCall, WebhookReceiver } from './webhook-receiver.ts';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const ROUTING_KEY = '0123456789abcdef0123456789abcdef';
 const { alertAfterMs, resolveAfterMs } = alertOptions;
 
-type Call = Readonly<{ path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }>;
+const bodyOf = ({ body }: WebhookCall) => JSON.parse(body) as Record<string, unknown>;
 
 const context = {
   caller: { kind: 'user', userId: 'olga', email: 'olga@example.com', isOperator: true },
@@ -42,17 +41,8 @@ const problem = (code: ProblemCode, since = NOON): GatewayProblem => ({
 });
 
 describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
-  const calls: Call[] = [];
-  let statuses: number[] = [];
-  const receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (text) => (body += text));
-    request.on('end', () => {
-      const { url = '', headers } = request;
-      calls.push({ path: url, headers, body: JSON.parse(body) as Call['body'] });
-      response.writeHead(statuses.shift() ?? 202).end();
-    });
-  });
+  const receiver = new WebhookReceiver();
+  const { calls } = receiver;
   const smtp = new SmtpServer();
   let smtpUrl = '';
   let url = '';
@@ -64,8 +54,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
   let problems: GatewayProblem[] = [];
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    url = `http://127.0.0.1:${await receiver.listen()}`;
     smtpUrl = await smtp.listen();
     database = await migrated();
   });
@@ -74,9 +63,8 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     await smtp.close();
   });
   beforeEach(async () => {
-    calls.length = 0;
+    receiver.reset();
     smtp.mails.length = 0;
-    statuses = [];
     clock = { now: 0 };
     problems = [];
     webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [Number(new URL(url).port)] });
@@ -151,7 +139,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
       for (const one of gateways) await one.check();
     for (const one of gateways) await one.check();
   }
-  const types = () => calls.map(({ body }) => body.type ?? body.event_action ?? 'slack');
+  const types = () => calls.map(bodyOf).map((body) => body.type ?? body.event_action ?? 'slack');
 
   it('are delivered once when raised and once when resolved, by one of several gateways, also after a restart', async () => {
     await add({ kind: 'webhook', to: `${url}/hook` });
@@ -161,7 +149,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     expect(calls).toEqual([]);
     await pass(4_000, one, other);
     expect(types()).toEqual(['alert.raised']);
-    expect(calls[0]?.body).toMatchObject({
+    expect(calls[0] && bodyOf(calls[0])).toMatchObject({
       at: new Date(NOON + alertAfterMs).toISOString(),
       alert: {
         code: 'no_ready_node',
@@ -175,7 +163,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     problems = [];
     await pass(resolveAfterMs + 4_000, restarted, other);
     expect(types()).toEqual(['alert.raised', 'alert.resolved']);
-    const [first, second] = calls.map(({ body }) => (body.alert as { id: string }).id);
+    const [first, second] = calls.map((call) => (bodyOf(call).alert as { id: string }).id);
     expect(second).toBe(first);
     expect((await list()).alerts).toMatchObject([{ id: first, resolvedAt: expect.any(Number) }]);
   });
@@ -187,7 +175,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     await pass(2_000, sender, other);
     await store.close();
     for (const one of [sender, other]) one.own.push(problem('database_unavailable', date()));
-    statuses = [503];
+    receiver.statuses = [503];
     const wait = async (ms: number) => {
       for (const end = clock.now + ms; clock.now < end; clock.now += 2_000)
         for (const one of [sender, other]) await one.check();
@@ -210,7 +198,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
   it('are not raised late, after they are resolved', async () => {
     await add({ kind: 'webhook', to: `${url}/hook` });
     const one = await gateway();
-    statuses = [503, 503];
+    receiver.statuses = [503, 503];
     problems = [problem('no_ready_node')];
     await pass(alertAfterMs + 4_000, one);
     problems = [];
@@ -247,7 +235,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     await pass(alertAfterMs, one);
     problems = [];
     await pass(resolveAfterMs, one);
-    const bodies = (path: string) => calls.filter((call) => call.path === path).map(({ body }) => body);
+    const bodies = (path: string) => calls.filter((call) => call.path === path).map(bodyOf);
     const text = 'No node of devnet is ready &amp; &lt;that&gt; is bad.';
     expect(bodies('/slack')).toEqual([
       {
@@ -280,7 +268,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     await silence('error_rate', 60_000);
     problems = [problem('error_rate'), problem('stream_lag')];
     await pass(40_000, one);
-    const codes = () => calls.map(({ body }) => (body.alert as { code: string }).code);
+    const codes = () => calls.map((call) => (bodyOf(call).alert as { code: string }).code);
     expect(codes()).toEqual(['stream_lag']);
     expect((await list()).silences).toMatchObject([{ code: 'error_rate', createdBy: context.actor }]);
     await pass(24_000, one);
@@ -310,7 +298,7 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     expect(types()).toEqual(['alert.test', 'slack', 'trigger', 'resolve']);
     await expect(test(kinds[0]!.target.id)).rejects.toMatchObject({ status: 429 });
     clock.now += noticeLimits.testIntervalMs;
-    statuses = [400];
+    receiver.statuses = [400];
     expect(await test(kinds[2]!.target.id)).toEqual({
       delivered: false,
       problem: 'PagerDuty rejects the event. Check the integration key.',

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
@@ -19,6 +17,7 @@ import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
 import { CheckedPost, postLimits } from '../../src/upstream/off-chain/checked-post.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { describeOnBothStores } from './stores.ts';
+import { type WebhookCall, WebhookReceiver } from './webhook-receiver.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const key = {
@@ -31,8 +30,6 @@ const peppersOf = (version: number) => ({
   secrets: new Map([1, 2].map((one) => [one, Buffer.alloc(32, one)])),
 });
 
-type Call = Readonly<{ path: string; headers: IncomingHttpHeaders; body: string }>;
-
 const context = {
   caller: { kind: 'user', userId: 'anna', email: 'anna@example.com', isOperator: false },
   actor: 'user:anna@example.com',
@@ -43,23 +40,15 @@ const context = {
 } as ApiContext;
 
 /** Verifies a signature as a receiver would, implemented from the standard. */
-function isSignedWith(secret: string, { headers, body }: Call): boolean {
+function isSignedWith(secret: string, { headers, body }: WebhookCall): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   return headers['webhook-signature'] === `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`;
 }
 
 describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
-  const calls: Call[] = [];
-  let statuses: number[] = [];
-  const receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (text) => (body += text));
-    request.on('end', () => {
-      calls.push({ path: request.url ?? '', headers: request.headers, body });
-      response.writeHead(statuses.shift() ?? 204).end();
-    });
-  });
+  const receiver = new WebhookReceiver();
+  const { calls } = receiver;
   const smtp = new SmtpServer();
   let port = 0;
   let smtpUrl = '';
@@ -67,8 +56,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   let database: OpenOptions;
   let store: Store;
   beforeAll(async () => {
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    ({ port } = receiver.address() as AddressInfo);
+    port = await receiver.listen();
     smtpUrl = await smtp.listen();
     database = await migrated();
   });
@@ -77,10 +65,9 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     await smtp.close();
   });
   beforeEach(async () => {
-    calls.length = 0;
+    receiver.reset();
     smtp.mails.length = 0;
     smtp.answer = '250 ok';
-    statuses = [];
     webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
     store = await open(database);
     for (const table of ['notice_delivery', 'notice_target', 'quota_notice'] as const) {
@@ -201,7 +188,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     let now = NOON;
     const { notifier, use } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
-    statuses = [500, 503];
+    receiver.statuses = [500, 503];
     await use(80);
     expect((await list())[0]).toMatchObject({
       lastSentAt: null,
@@ -225,7 +212,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     let now = NOON;
     const { ledger, notifier } = await gateway({ triesMax: 2 }, peppersOf(1), () => now);
-    statuses = [500, 500, 410];
+    receiver.statuses = [500, 500, 410];
     ledger.spend(key, 80, NOON);
     await notifier.checkQuotas();
     for (let tries = 0; tries < 4; tries++) {
@@ -321,7 +308,7 @@ describeOnBothStores('notices', ({ kind, open, migrated, defer }) => {
   it('end when their target is removed', async () => {
     const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
     const { use } = await gateway();
-    statuses = [500];
+    receiver.statuses = [500];
     await use(80);
     expect(await remove(target.id)).toEqual({ done: true });
     await expect(remove(target.id)).rejects.toMatchObject({ status: 404 });

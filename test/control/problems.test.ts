@@ -71,7 +71,7 @@ describeOnBothStores('the problems of the service', (stores) => {
       ...{ code: 'quota_spent', severity: 'warning', since: 7, network: null, node: null, gateways: [] },
       customer: { id: 'house', name: 'Default' },
       text: expect.stringMatching(
-        /^Default has used all credits that the plan Standard includes.* are rejected/,
+        /^Default has used all monthly credits of the plan Standard.* are rejected/,
       ),
       page: '/usage?customer=house',
     });

@@ -259,11 +259,11 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Add recipient' }).click();
       const recipient = page.getByRole('row', { name: /events\.pagerduty\.com.*PagerDuty integration/ });
       await recipient.waitFor();
-      await page.getByLabel('Silence', { exact: true }).selectOption('Error rate');
+      await page.getByLabel('Silence', { exact: true }).selectOption('High error rate');
       await page.getByRole('button', { name: 'Silence alerts' }).click();
-      await page.getByRole('row', { name: /^Error rate/ }).waitFor();
+      await page.getByRole('row', { name: /^High error rate/ }).waitFor();
       await checkPage(page, 'alerts');
-      await page.getByRole('button', { name: 'End silence of Error rate' }).click();
+      await page.getByRole('button', { name: 'End silence of High error rate' }).click();
       await recipient.getByRole('button', { name: /^Remove/ }).click();
       await recipient.waitFor({ state: 'detached' });
     });

@@ -5,9 +5,9 @@ export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
   database_unavailable: 'Database unavailable',
   disk_full: 'Disk nearly full',
   usage_loss: 'Usage lost',
-  error_rate: 'Error rate',
-  stream_lag: 'Streams behind',
+  error_rate: 'High error rate',
+  stream_lag: 'Stream lag',
   node_unhealthy: 'Unhealthy node',
   log_loss: 'Log entries lost',
-  quota_spent: 'Quota spent',
+  quota_spent: 'Quota exhausted',
 };

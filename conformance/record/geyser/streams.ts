@@ -33,7 +33,7 @@ const accountFilters: Readonly<Record<string, Message>> = {
   'one account': { account: [alice] },
   'two accounts': { account: [alice, bob] },
   'an account twice': { account: [alice, alice] },
-  'an account that nobody writes': { account: [STRANGER] },
+  'an account that is never written': { account: [STRANGER] },
   'a token account': { account: [aliceTokens] },
   'one owner': { owner: [token] },
   'two owners': { owner: [token, token2022] },

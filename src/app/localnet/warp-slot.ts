@@ -4,7 +4,7 @@ import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.
 /** Maximum number of slots held in memory because they are not yet written to disk. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
-/** Creates blocks of one vote until the ledger reaches `slot`. @throws Error when a block cannot be written */
+/** Creates blocks with only the vote until the ledger reaches `slot`. @throws Error when a block cannot be written */
 export async function warpTo(
   node: Pick<OpenLocalNode, 'bank' | 'freeze' | 'durableSlot'>,
   slot: bigint,

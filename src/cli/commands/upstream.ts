@@ -25,8 +25,8 @@ Actions:
                       rate limit and burst for requests to it (default: no limit)
     --priority N      higher numbers are fallbacks (default: 1)
     --weight N        share of calls within its priority (default: 1)
-    --methods LIST    methods reserved for it, such as getBlock,getToken*; none
-    --archive WORD    whole history: yes, no or none
+    --methods LIST    methods to route to it, such as getBlock,getToken*; none
+    --archive WORD    full ledger history: yes, no or none (detect)
     --indexes LIST    account indexes, such as program-id; none
     --region NAME     region; none
     --pipelining N    maximum concurrent reads over one connection, or auto (default)

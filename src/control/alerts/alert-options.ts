@@ -1,6 +1,6 @@
 export const alertOptions = {
   alertIntervalMs: 2_000,
-  /** How long a problem lasts before it becomes an alert, so that short ones alert nobody. */
+  /** How long a problem must last before it becomes an alert. */
   alertAfterMs: 10_000,
   /** How long a problem must be gone before its alert is resolved. */
   resolveAfterMs: 30_000,

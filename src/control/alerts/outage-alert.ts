@@ -73,7 +73,7 @@ export class OutageAlert {
   }
 
   /**
-   * Stores the alert as open, so that it is resolved like others: without a notice if nobody received the alert.
+   * Stores the alert as open, so that it is resolved like others. If no recipient got it, none gets the resolution.
    * @throws the database driver's error
    */
   async store({ db }: Store): Promise<void> {

@@ -45,7 +45,7 @@ export async function readSpentQuotas({ db }: Store, nowMs: number, customerId?:
       severity: isHard && customerId !== undefined ? 'error' : 'warning',
       since: at,
       ...{ network: null, node: null, customer: { id, name }, gateways: [] },
-      text: `${name} has used all credits that the plan ${plan} includes this month. ${then}`,
+      text: `${name} has used all monthly credits of the plan ${plan}. ${then}`,
       page: `${pageOf('quota_spent')}?customer=${encodeURIComponent(id)}`,
     };
   });

@@ -30,7 +30,7 @@ export const nodeHistoryOptions = {
 export type NodeHistoryOptions = Readonly<typeof nodeHistoryOptions>;
 
 /** Attempts since the node was created. */
-export type AttemptCounts = Readonly<{
+export type AttemptTotals = Readonly<{
   succeeded: number;
   failed: number;
   throttled: number;
@@ -44,7 +44,7 @@ export type NodeSample = Readonly<{
   reason: string | null;
   lagSlots: number | null;
   version: string | null;
-  attempts: AttemptCounts;
+  attempts: AttemptTotals;
 }>;
 
 type Bucket = Omit<NodeHistoryTable, 'latency'> & { readonly latency: Float64Array; isChanged: boolean };

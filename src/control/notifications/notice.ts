@@ -121,7 +121,7 @@ const alertSubjects: Readonly<Record<ProblemCode, string>> = {
   stream_lag: 'Streams behind',
   node_unhealthy: 'Unhealthy node',
   log_loss: 'Log entries lost',
-  quota_spent: 'Quota spent',
+  quota_spent: 'Quota exhausted',
 };
 
 function alertText({ type, at, alert }: AlertNotice, publicUrl: string | null): NoticeText {

@@ -1,14 +1,7 @@
+import { patternsOf } from '../../protocol/method-patterns.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { UpstreamNode } from '../node.ts';
 import { inService } from './load-balancer.ts';
-
-/** Matches every method. */
-export const ANY_METHOD = '*';
-const EVERY = [ANY_METHOD];
-
-/** Patterns of the methods that a node serves: names, prefixes such as `getToken*`, or `*`. null: every method. */
-export const patternsOf = (node: Readonly<{ methods?: readonly string[] | null }>): readonly string[] =>
-  node.methods ?? EVERY;
 
 const matches = (pattern: string, method: string): boolean =>
   pattern.endsWith('*') ? method.startsWith(pattern.slice(0, -1)) : pattern === method;

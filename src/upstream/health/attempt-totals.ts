@@ -1,14 +1,20 @@
 import { bucketOf, createHistogram } from '../../base/histogram.ts';
 
-/** Attempts at a node since it was created. Recording allocates nothing. */
+export type AttemptKind = 'succeeded' | 'failed' | 'throttled';
+
+/** Outcomes of attempts at a node, as far as the node decided them. Recording allocates nothing. */
 export class AttemptTotals {
   succeeded = 0;
   failed = 0;
   throttled = 0;
   readonly latencies = createHistogram();
 
+  get attempts(): number {
+    return this.succeeded + this.failed + this.throttled;
+  }
+
   /** @param elapsedMs - null if the duration says nothing about the node. */
-  record(kind: 'succeeded' | 'failed' | 'throttled', elapsedMs: number | null): void {
+  record(kind: AttemptKind, elapsedMs: number | null): void {
     this[kind]++;
     if (elapsedMs === null) return;
     const bucket = bucketOf(elapsedMs * 1_000);

@@ -1,22 +1,14 @@
-import { bucketOf, createHistogram, mergeHistogram, quantile } from '../../base/histogram.ts';
+import { createHistogram, mergeHistogram, quantile } from '../../base/histogram.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
+import { type AttemptKind, AttemptTotals } from './attempt-totals.ts';
 import type { EjectionReason } from './node-state.ts';
-
-export type AttemptKind = 'succeeded' | 'failed' | 'throttled';
-
-class WindowHalf {
-  attempts = 0;
-  failed = 0;
-  throttled = 0;
-  readonly latencies = createHistogram();
-}
 
 /** Sliding window over a node's attempts. It has two halves, so it covers between half and all of `windowMs`. */
 export class RecentOutcomes {
   readonly #limits: Pick<UpstreamLimits, 'windowMs'>;
-  #current = new WindowHalf();
-  #before = new WindowHalf();
+  #current = new AttemptTotals();
+  #before = new AttemptTotals();
   #rotatedAt = 0;
 
   constructor(limits: Pick<UpstreamLimits, 'windowMs'>) {
@@ -26,11 +18,7 @@ export class RecentOutcomes {
   /** @param elapsedMs - latency; null if it says nothing about the node. */
   record(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     if (now - this.#rotatedAt >= this.#limits.windowMs / 2) this.#rotate(now);
-    this.#current.attempts++;
-    if (kind !== 'succeeded') this.#current[kind]++;
-    if (elapsedMs === null) return;
-    const bucket = bucketOf(elapsedMs * 1_000);
-    this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
+    this.#current.record(kind, elapsedMs);
   }
 
   attempts(now: number): number {
@@ -62,8 +50,8 @@ export class RecentOutcomes {
   }
 
   reset(): void {
-    this.#current = new WindowHalf();
-    this.#before = new WindowHalf();
+    this.#current = new AttemptTotals();
+    this.#before = new AttemptTotals();
   }
 
   #rotate(now: number): void {
@@ -71,8 +59,8 @@ export class RecentOutcomes {
     const since = now - this.#rotatedAt;
     if (since < halfMs) return;
     const isOutdated = since >= 2 * halfMs;
-    this.#before = isOutdated ? new WindowHalf() : this.#current;
-    this.#current = new WindowHalf();
+    this.#before = isOutdated ? new AttemptTotals() : this.#current;
+    this.#current = new AttemptTotals();
     this.#rotatedAt = now;
   }
 }

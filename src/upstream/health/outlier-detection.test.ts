@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from '../limits.ts';
-import type { AttemptKind } from './ejection.ts';
+import type { AttemptKind } from './attempt-totals.ts';
 import { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 import { updateEjections } from './outlier-detection.ts';

@@ -44,8 +44,8 @@ async function travelToTime(controls: LedgerControls, target: bigint): Promise<v
 }
 
 /**
- * Moves slot, epoch or time forward; without argument, time by an hour. Slots and epochs are reached by blocks of one vote,
- * each a slot later in time. A timestamp is reached without further slots.
+ * Moves slot, epoch or time forward; without argument, time by an hour. Slots and epochs are reached by blocks with
+ * only the vote, each a slot later in time. A timestamp is reached without further slots.
  */
 export async function timeTravel(
   controls: LedgerControls,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
+import { ANY_METHOD, patternsOf } from '../../../protocol/method-patterns.ts';
 import { countRows, deleteRows, fieldsOf, findRow, selectRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
@@ -25,10 +26,6 @@ import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
-
-/** Patterns of the methods that a node serves. A node without a list serves all methods that no other node lists. */
-const patternsOf = ({ methods }: NodeJson): readonly string[] => methods ?? [ANY_METHOD];
-const ANY_METHOD = '*';
 
 /** A cordoned node takes over when no other node is left. */
 const isReady = ({ state, drained }: NodeJson): boolean =>

@@ -83,7 +83,7 @@ export function addTargetOf(
 async function requireTarget(db: Kysely<Schema>, scope: TargetScope, id: string) {
   const row = await findRow(db, 'notice_target', { id, ...scopeColumns(scope) });
   if (row !== undefined) return row;
-  throw notFound('There is no such webhook or address. See the list of notices for the ids.');
+  throw notFound('Recipient not found. List the recipients to see their ids.');
 }
 
 export function removeTargetOf(services: ApiServices, scope: TargetScope, id: string, context: ApiContext) {

@@ -53,7 +53,7 @@ export function UnknownMethods() {
   return (
     <Panel
       title="Unknown methods"
-      note="Methods that no node has, of all customers, in whole hours. Such calls are free."
+      note="Methods that no node supports, across all customers, counted per hour. These calls are free."
     >
       <Pending query={unknown}>
         {({ methods }) => (

@@ -17,7 +17,7 @@ export function AlertSettings() {
       {({ alerts: raised, targets, silences }) => (
         <div className="stack">
           <p className="muted">
-            A problem that lasts is sent to every recipient once, and once more when it is resolved.
+            Every recipient is notified when an alert is raised and when it is resolved.
           </p>
           <Panel title="Recipients">
             <div className="stack">

@@ -36,7 +36,7 @@ const kinds: readonly Readonly<{ value: Kind; label: string }>[] = [
 const fields = {
   webhook: { label: 'Webhook URL', hint: undefined },
   slack: { label: 'Incoming webhook URL', hint: 'From your Slack app, under Incoming Webhooks.' },
-  pagerduty: { label: 'Integration key', hint: 'Of an integration with Events API v2.' },
+  pagerduty: { label: 'Integration key', hint: 'From a PagerDuty integration of type Events API v2.' },
   email: { label: 'Email', hint: undefined },
 } as const;
 

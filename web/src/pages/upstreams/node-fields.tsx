@@ -72,7 +72,7 @@ export const limitFields: readonly TextField[] = [
   {
     name: 'archive',
     of: optionNames.archive,
-    label: 'Whole history',
+    label: 'Full ledger history',
     hint: 'yes or no. Leave empty to detect it.',
     optional: true,
   },
@@ -80,7 +80,7 @@ export const limitFields: readonly TextField[] = [
     name: 'indexes',
     of: optionNames.indexes,
     label: 'Account indexes',
-    hint: 'program-id, spl-token-owner, spl-token-mint. Leave empty to detect it.',
+    hint: 'program-id, spl-token-owner, spl-token-mint. Leave empty to detect them.',
     optional: true,
   },
   {
