@@ -187,7 +187,9 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     });
     await expect(
       add(gateway, { name: 'x', options: { methods: ['getBlock', 'logsSubscribe'] } }),
-    ).rejects.toMatchObject({ fields: { methods: expect.stringContaining('subscription methods cannot be routed') } });
+    ).rejects.toMatchObject({
+      fields: { methods: expect.stringContaining('subscription methods cannot be routed') },
+    });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });

@@ -5,6 +5,7 @@ import { logHandlers } from '../../src/control/api/handlers/logs.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/store.ts';
+import { transact } from '../../src/control/database/transaction.ts';
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogRetention } from '../../src/control/requests/log-retention.ts';
@@ -484,13 +485,17 @@ describeOnBothStores('submitted transactions', (stores) => {
 
 const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
 
-/** A store whose inserts fail before or after they run. */
+/** A store whose inserts and transactions fail before or after they run. */
 function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promise<unknown>): Store {
   return {
     ...store,
     db: new Proxy(store.db, {
       get(target, name) {
         const value = Reflect.get(target, name) as unknown;
+        if (name === 'transaction')
+          return () => ({
+            execute: (work: Parameters<typeof transact<unknown>>[1]) => insert(() => transact(store, work)),
+          });
         if (name !== 'insertInto') return typeof value === 'function' ? value.bind(target) : value;
         return (table: 'request_log') => {
           const query = (made: { execute(): Promise<unknown> }): unknown =>
@@ -517,11 +522,13 @@ describeOnBothStores('the request writer', (stores) => {
       batchRows: 3,
       onState: (state) => states.push(state),
     });
-    log.push(...[1, 2, 2, 3, 4, 4, 5, 6].map((micros) => entry({ micros })));
+    log.push(...[1, 2, 2, 3, 4, 4, 5, 6].map((micros) => entry({ micros, message: 'Slow' })));
     sent.push(submission());
     await writer.flush();
     expect((await rows(store)).map(({ micros }) => micros)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(writer.losses.rejected).toBe(2);
+    // No search term without its entry.
+    expect(await store.db.selectFrom('request_term').select('id').distinct().execute()).toHaveLength(6);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
     log.push(entry({ micros: 7 }));
     await writer.flush();

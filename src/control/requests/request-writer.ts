@@ -8,6 +8,7 @@ import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/store.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
+import { transact } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { EntryIds } from './entry-ids.ts';
@@ -132,21 +133,23 @@ export class RequestWriter {
   }
 
   #writeLog(): Promise<void> {
-    return this.#writeAll(this.#log, async (rows) => {
-      // Terms first: without its entry, a term is ignored, but without its terms, an entry cannot be found.
-      for (const terms of chunk(rows.flatMap(termRows), this.#options.batchTerms))
-        await this.#store.db
-          .insertInto('request_term')
-          .values(terms)
-          .onConflict((conflict) => conflict.doNothing())
+    return this.#writeAll(this.#log, (rows) =>
+      // A term without its entry would never be pruned.
+      transact(this.#store, async (trx) => {
+        for (const terms of chunk(rows.flatMap(termRows), this.#options.batchTerms))
+          await trx
+            .insertInto('request_term')
+            .values(terms)
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+        await trx
+          .insertInto('request_log')
+          .values(rows)
+          // The row already exists if the response to an earlier write was lost.
+          .onConflict((conflict) => conflict.column('id').doNothing())
           .execute();
-      await this.#store.db
-        .insertInto('request_log')
-        .values(rows)
-        // The row already exists if the response to an earlier write was lost.
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
-    });
+      }),
+    );
   }
 
   #writeSubmissions(): Promise<void> {
