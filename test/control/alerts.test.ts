@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { pruneAlerts } from '../../src/control/alerts/alert-log.ts';
 import { alertOptions } from '../../src/control/alerts/alert-options.ts';
 import { AlertWatch } from '../../src/control/alerts/alert-watch.ts';
 import { OutageAlert } from '../../src/control/alerts/outage-alert.ts';
@@ -194,6 +195,27 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
 
   // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
+
+  it('are stored up to a limit once they are resolved', async () => {
+    const row = { code: 'disk_full', severity: 'error', text: 'Full.', page: '/settings' } as const;
+    for (const at of [1, 2, 3, 4])
+      await store.db
+        .insertInto('alert')
+        .values({
+          ...{ ...row, id: `alert-${at}`, open_key: at === 1 ? 'open' : null, network: null, node: null },
+          ...{
+            customer_id: null,
+            since: at,
+            raised_at: at,
+            notified_at: at,
+            resolved_at: at === 1 ? null : at,
+          },
+        })
+        .execute();
+    await pruneAlerts(store, 0, 2);
+    const left = await store.db.selectFrom('alert').select('id').orderBy('id').execute();
+    expect(left.map(({ id }) => id)).toEqual(['alert-1', 'alert-3', 'alert-4']);
+  });
 
   it('are not raised late, after they are resolved', async () => {
     await add({ kind: 'webhook', to: `${url}/hook` });

@@ -142,7 +142,18 @@ export async function storeSentAlert(db: Kysely<Schema>, row: OpenAlert): Promis
     .execute();
 }
 
-export async function pruneAlerts({ db }: Store, beforeMs: number): Promise<void> {
+/** Deletes alerts that were resolved before the time, and the oldest resolved ones beyond `most`. */
+export async function pruneAlerts({ db }: Store, beforeMs: number, most: number): Promise<void> {
   await db.deleteFrom('alert').where('resolved_at', '<', beforeMs).execute();
+  const first = await db
+    .selectFrom('alert')
+    .select('resolved_at')
+    .where('resolved_at', 'is not', null)
+    .orderBy('resolved_at', 'desc')
+    .offset(most)
+    .limit(1)
+    .executeTakeFirst();
+  if (first !== undefined)
+    await db.deleteFrom('alert').where('resolved_at', '<=', first.resolved_at).execute();
   await db.deleteFrom('alert_silence').where('until', '<', beforeMs).execute();
 }

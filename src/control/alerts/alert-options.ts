@@ -5,6 +5,8 @@ export const alertOptions = {
   /** How long a problem must be gone before its alert is resolved. */
   resolveAfterMs: 30_000,
   alertRetentionDays: 90,
+  /** Stored alerts that are resolved. */
+  resolvedAlertsMax: 10_000,
 };
 
 export type AlertOptions = Readonly<typeof alertOptions>;

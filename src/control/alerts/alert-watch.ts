@@ -142,6 +142,7 @@ export class AlertWatch {
   async #prune(now: number): Promise<void> {
     if (this.#clock.monotonic() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
     this.#prunedAt = this.#clock.monotonic();
-    await pruneAlerts(this.#parts.store, now - this.#parts.options.alertRetentionDays * DAY_MS);
+    const { store, options } = this.#parts;
+    await pruneAlerts(store, now - options.alertRetentionDays * DAY_MS, options.resolvedAlertsMax);
   }
 }

@@ -242,6 +242,8 @@ export class NodeHistory {
   async #prune(now: number): Promise<void> {
     if (now - this.#prunedAt < stepMs.hour) return;
     this.#prunedAt = now;
+    for (const [key, { hour }] of this.#eventCounts)
+      if (hour < Math.floor(now / stepMs.hour)) this.#eventCounts.delete(key);
     const { db } = this.#store;
     const { minutesDays, hoursDays } = this.#options;
     for (const [step, days] of [['minute', minutesDays] as const, ['hour', hoursDays] as const])

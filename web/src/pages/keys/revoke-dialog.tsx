@@ -1,23 +1,17 @@
-import { type FormEvent, useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
   const { customer } = useSession();
   const toast = useToast();
-  const [typedText, setTyped] = useState('');
   const revoke = useChange('POST /customers/{customer}/keys/revoke');
   const [first] = targets;
   const confirmation = targets.length === 1 && first !== undefined ? first.name : `revoke ${targets.length}`;
 
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (typedText !== confirmation) return;
+  const confirm = (): void =>
     revoke.mutate(
       { path: { customer: customer.id }, body: { ids: targets.map(({ id }) => id) } },
       {
@@ -27,20 +21,13 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
         },
       },
     );
-  };
 
   return (
-    <Dialog
+    <ConfirmDialog
       title={targets.length === 1 ? `Revoke “${confirmation}”?` : `Revoke ${targets.length} keys?`}
-      size="s"
-      onClose={onClose}
-    >
-      <form onSubmit={submit} className="stack">
-        <p>
-          This cannot be undone. Requests are rejected within a second, and open WebSocket connections and
-          gRPC streams are closed. To replace a key without downtime, rotate it instead.
-        </p>
-        {targets.length > 1 ? (
+      action="Revoke"
+      choice={
+        targets.length > 1 ? (
           <ul className="consequences">
             {targets.map(({ id, name, start }) => (
               <li key={id}>
@@ -48,33 +35,16 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
               </li>
             ))}
           </ul>
-        ) : null}
-        <Field
-          label={
-            <>
-              Type <code>{confirmation}</code> to confirm
-            </>
-          }
-          name="word"
-        >
-          {(field) => (
-            <input
-              {...field}
-              className="input"
-              autoComplete="off"
-              value={typedText}
-              onChange={(event) => setTyped(event.target.value)}
-            />
-          )}
-        </Field>
-        <FormError problem={revoke.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" type="submit" disabled={typedText !== confirmation} busy={revoke.isPending}>
-            Revoke
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+        ) : null
+      }
+      toType={confirmation}
+      problem={revoke.error}
+      isBusy={revoke.isPending}
+      onClose={onClose}
+      onConfirm={confirm}
+    >
+      This cannot be undone. Requests are rejected within a second, and open WebSocket connections and gRPC
+      streams are closed. To replace a key without downtime, rotate it instead.
+    </ConfirmDialog>
   );
 }

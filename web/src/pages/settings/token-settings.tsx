@@ -3,11 +3,10 @@ import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { roleAllows, useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
+import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { actorOf } from '../audit/audit-entry.ts';
@@ -282,15 +281,7 @@ function CreateToken({
 }
 
 const TokenSecret = ({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) => (
-  <Dialog title={title} onClose={onClose}>
-    <div className="stack">
-      <p>Copy this token now. It will not be shown again.</p>
-      <Snippet text={secret} label="token" />
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </div>
-  </Dialog>
+  <ShownOnceDialog title={title} secret={secret} label="token" onClose={onClose}>
+    Copy this token now. It will not be shown again.
+  </ShownOnceDialog>
 );

@@ -5,7 +5,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
-import { Snippet } from '../../ui/snippet.tsx';
+import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 import { roleNames, roles } from './role-descriptions.ts';
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
@@ -22,20 +22,15 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   if (invite.data !== undefined) {
     const { link, mailed } = invite.data;
     return (
-      <Dialog title={`${invite.data.invitation.email} invited`} onClose={onClose}>
-        <div className="stack">
-          <p>
-            {mailed ? 'The invitation was emailed. You can also share this link. ' : 'Share this link. '}
-            It works once and will not be shown again.
-          </p>
-          <Snippet text={link} label="invitation link" />
-          <DialogActions>
-            <Button kind="primary" onClick={onClose}>
-              Done
-            </Button>
-          </DialogActions>
-        </div>
-      </Dialog>
+      <ShownOnceDialog
+        title={`${invite.data.invitation.email} invited`}
+        secret={link}
+        label="invitation link"
+        onClose={onClose}
+      >
+        {mailed ? 'The invitation was emailed. You can also share this link. ' : 'Share this link. '}
+        It works once and will not be shown again.
+      </ShownOnceDialog>
     );
   }
   return (
