@@ -28,6 +28,8 @@ function watchVersions(pool: HistoryPool) {
   const versions = new Map<string, Readonly<{ version: string | null; at: number }>>();
   const task = new PeriodicTask(async () => {
     const nodes = pool.networks().flatMap((network) => pool.nodesOf(network));
+    const names = new Set(nodes.map(({ network, name }) => `${network}/${name}`));
+    for (const name of versions.keys()) if (!names.has(name)) versions.delete(name);
     const now = performance.now();
     const isDue = ({ network, name }: UpstreamNode): boolean =>
       now - (versions.get(`${network}/${name}`)?.at ?? Number.NEGATIVE_INFINITY) >= VERSION_INTERVAL_MS;
