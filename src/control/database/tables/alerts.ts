@@ -23,7 +23,7 @@ export interface AlertTable {
   /** When the problem began. */
   since: number;
   raised_at: number;
-  /** null: no message was sent, because of a silence. */
+  /** null: no message was sent, because of a silence or because no recipient could be reached. */
   notified_at: number | null;
   resolved_at: number | null;
 }

@@ -41,7 +41,7 @@ export function AlertSettings() {
                   cell: ({ text, severity, notifiedAt }) => (
                     <>
                       <Chip tone={severity === 'error' ? 'bad' : 'warn'}>{severity}</Chip> {text}
-                      {notifiedAt === null ? <span className="table-second">Silenced</span> : null}
+                      {notifiedAt === null ? <span className="table-second">Not sent</span> : null}
                     </>
                   ),
                 },
