@@ -8,7 +8,7 @@ import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from './geyser-node.ts'
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { GrpcStreamLimits } from './grpc-stream.ts';
 import { JUMP_MAX_SLOTS } from './max-plausible-slot.ts';
-import { type RequestScope, requestScopes } from './merge-filters.ts';
+import { type EncodedRequest, type RequestScope, requestScopes } from './merge-filters.ts';
 import { MonitoredStream } from './monitored-stream.ts';
 import { RequestAcks } from './request-acks.ts';
 import type { StreamReader } from './stream-reader.ts';
@@ -77,7 +77,7 @@ type EndpointConnectionOptions = Readonly<{
   node: GeyserNode;
   limits: GeyserSourceOptions;
   log: Logger;
-  request: (scope: RequestScope) => Buffer;
+  request: (scope: RequestScope) => EncodedRequest;
   resumeSlot: () => Slot | null;
   /** `from`: first replayed slot. `seals`: the request includes block messages, which mark complete slots. */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
@@ -88,8 +88,6 @@ type EndpointConnectionOptions = Readonly<{
 
 /** Number of request bytes that add 1 ms of delay. */
 const REQUEST_BYTES_PER_MS = 4_096;
-
-const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
 
 type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from: Slot | null }>;
 
@@ -105,9 +103,9 @@ export class EndpointConnection {
   #isClosed = false;
   #scope = 0;
   #acceptedScope = 0;
-  #lastRequest: Buffer | null = null;
+  #lastRequest: EncodedRequest | null = null;
   #pingId = 0;
-  #accepted: Buffer | null = null;
+  #accepted: EncodedRequest | null = null;
   isRejected = false;
   #isReplayRejected = false;
   #failures = 0;
@@ -167,7 +165,7 @@ export class EndpointConnection {
           if (id === this.#pingId) {
             this.#accepted = this.#lastRequest;
             this.#acceptedScope = this.#scope;
-            reader.setRequest(keyOf(this.#lastRequest));
+            reader.setRequest(this.#lastRequest);
           }
           this.#acks.acknowledge(id);
         },
@@ -201,7 +199,7 @@ export class EndpointConnection {
 
   #sendChangedRequest(): void {
     this.#requestTimer = null;
-    if (this.#accepted !== this.#lastRequest || !this.#accepted?.equals(this.#options.request(this.scope)))
+    if (this.#accepted !== this.#lastRequest || this.#accepted?.key !== this.#options.request(this.scope).key)
       this.#sendRequest();
     else this.#acks.acknowledge(this.#acks.startRequest());
   }
@@ -210,12 +208,13 @@ export class EndpointConnection {
     const request = this.#options.request(this.scope);
     const effective = this.isRejected && this.#accepted !== null ? this.#accepted : request;
     const isFirst = this.#active?.reader.request === '';
-    if (isFirst || this.#lastRequest === null || !effective.equals(this.#lastRequest)) {
-      this.#active?.reader.setRequest(isFirst ? keyOf(effective) : null);
+    if (isFirst || effective.key !== this.#lastRequest?.key) {
+      this.#active?.reader.setRequest(isFirst ? effective : null);
     }
     this.#lastRequest = effective;
     const fromSlot = this.#pendingReplay();
-    const parts = fromSlot === null ? [effective] : [effective, encodeSubscribeRequest({ fromSlot })];
+    const parts =
+      fromSlot === null ? [effective.bytes] : [effective.bytes, encodeSubscribeRequest({ fromSlot })];
     // Concatenated protobuf messages merge into one.
     this.#active?.stream.send(Buffer.concat(parts));
     this.#pingId = this.#acks.startRequest();
@@ -225,7 +224,7 @@ export class EndpointConnection {
   /** Large requests are delayed longer, because each request repeats all filters. */
   #requestDelay(): number {
     const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
-    const bytes = this.#lastRequest?.length ?? 0;
+    const bytes = this.#lastRequest?.bytes.length ?? 0;
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, bytes / REQUEST_BYTES_PER_MS));
   }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import { bytesKey } from '../../base/text/bytes-key.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
@@ -17,13 +16,13 @@ import type { ChainReader } from '../feeds/chain-reader.ts';
 import { type EndpointConnection, UpdateStream } from './endpoint-connection.ts';
 import { noReplay } from './geyser-node.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import type { RequestScope } from './merge-filters.ts';
+import type { EncodedRequest, RequestScope } from './merge-filters.ts';
 import type { SlotRange, UpdateMerge } from './update-merge.ts';
 
 type ReplayOptions = Readonly<{
   connections: readonly EndpointConnection[];
   merge: UpdateMerge;
-  request: (scope: RequestScope) => Buffer;
+  request: (scope: RequestScope) => EncodedRequest;
   limits: GeyserSourceOptions;
   log: Logger;
   signal: AbortSignal;
@@ -102,9 +101,9 @@ function replayOf(
     );
     signal.addEventListener('abort', abort);
     const subscribeRequest = request(scope);
-    reader.setRequest(bytesKey(subscribeRequest));
+    reader.setRequest(subscribeRequest);
     // Concatenated protobuf messages merge into one.
-    stream.send(Buffer.concat([subscribeRequest, encodeSubscribeRequest({ fromSlot })]));
+    stream.send(Buffer.concat([subscribeRequest.bytes, encodeSubscribeRequest({ fromSlot })]));
     if (signal.aborted) abort();
   });
 }

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import { type RawUpdate, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import {
   type AccountsFilter,
@@ -16,6 +17,17 @@ export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
+
+/** Kinds whose number per slot is in the block meta. */
+export type CountedKind = 'transaction' | 'entry';
+
+export type EncodedRequest = Readonly<{
+  bytes: Buffer;
+  /** Equal for equal requests. */
+  key: string;
+  /** Kinds of which a server sends every update, so that their number can be checked. */
+  unfiltered: ReadonlySet<CountedKind>;
+}>;
 
 /** Included in every request, to receive the start, end and commitment of each slot. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
@@ -148,6 +160,14 @@ function mergeTransactionFilters(
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
 
+function encodedOf(request: SubscribeRequest): EncodedRequest {
+  const bytes = Buffer.from(encodeSubscribeRequest(request));
+  const unfiltered = new Set<CountedKind>();
+  if ([...(request.transactions?.values() ?? [])].some(isUnfiltered)) unfiltered.add('transaction');
+  if (!isEmpty(request.entry)) unfiltered.add('entry');
+  return { bytes, key: bytesKey(bytes), unfiltered };
+}
+
 export type FiltersSize = Readonly<{ filters: number; addresses: number }>;
 
 const UNLIMITED: Limits = { filtersMax: Number.POSITIVE_INFINITY, addressesMax: Number.POSITIVE_INFINITY };
@@ -166,7 +186,7 @@ export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();
   readonly #providers = new Set<() => SubscribeRequest>();
-  readonly #encoded = new Map<RequestScope, Buffer>();
+  readonly #encoded = new Map<RequestScope, EncodedRequest>();
   #requestsSize: FiltersSize | null = null;
 
   constructor(options: FilterMergerOptions) {
@@ -209,8 +229,8 @@ export class FilterMerger {
     return size.filters + filters + SLOTS_FILTERS <= filtersMax && size.addresses + addresses <= addressesMax;
   }
 
-  encode(scope: RequestScope): Buffer {
-    const encoded = this.#encoded.get(scope) ?? Buffer.from(encodeSubscribeRequest(this.request(scope)));
+  encode(scope: RequestScope): EncodedRequest {
+    const encoded = this.#encoded.get(scope) ?? encodedOf(this.request(scope));
     this.#encoded.set(scope, encoded);
     return encoded;
   }

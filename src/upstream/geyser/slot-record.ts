@@ -11,6 +11,7 @@ import type {
 } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
+import type { CountedKind } from './merge-filters.ts';
 
 const ROWS_FIRST = 64;
 
@@ -163,6 +164,8 @@ export class SlotRecord {
   #statuses = new Set<SlotStatus>();
   #seenUpdates: SeenKeys;
   #entries = new Set<number>();
+  /** Number of updates emitted in this version. */
+  readonly emitted: Record<CountedKind, number> = { transaction: 0, entry: 0 };
 
   /** Updates beyond `updatesMax` may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
@@ -198,13 +201,16 @@ export class SlotRecord {
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
       case 'transaction':
-        return this.#seenUpdates.raise(update.signature, null, 1);
+        if (!this.#seenUpdates.raise(update.signature, null, 1)) return false;
+        this.emitted.transaction++;
+        return true;
       case 'account':
         if (update.signature === null) return this.#addOwnWrite(update, nth);
         return this.#seenUpdates.raise(update.address, update.signature, 1);
       case 'entry':
         if (this.#entries.has(update.index)) return false;
         if (this.#entries.size < this.#updatesMax) this.#entries.add(update.index);
+        this.emitted.entry++;
         return true;
     }
   }
@@ -226,5 +232,7 @@ export class SlotRecord {
     this.#statuses = new Set();
     this.#seenUpdates = new SeenKeys(this.#updatesMax);
     this.#entries = new Set();
+    this.emitted.transaction = 0;
+    this.emitted.entry = 0;
   }
 }

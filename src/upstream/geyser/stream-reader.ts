@@ -2,6 +2,7 @@ import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { RawAccount, RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
+import type { CountedKind, EncodedRequest } from './merge-filters.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
 export interface UpdateSink {
@@ -39,6 +40,8 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
+const NONE: ReadonlySet<CountedKind> = new Set();
+
 /** One stream's view of a slot. */
 class SlotView {
   readonly record: SlotRecord;
@@ -53,6 +56,8 @@ class SlotView {
   processed: RawSlot | null = null;
   isConfirmed = false;
   updatedAccountCount: number | null = null;
+  /** Kinds of which the stream sends every update of the slot. */
+  unfiltered: ReadonlySet<CountedKind> = NONE;
   /** Writes without a signature, by address: newest version and count. */
   ownWrites: Map<string, { version: bigint; count: number }> | null = null;
 
@@ -65,6 +70,15 @@ class SlotView {
   get isAuthoritative(): boolean {
     return this.isFromStart && this.version === this.record.version;
   }
+
+  /** Whether fewer updates were received, from all streams, than the block has. */
+  isShort({ executedTransactionCount, entriesCount }: RawBlockMeta): boolean {
+    const { emitted } = this.record;
+    return (
+      (this.unfiltered.has('transaction') && emitted.transaction < executedTransactionCount) ||
+      (this.unfiltered.has('entry') && emitted.entry < entriesCount)
+    );
+  }
 }
 
 const VIEWS_MAX = 256;
@@ -72,6 +86,8 @@ const VIEWS_MAX = 256;
 const BANKLESS_SLOTS = 3;
 /** After this many confirmed slots without a block message, the server is assumed to send none. */
 const UNSEALED_SLOTS = 3;
+/** After this many consecutive slots with some, but not all, of their transactions, a server's counts are ignored. */
+const SHORT_SLOTS = 8;
 
 /** Emits only slots that it receives from their beginning, so that account writes stay in order. */
 export class StreamReader {
@@ -83,6 +99,8 @@ export class StreamReader {
   #sendsBanks = false;
   #ended = 0;
   #unsealed = 0;
+  #shortSlots = 0;
+  #unfiltered = NONE;
   /** The stream's current request: empty before the first, null until the server acknowledges a change. */
   request: string | null = '';
   newest: Slot | null = null;
@@ -108,10 +126,14 @@ export class StreamReader {
     return view?.record === record && view.isAuthoritative && !view.isDone;
   }
 
-  setRequest(request: string | null): void {
-    if (request === this.request) return;
-    this.request = request;
+  /** null: the request is changing. */
+  setRequest(request: Pick<EncodedRequest, 'key' | 'unfiltered'> | null): void {
+    const key = request?.key ?? null;
+    if (key === this.request) return;
+    this.request = key;
+    this.#unfiltered = request?.unfiltered ?? NONE;
     for (const view of this.#views.values()) {
+      view.unfiltered = NONE;
       if (!view.record.isSettled && view.isAuthoritative) view.record.noteRequest(null);
     }
   }
@@ -166,6 +188,8 @@ export class StreamReader {
     const { writeOrder } = record;
     const isOrdered = update.kind === 'account' && writeOrder !== null;
     if (isOrdered ? writeOrder.shouldEmit(view, update, isNew) : isNew) this.#sink.emitContent(update);
+    // The last missing update may arrive after the end of the slot.
+    if (view.processed !== null) this.#endIfComplete(view);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {
@@ -239,6 +263,10 @@ export class StreamReader {
     view.isConfirmed = true;
     if (view.updatedAccountCount === null) this.#unsealed++;
     this.#endIfComplete(view);
+    const { meta, record } = view;
+    const isShort = !view.isDone && meta !== null && view.isShort(meta);
+    // A restarting validator sends slots without transactions, so these prove nothing.
+    if (isShort && record.emitted.transaction > 0) this.#shortSlots++;
   }
 
   /** Servers may send `processed` and the block meta before the last content of a slot, so they alone do not end it. */
@@ -251,6 +279,10 @@ export class StreamReader {
     const { meta, processed, updatedAccountCount, record } = view;
     if (!view.isAuthoritative || view.isDone || meta === null || processed === null) return;
     if (!this.#isSealed(view)) return;
+    if (this.#shortSlots < SHORT_SLOTS && !record.isSettled) {
+      if (view.isShort(meta)) return;
+      this.#shortSlots = 0;
+    }
     view.isDone = true;
     if (record.isSettled) record.writeOrder = null;
     else if (record.state === 'open')
@@ -278,6 +310,7 @@ export class StreamReader {
     const view = new SlotView(record, deaths);
     if (isFromStart) {
       view.isFromStart = true;
+      view.unfiltered = this.#unfiltered;
       view.version = this.#sink.startSlot(record, deaths, bank);
       if (view.isAuthoritative) record.noteRequest(this.#sink.request());
     }

@@ -12,7 +12,7 @@ import { EndpointConnection } from './endpoint-connection.ts';
 import { GapRepair, type ReplayResult, replay } from './gap-repair.ts';
 import type { GeyserNode } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
-import { FilterMerger, type FiltersSize, type RequestScope } from './merge-filters.ts';
+import { type EncodedRequest, FilterMerger, type FiltersSize, type RequestScope } from './merge-filters.ts';
 import { StreamPriority } from './stream-priority.ts';
 import { UpdateMerge } from './update-merge.ts';
 
@@ -173,16 +173,16 @@ export class YellowstoneSource implements GeyserSource {
   subscribe(request: SubscribeRequest, fromSlot: Slot | null): FilterSet {
     const before = this.#filterMerger.encode('exact');
     const removeFilters = this.#filterMerger.add(request);
-    if (!before.equals(this.#filterMerger.encode('exact'))) this.#updateRequests();
+    if (before.key !== this.#filterMerger.encode('exact').key) this.#updateRequests();
     const requestApplied = this.#requestApplied;
     const waiter = fromSlot === null ? null : { from: fromSlot, isCancelled: false };
     return {
       ready: requestApplied.then(() => (waiter === null ? undefined : this.#backfill(waiter))),
       end: () => {
         if (waiter !== null) waiter.isCancelled = true;
-        const previousRequest = this.#filterMerger.encode('exact');
+        const previous = this.#filterMerger.encode('exact');
         removeFilters();
-        if (!previousRequest.equals(this.#filterMerger.encode('exact'))) this.narrowFilters();
+        if (previous.key !== this.#filterMerger.encode('exact').key) this.narrowFilters();
       },
     };
   }
@@ -324,7 +324,7 @@ export class YellowstoneSource implements GeyserSource {
   #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<ReplayResult> {
     const { log } = this.#options;
     const [connections, merge, limits] = [this.#connections, this.#merge, this.#limits];
-    const request = (scope: RequestScope): Buffer => this.#filterMerger.encode(scope);
+    const request = (scope: RequestScope): EncodedRequest => this.#filterMerger.encode(scope);
     const signal = AbortSignal.any([this.#end.signal, this.#replays.signal]);
     return replay({ connections, merge, request, limits, log, signal }, { from, to, fillsIn });
   }

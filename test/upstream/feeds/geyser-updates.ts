@@ -120,7 +120,7 @@ export const transactionIs = (slot: number, transaction: Transaction, index = 0)
 
 const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
 
-/** Block meta of a slot with one transaction and one entry. */
+/** Block meta that states no counts, so that the slot may have any content. */
 export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
   filters: ['m'],
   createdAt,
@@ -132,8 +132,8 @@ export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
     blockHeight: { blockHeight: String(slot) },
     parentSlot: String(parent),
     parentBlockhash: hash,
-    executedTransactionCount: '1',
-    entriesCount: '1',
+    executedTransactionCount: '0',
+    entriesCount: '0',
   },
 });
 

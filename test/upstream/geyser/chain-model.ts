@@ -68,7 +68,11 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
   return update;
 }
 
-export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
+export function metaIs(
+  slot: number,
+  parent: number,
+  { blockhash = '', transactions = 0, entries = 0 } = {},
+): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',
     slot: slotOf(slot),
@@ -78,8 +82,8 @@ export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate 
     message: none,
     blockhash,
     blockHeight: null,
-    executedTransactionCount: 0,
-    entriesCount: 0,
+    executedTransactionCount: transactions,
+    entriesCount: entries,
     updatedAccountCount: null,
   };
   labels.set(update, `${slot} blockMeta`);
@@ -115,7 +119,9 @@ export function updatesOf(
     const others = items.filter(({ kind }) => kind !== 'written' && kind !== 'own');
     const order = isReordered ? [...others.reverse(), ...writes] : [...writes, ...others];
     const content = order.map((item) => itemIs(slot, item, version++));
-    const ends = [metaIs(slot, parent), slotIs(slot, 'processed', parent)];
+    const countOf = (kind: Item['kind']): number => items.filter((item) => item.kind === kind).length;
+    const counts = { transactions: countOf('transaction'), entries: countOf('entry') };
+    const ends = [metaIs(slot, parent, counts), slotIs(slot, 'processed', parent)];
     // A server that reorders sends the end of a slot before its last item, and then the counts.
     const [early, late] = isReordered ? [content.slice(0, -1), content.slice(-1)] : [content, []];
     updates.push(...early, ...ends, ...late, {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Slot } from '../../../src/solana/units.ts';
-import { metaIs, slotIs } from './chain-model.ts';
+import { itemIs, type ModelUpdate, metaIs, slotIs } from './chain-model.ts';
 import {
   bank,
   dead,
   emittedCount,
   ends,
+  fullRequest,
   live,
   PolledHead,
   sendSlots,
@@ -120,8 +121,8 @@ describe('writes of one account', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
     for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
-    narrow.setRequest('narrow');
-    wide.setRequest('wide');
+    narrow.setRequest({ key: 'narrow', unfiltered: new Set() });
+    wide.setRequest({ key: 'wide', unfiltered: new Set() });
     for (const update of [bank(11), write(11, 3)]) narrow.handleUpdate(update);
     for (const update of [bank(11), write(11, 0), write(11, 3), write(11, 6)]) wide.handleUpdate(update);
     for (const update of [write(11, 9), ...ends(11)]) narrow.handleUpdate(update);
@@ -142,6 +143,54 @@ describe('writes of one account', () => {
       replay.handleUpdate(update);
     const content = of(11).filter((each) => each.startsWith('written'));
     expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
+  });
+});
+
+describe('a slot of which every server lacks transactions or entries', () => {
+  const transaction = (number: number) => itemIs(11, { kind: 'transaction', number }, 1);
+  const entry = itemIs(11, { kind: 'entry', number: 0 }, 1);
+  const counted = [metaIs(11, 10, { transactions: 2, entries: 1 }), slotIs(11, 'processed', 10)];
+  const partOf = (...content: ModelUpdate[]) => [bank(11), ...content, ...counted];
+
+  function startServer(request: typeof fullRequest) {
+    const stage = startMerge({ stallMs: -1 });
+    const server = stage.merge.addReader(live);
+    server.setRequest(request);
+    for (const update of whole(10)) server.handleUpdate(update);
+    return { ...stage, server };
+  }
+
+  it('is missing until they arrive, from any server', () => {
+    const { merge, of, server } = startServer(fullRequest);
+    for (const update of [...partOf(transaction(1)), ...whole(12)]) server.handleUpdate(update);
+    expect(of(11)).toEqual(['createdBank', 'transaction 1']);
+    expect(merge.missingRange(performance.now())).toEqual({ from: 11n, to: 11n });
+    const replay = merge.addReader({ ...live, from: 11n as Slot, tip: 11n as Slot });
+    replay.setRequest(fullRequest);
+    for (const update of partOf(transaction(2))) replay.handleUpdate(update);
+    expect(of(11).at(-1)).toBe('transaction 2');
+    replay.handleUpdate(entry);
+    expect(of(11).slice(-3)).toEqual(['entry 0', 'blockMeta', 'processed']);
+    expect(of(12).at(-1)).toBe('processed');
+  });
+
+  it('is complete if the request has filters, so that nobody knows how many match', () => {
+    const { of, server } = startServer({ key: 'filtered', unfiltered: new Set() });
+    for (const update of partOf(transaction(1))) server.handleUpdate(update);
+    expect(of(11).at(-1)).toBe('processed');
+  });
+
+  it('is complete if the counts of the server have been wrong for eight slots', () => {
+    const { merge, of, server } = startServer(fullRequest);
+    for (let slot = 11; slot <= 20; slot++) {
+      const only = itemIs(slot, { kind: 'transaction', number: 1 }, 1);
+      const end = [metaIs(slot, slot - 1, { transactions: 2 }), slotIs(slot, 'processed', slot - 1)];
+      for (const update of [bank(slot), only, ...end, slotIs(slot, 'confirmed', slot - 1)])
+        server.handleUpdate(update);
+    }
+    expect(of(20)).toEqual(['createdBank', 'transaction 1']);
+    merge.giveUp({ from: 11n as Slot, to: 18n as Slot });
+    expect([of(19).at(-1), of(20).slice(-2)]).toEqual(['confirmed', ['processed', 'confirmed']]);
   });
 });
 

@@ -28,7 +28,7 @@ function pass(
 
 const wholeOf = (slot: number, blockhash: string) => [
   bank(slot),
-  metaIs(slot, slot - 1, blockhash),
+  metaIs(slot, slot - 1, { blockhash }),
   slotIs(slot, 'processed', slot - 1),
 ];
 
@@ -118,9 +118,14 @@ describe('a chain reset', () => {
     pass([one, other], 990, 997, 400);
     const [forkBank, ...forkEnd] = wholeOf(998, '');
     one.handleUpdate(forkBank!);
-    const beside = [bank(999), metaIs(999, 997, 'one'), slotIs(999, 'processed', 997), bank(1_000)];
+    const beside = [
+      bank(999),
+      metaIs(999, 997, { blockhash: 'one' }),
+      slotIs(999, 'processed', 997),
+      bank(1_000),
+    ];
     for (const update of [...beside, ...forkEnd]) one.handleUpdate(update);
-    for (const update of [bank(999), metaIs(999, 997, 'other'), slotIs(999, 'processed', 997)])
+    for (const update of [bank(999), metaIs(999, 997, { blockhash: 'other' }), slotIs(999, 'processed', 997)])
       other.handleUpdate(update);
     pass([one], 1_001, 1_010, 400);
     expect(lost).toEqual([]);

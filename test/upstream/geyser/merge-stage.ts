@@ -7,6 +7,9 @@ import { itemIs, labels, type ModelUpdate, metaIs, slotIs } from './chain-model.
 
 /** A merge that records its output, with servers that send slot by slot. */
 
+/** A request for all transactions and entries. */
+export const fullRequest = { key: 'full', unfiltered: new Set(['transaction', 'entry'] as const) };
+
 export const live = { from: null, tip: null, fillsIn: false, seals: false };
 
 export function startMerge(

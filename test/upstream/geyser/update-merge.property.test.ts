@@ -5,6 +5,7 @@ import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
 import type { StreamReader } from '../../../src/upstream/geyser/stream-reader.ts';
 import { UpdateMerge } from '../../../src/upstream/geyser/update-merge.ts';
 import { type Item, labels, type ModelSlot, type ModelUpdate, updatesOf } from './chain-model.ts';
+import { fullRequest } from './merge-stage.ts';
 
 const MARGIN = 3n;
 const RUNS = 300;
@@ -43,7 +44,7 @@ const chains = fc
 type Action =
   | Readonly<{ kind: 'tell'; server: 0 | 1; count: number }>
   | Readonly<{ kind: 'die'; server: 0 | 1 }>
-  | Readonly<{ kind: 'return'; server: 0 | 1; replays: boolean }>;
+  | Readonly<{ kind: 'return'; server: 0 | 1; replays: boolean; isPartial: boolean }>;
 
 const server = fc.constantFrom<0 | 1>(0, 1);
 const actions = fc.array(
@@ -59,7 +60,12 @@ const actions = fc.array(
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('die' as const), server }) },
     {
       weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('return' as const), server, replays: fc.boolean() }),
+      arbitrary: fc.record({
+        kind: fc.constant('return' as const),
+        server,
+        replays: fc.boolean(),
+        isPartial: fc.boolean(),
+      }),
     },
   ),
   { maxLength: 40 },
@@ -72,6 +78,8 @@ class ModelServer {
   /** Positions of the server itself (`#live`) and of its stream (`#at`). */
   #live = 0;
   #at = 0;
+  /** The slot whose transactions and entries the stream does not send. */
+  #partial: Slot | null = null;
 
   constructor(updates: readonly ModelUpdate[], merge: UpdateMerge, start: number) {
     this.#updates = updates;
@@ -79,18 +87,23 @@ class ModelServer {
     this.#live = Math.min(start, updates.length);
   }
 
-  return(replays: boolean): void {
+  /** @param isPartial - whether the stream lacks the transactions and entries of its first slot. */
+  return(replays: boolean, isPartial = false): void {
     if (this.#reader !== null) return;
     const { newest } = this.#merge;
     const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
     this.#reader = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
+    this.#reader.setRequest(fullRequest);
     this.#at = this.#live;
     // A stream that starts after `dead` could not tell that the next bank of the slot is not its first.
     const before = this.#updates[this.#at - 1];
     if (before?.kind === 'slot' && before.status === 'dead') this.#at--;
-    if (from === null) return;
-    const begins = this.#updates.findIndex(({ slot }) => slot >= from);
+    const begins = from === null ? -1 : this.#updates.findIndex(({ slot }) => slot >= from);
     if (begins >= 0 && begins < this.#live) this.#at = begins;
+    const started = this.#updates
+      .slice(this.#at)
+      .find((each) => each.kind === 'slot' && each.status === 'createdBank');
+    this.#partial = isPartial ? (started?.slot ?? null) : null;
   }
 
   die(): void {
@@ -106,7 +119,8 @@ class ModelServer {
         if (update === undefined) return;
         this.#at++;
         this.#live = Math.max(this.#live, this.#at);
-        this.#reader.handleUpdate(update);
+        const isCounted = update.kind === 'transaction' || update.kind === 'entry';
+        if (!isCounted || update.slot !== this.#partial) this.#reader.handleUpdate(update);
       }
     }
   }
@@ -125,6 +139,7 @@ function fill(merge: UpdateMerge, updates: readonly ModelUpdate[]): void {
   ) {
     const { from, to } = missing;
     const reader = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
+    reader.setRequest(fullRequest);
     for (const update of updates) if (update.slot >= from && update.slot <= to) reader.handleUpdate(update);
     merge.removeReader(reader);
   }
@@ -161,7 +176,7 @@ function run(
   for (const action of script) {
     if (action.kind === 'tell') servers[action.server].send(action.count);
     else if (action.kind === 'die') servers[action.server].die();
-    else servers[action.server].return(action.replays);
+    else servers[action.server].return(action.replays, action.isPartial);
     fill(merge, updates[0]);
   }
   for (const each of servers) {
