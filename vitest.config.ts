@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { ProgramsFirst } from './test/project/programs-first.ts';
 import { SkippedTests } from './test/project/skipped-tests.ts';
 
 /** Tests that measure the memory of their process, count its timers or descriptors, or replace a module. */
@@ -44,6 +45,7 @@ export default defineConfig({
     setupFiles: [join(import.meta.dirname, 'test/project/property-sizes.ts')],
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: ProgramsFirst },
     // A machine may pause for longer than the usual second.
     expect: { poll: { timeout: 10_000 } },
     testTimeout: 60_000,

@@ -166,6 +166,8 @@ export class SlotRecord {
   #entries = new Set<number>();
   /** Number of updates emitted in this version. */
   readonly emitted: Record<CountedKind, number> = { transaction: 0, entry: 0 };
+  /** Number of entries up to the last received one. */
+  entriesMin = 0;
 
   /** Updates beyond `updatesMax` may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
@@ -211,6 +213,7 @@ export class SlotRecord {
         if (this.#entries.has(update.index)) return false;
         if (this.#entries.size < this.#updatesMax) this.#entries.add(update.index);
         this.emitted.entry++;
+        this.entriesMin = Math.max(this.entriesMin, update.index + 1);
         return true;
     }
   }
@@ -234,5 +237,6 @@ export class SlotRecord {
     this.#entries = new Set();
     this.emitted.transaction = 0;
     this.emitted.entry = 0;
+    this.entriesMin = 0;
   }
 }

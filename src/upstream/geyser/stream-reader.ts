@@ -73,11 +73,16 @@ class SlotView {
 
   /** Whether fewer updates were received, from all streams, than the block has. */
   isShort({ executedTransactionCount, entriesCount }: RawBlockMeta): boolean {
-    const { emitted } = this.record;
+    const { emitted, entriesMin } = this.record;
     return (
       (this.unfiltered.has('transaction') && emitted.transaction < executedTransactionCount) ||
-      (this.unfiltered.has('entry') && emitted.entry < entriesCount)
+      (this.unfiltered.has('entry') && emitted.entry < Math.max(entriesCount, entriesMin))
     );
+  }
+
+  /** A validator does not count the entries of the blocks that it produces. */
+  get hasUncountedEntries(): boolean {
+    return this.unfiltered.has('entry') && this.meta?.entriesCount === 0;
   }
 }
 
@@ -270,9 +275,10 @@ export class StreamReader {
   }
 
   /** Servers may send `processed` and the block meta before the last content of a slot, so they alone do not end it. */
-  #isSealed({ updatedAccountCount, isConfirmed }: SlotView): boolean {
-    if (!this.#options.seals || this.#unsealed >= UNSEALED_SLOTS) return true;
-    return updatedAccountCount !== null || isConfirmed;
+  #isSealed(view: SlotView): boolean {
+    if (view.isConfirmed) return true;
+    if (view.hasUncountedEntries) return false;
+    return !this.#options.seals || this.#unsealed >= UNSEALED_SLOTS || view.updatedAccountCount !== null;
   }
 
   #endIfComplete(view: SlotView): void {

@@ -187,7 +187,7 @@ async function checkTruth(
 ): Promise<string[]> {
   const wrong: string[] = [];
   const blocks = (await request('getBlocks', [slots[0], slots.at(-1)])) as number[];
-  if (String(blocks) !== String(slots)) wrong.push('blocks of the ledger and of its Geyser differ');
+  wrong.push(...compared('blocks of the ledger', slots.map(String), blocks.map(String)));
   for (const slot of slots) {
     const config = { transactionDetails: 'signatures', rewards: false, maxSupportedTransactionVersion: 0 };
     const { signatures } = (await request('getBlock', [slot, config])) as { signatures: readonly string[] };

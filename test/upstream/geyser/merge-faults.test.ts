@@ -148,30 +148,49 @@ describe('writes of one account', () => {
 
 describe('a slot of which every server lacks transactions or entries', () => {
   const transaction = (number: number) => itemIs(11, { kind: 'transaction', number }, 1);
-  const entry = itemIs(11, { kind: 'entry', number: 0 }, 1);
+  const entry = (slot: number, number: number) => itemIs(slot, { kind: 'entry', number }, 1);
   const counted = [metaIs(11, 10, { transactions: 2, entries: 1 }), slotIs(11, 'processed', 10)];
   const partOf = (...content: ModelUpdate[]) => [bank(11), ...content, ...counted];
+
+  const complete = (slot: number) => [
+    ...[bank(slot), entry(slot, 0), metaIs(slot, slot - 1, { entries: 1 })],
+    slotIs(slot, 'processed', slot - 1),
+  ];
 
   function startServer(request: typeof fullRequest) {
     const stage = startMerge({ stallMs: -1 });
     const server = stage.merge.addReader(live);
     server.setRequest(request);
-    for (const update of whole(10)) server.handleUpdate(update);
+    for (const update of complete(10)) server.handleUpdate(update);
     return { ...stage, server };
   }
 
   it('is missing until they arrive, from any server', () => {
     const { merge, of, server } = startServer(fullRequest);
-    for (const update of [...partOf(transaction(1)), ...whole(12)]) server.handleUpdate(update);
+    for (const update of [...partOf(transaction(1)), ...complete(12)]) server.handleUpdate(update);
     expect(of(11)).toEqual(['createdBank', 'transaction 1']);
     expect(merge.missingRange(performance.now())).toEqual({ from: 11n, to: 11n });
     const replay = merge.addReader({ ...live, from: 11n as Slot, tip: 11n as Slot });
     replay.setRequest(fullRequest);
     for (const update of partOf(transaction(2))) replay.handleUpdate(update);
     expect(of(11).at(-1)).toBe('transaction 2');
-    replay.handleUpdate(entry);
+    replay.handleUpdate(entry(11, 0));
     expect(of(11).slice(-3)).toEqual(['entry 0', 'blockMeta', 'processed']);
     expect(of(12).at(-1)).toBe('processed');
+  });
+
+  it('waits for earlier entries, and for confirmation if its leader sends it without their number', () => {
+    const { of, server } = startServer(fullRequest);
+    const uncounted = [metaIs(11, 10), slotIs(11, 'processed', 10)];
+    for (const update of [bank(11), entry(11, 1), ...uncounted]) server.handleUpdate(update);
+    server.handleUpdate(slotIs(11, 'confirmed', 10));
+    expect(of(11)).toEqual(['createdBank', 'entry 1']);
+    server.handleUpdate(entry(11, 0));
+    expect(of(11).slice(2)).toEqual(['entry 0', 'blockMeta', 'processed', 'confirmed']);
+    for (const update of [bank(12), entry(12, 0), metaIs(12, 11), slotIs(12, 'processed', 11), entry(12, 1)])
+      server.handleUpdate(update);
+    server.handleUpdate(slotIs(12, 'confirmed', 11));
+    expect(of(12)).toEqual(['createdBank', 'entry 0', 'entry 1', 'blockMeta', 'processed', 'confirmed']);
   });
 
   it('is complete if the request has filters, so that nobody knows how many match', () => {

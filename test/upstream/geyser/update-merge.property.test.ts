@@ -16,6 +16,12 @@ const item = fc.record({
   kind: fc.constantFrom<Item['kind']>('transaction', 'written', 'own', 'entry'),
 });
 
+/** Entries are numbered on their own, because their numbers are indexes. */
+function numbered(items: readonly Pick<Item, 'kind'>[]): Item[] {
+  let entries = 0;
+  return items.map(({ kind }, at) => ({ kind, number: kind === 'entry' ? entries++ : at }));
+}
+
 /** Slots in order, with some skipped. */
 const chains = fc
   .array(
@@ -34,7 +40,7 @@ const chains = fc
         slot,
         parent,
         deadItems: deadItems?.map(({ kind }, at) => ({ kind, number: DEAD + at })) ?? null,
-        items: items.map(({ kind }, number) => ({ kind, number })),
+        items: numbered([...items, { kind: 'entry' }]),
       };
       parent = slot;
       return modelSlot;
