@@ -10,6 +10,7 @@ import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import { TrustedProxies } from '../../servers/client-address.ts';
+import { ResponseCompression } from '../../servers/compression.ts';
 import { FastHttpServer } from '../../servers/fast-path/server.ts';
 import type { HttpTls } from '../../servers/http/options.ts';
 import { joinRoutes } from '../../servers/http/routes.ts';
@@ -49,6 +50,7 @@ function rpcCalls(
   parts: PipelineParts,
   { pool }: ServedUpstreams,
   proxies: TrustedProxies,
+  compression: ResponseCompression,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
     ...pick(server, ['bodyMaxBytes', 'bodiesMaxBytes', 'batchResponsesMaxBytes', 'batchConcurrency']),
@@ -57,6 +59,7 @@ function rpcCalls(
     // A worker's share must still have room for the longest response.
     responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    compression,
     proxies,
   });
 }
@@ -150,7 +153,8 @@ export function buildServers(
   const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
   const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };
   const webSocketGateway = buildWebSocketGateway(configuration, parts, upstreams, access.limits);
-  const calls = rpcCalls(configuration, parts, upstreams, proxies);
+  const compression = new ResponseCompression(server);
+  const calls = rpcCalls(configuration, parts, upstreams, proxies, compression);
   const sockets = buildWebSocketServer(configuration, webSocketGateway, calls, proxies, log);
   const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = buildRestInterface(
@@ -159,6 +163,7 @@ export function buildServers(
     upstreams.feed,
     rest,
     proxies,
+    compression,
     access.limits,
   );
   const routes = joinRoutes(
