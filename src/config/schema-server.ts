@@ -121,6 +121,7 @@ export const server = section(
       'Smallest JSON-RPC or REST result that is compressed for clients that accept zstd or gzip; 0: none.',
       { reload: true },
     ),
+    status_page: option(onOff, false, 'Serve the state of the networks to the public at /status.'),
     drain_notice_ms: option(
       whole(0, HOUR_MS),
       0,

@@ -21,6 +21,7 @@ import { errorBody } from '../../servers/rest/encode.ts';
 import { REST_PREFIX } from '../../servers/rest/server.ts';
 import { RpcCalls } from '../../servers/rpc/calls.ts';
 import { rpcRoutes } from '../../servers/rpc/server.ts';
+import { statusRoutes } from '../../servers/status/routes.ts';
 import { type WebSocketOptions, webSocketOptions } from '../../servers/websocket/options.ts';
 import { WebSocketUpgrade } from '../../servers/websocket/server.ts';
 import type { Feed } from '../../streams/feed.ts';
@@ -29,6 +30,7 @@ import type { Access } from '../access.ts';
 import { buildAdmissionServices } from '../admission.ts';
 import { buildDashboardRoutes } from '../dashboard.ts';
 import type { Limits } from '../limits.ts';
+import { openStatus } from '../telemetry/open-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { buildGrpcListener, type GrpcListener, type GrpcStreams } from './grpc-listener.ts';
 import { CONTROL_PREFIX, type Control, controlRejectionBody } from './open-control.ts';
@@ -155,6 +157,7 @@ export function buildServers(
   const webSocketGateway = buildWebSocketGateway(configuration, parts, upstreams, access.limits);
   const compression = new ResponseCompression(server);
   const calls = rpcCalls(configuration, parts, upstreams, proxies, compression);
+  const status = openStatus(configuration, access, upstreams, telemetry);
   const sockets = buildWebSocketServer(configuration, webSocketGateway, calls, proxies, log);
   const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = buildRestInterface(
@@ -172,6 +175,7 @@ export function buildServers(
     restInterface.routes,
     control.routes(proxies),
     healthRoutes(readinessFacts),
+    status === null ? new Map() : statusRoutes(() => status.read()),
     telemetry.routes({
       requestsInFlight: () => http.inFlight,
       connectionsRefused: () => ({
@@ -198,9 +202,10 @@ export function buildServers(
     control.endStreams();
   };
   /** Ends all subscriptions. Must be called after the listeners are drained. */
-  const close = (): void => {
+  const close = async (): Promise<void> => {
     webSocketGateway.close();
     grpc?.close();
+    await status?.stop();
   };
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }
