@@ -7,6 +7,8 @@ import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
+import { RemoteKeys } from '../gateway/auth/jwks.ts';
+import { JwtVerifier } from '../gateway/auth/jwt.ts';
 import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
 import { LastUsedTracker } from '../gateway/metering/last-used.ts';
 import { errorText } from './error-text.ts';
@@ -72,8 +74,10 @@ async function watchStore(
 ) {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
+  const issuer = limits.jwt === null ? null : new RemoteKeys(limits.jwt.jwksUrl, log);
   const keys = new KeyAuthenticator({
     peppers: peppers.secrets,
+    jwt: limits.jwt === null || issuer === null ? null : new JwtVerifier(limits.jwt, issuer),
     // Leaves room for expired keys, which still take memory here, and for keys created before keys_max was lowered.
     keysMax: Math.max(keyAuthenticatorOptions.keysMax, limits.keysMax * 2),
   });
@@ -87,7 +91,7 @@ async function watchStore(
       else log.warn({ reason: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });
-  await feed.start();
+  await Promise.all([feed.start(), issuer?.start()]);
   const usage = openUsage(store, configuration, log);
   const sharing = await openLimits(configuration, store, usage.runId, log, workerLimitStore);
   const lastUsed = new LastUsedTracker({ keysMax: limits.keysMax });
@@ -105,6 +109,7 @@ async function watchStore(
   const stop = () =>
     stopEach([
       () => feed.stop(),
+      async () => issuer?.stop(),
       () => sharing.stop(),
       () => usage.stop(),
       () => lastUses.finish(),

@@ -220,7 +220,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     stops.push(async () => control.stop());
     const servers = buildServers(configuration, access, upstreams, streams, rest, control, telemetry, log);
-    stops.push(async () => servers.close());
+    stops.push(servers.close);
     const endWatch = reloadCertificatesOnChange(servers.tlsListeners, log);
     stops.push(async () => endWatch());
     // A gateway that is ready must also answer gRPC calls.

@@ -51,6 +51,7 @@ import {
   scannerPem,
   secretLine,
   smtpUrl,
+  table,
   text,
   whole,
 } from './value-types.ts';
@@ -72,6 +73,15 @@ export const store = section(
 );
 
 const SCANNER_KEYS_MAX = 32;
+
+const jwtRows = {
+  issuer: required(line, 'Value of the claim iss.', { example: '"https://id.example.com"' }),
+  audience: required(line, 'Value that the claim aud must contain.', { example: '"solway"' }),
+  jwks_url: required(httpUrl, 'Keys of the issuer: RS256, ES256 or EdDSA.', {
+    example: '"https://id.example.com/jwks.json"',
+  }),
+  key_claim: option(line, 'api_key_id', 'Claim with the id of the API key.'),
+};
 
 const scannerKeyRows = {
   id: required(
@@ -110,6 +120,9 @@ export const keys = section(
       [...failedAuthOptions.failedAuthExempt],
       'Addresses that are never blocked, in addition to trusted proxies.',
     ),
+    jwt: option(table(jwtRows), null, 'Accept tokens of your issuer in place of API keys.', {
+      rows: jwtRows,
+    }),
     revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
     scanner_keys: option(
       namedTables('keys.scanner_keys', 'key', scannerKeyRows, SCANNER_KEYS_MAX),
@@ -138,6 +151,8 @@ export const keys = section(
   },
 );
 
+const domain = text(/^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/, 'a lowercase domain such as "example.com"');
+
 const oidcRows = {
   id: required(
     text(/^[a-z0-9][a-z0-9-]{0,31}$/, '1 to 32 lowercase letters, digits and dashes'),
@@ -150,6 +165,11 @@ const oidcRows = {
   }),
   client_id: required(text(/^\P{Cc}{1,512}$/u, 'text of one line'), 'Client id.', { example: '"solway"' }),
   client_secret: required(secretLine, 'Client secret.', { secret: true, example: '"env:OIDC_SECRET"' }),
+  domains: option(
+    list(domain, 64, 'domains = ["example.com"]'),
+    [],
+    'Verified addresses of these domains need no invitation to become viewers of the customer "house".',
+  ),
 };
 
 const PROVIDERS_MAX = 16;

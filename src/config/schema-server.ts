@@ -12,6 +12,7 @@ import { subscriptionLimits } from '../gateway/websocket/subscription-limits.ts'
 import { topicHubOptions as topic } from '../gateway/websocket/topic-hub.ts';
 import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/request-envelope.ts';
+import { compressionOptions } from '../servers/compression.ts';
 import { fastHttpOptions } from '../servers/fast-path/context.ts';
 import { grpcServerOptions as grpc } from '../servers/grpc/options.ts';
 import { httpOptions as http } from '../servers/http/options.ts';
@@ -115,6 +116,12 @@ export const server = section(
       'Timeout of idle connections; set it longer than the idle timeout of a reverse proxy.',
     ),
     fast_path: option(onOff, true, 'Serve plain JSON-RPC requests without the HTTP server of Node.js.'),
+    compression_min_bytes: limit(
+      whole(0, 256 * MIB),
+      'Smallest JSON-RPC or REST result that is compressed for clients that accept zstd or gzip; 0: none.',
+      { reload: true },
+    ),
+    status_page: option(onOff, false, 'Serve the state of the networks to the public at /status.'),
     drain_notice_ms: option(
       whole(0, HOUR_MS),
       0,
@@ -134,7 +141,8 @@ export const server = section(
     tls: option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.', { rows: tlsRows }),
   },
   {
-    ...omit(rpc, ['path', 'network', 'served', 'envelope', 'proxies']),
+    ...omit(rpc, ['path', 'network', 'served', 'envelope', 'compression', 'proxies']),
+    ...compressionOptions,
     ...omit(http, ['host', 'port', 'tls', 'proxies', 'connectionsExempt']),
     batchCallsMax: envelopeLimits.batchMax,
     fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,

@@ -12,6 +12,7 @@ import type { OpenOptions } from '../../src/control/database/open.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import type { GatewayProblem } from '../../src/control/health/problem.ts';
 import type { ProblemCode } from '../../src/control/health/problem-codes.ts';
+import { StatusReader } from '../../src/control/health/service-status.ts';
 import { SmtpMailer } from '../../src/control/notifications/email.ts';
 import { noticeLimits } from '../../src/control/notifications/notice.ts';
 import { Notifier } from '../../src/control/notifications/notifier.ts';
@@ -336,5 +337,58 @@ describeOnBothStores('alerts', ({ kind, open, migrated, defer }) => {
     expect(await fieldOf({ kind: 'pagerduty', to, routingKey: ROUTING_KEY })).toBe('to');
     expect(await fieldOf({ kind: 'pagerduty', to: `${url}/v2/enqueue` })).toBe('routingKey');
     expect(await fieldOf({ kind: 'webhook' })).toBe('to');
+  });
+
+  it('are the public history of the networks, without nodes; current problems need no database', async () => {
+    const minute = 60_000;
+    const row = { severity: 'error', node: 'secret-node', text: '', page: '', raised_at: 0 } as const;
+    const none = { customer_id: null, customer_name: null, notified_at: null, open_key: null };
+    const incidents = [
+      ['no_ready_node', 'devnet', -30, -10],
+      ['no_ready_node', 'devnet', -20, -5],
+      ['error_rate', null, -40, -20],
+      ['no_ready_node', 'devnet', -100 * 1_440, -99 * 1_440],
+      ['node_unhealthy', 'devnet', -30, -10],
+    ] as const;
+    for (const [at, [code, network, from, to]] of incidents.entries()) {
+      const times = { since: NOON + from * minute, resolved_at: NOON + to * minute };
+      await store.db
+        .insertInto('alert')
+        .values({ ...row, ...none, ...times, code, network, id: String(at) })
+        .execute();
+    }
+    await store.db
+      .updateTable('schema_migration')
+      .set({ applied_at: NOON - 600 * minute })
+      .execute();
+    const own: GatewayProblem[] = [];
+    const parts = { store, ownProblems: () => own, now: date } as const;
+    const networks = () => ['mainnet-beta', 'devnet'] as const;
+    const status = new StatusReader({ ...parts, networks, streamNetwork: 'devnet' });
+    expect(status.read().networks[0]).toMatchObject({ state: 'operational', availability: null, days: [] });
+    await status.refresh();
+    const read = status.read();
+    expect(JSON.stringify(read)).not.toContain('secret-node');
+    expect(read.state).toBe('operational');
+    const [mainnet, devnet] = read.networks;
+    expect(mainnet?.availability).toBe(1);
+    expect(devnet?.availability).toBeCloseTo(1 - 25 / 600, 9);
+    expect(devnet?.days).toHaveLength(90);
+    expect(devnet?.days.slice(-2)).toEqual([
+      { date: '2026-11-27', state: null, degradedMinutes: 0, outageMinutes: 0 },
+      { date: '2026-11-28', state: 'outage', degradedMinutes: 10, outageMinutes: 25 },
+    ]);
+    expect(mainnet?.days.at(-1)).toMatchObject({ state: 'degraded', degradedMinutes: 20 });
+    problems = [problem('no_ready_node')];
+    await report();
+    await status.refresh();
+    own.push({ ...problem('stream_lag'), network: null });
+    expect(status.read()).toMatchObject({
+      state: 'outage',
+      networks: [{ state: 'operational' }, { state: 'outage' }],
+    });
+    // What other gateways reported last does not count for long.
+    clock.now += 60_000;
+    expect(status.read()).toMatchObject({ state: 'degraded', networks: [{}, { state: 'degraded' }] });
   });
 });

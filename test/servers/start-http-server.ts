@@ -104,7 +104,10 @@ export class TestHttpServer extends ScriptedGateway {
       draining: this.http.draining,
       mode: 'production' as const,
     });
-    const restHandler = restRoutes(new RestGateway(this.parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const restHandler = restRoutes(new RestGateway(this.parts, limits), rest, {
+      bodyMaxBytes: 64 * 1024,
+      ...(rpc.compression === undefined ? {} : { compression: rpc.compression }),
+    });
     const calls = new RpcCalls(createPipeline(this.parts), rpc);
     const routes = joinRoutes(rpcRoutes(calls), restHandler, healthRoutes(facts));
     this.fastPath = raw ? new FastHttpServer(calls, log, http) : null;

@@ -4,6 +4,7 @@ import { bufferPool } from '../../src/http/buffer-pool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { RequestHandler } from '../../src/protocol/request-handler.ts';
 import type { ResponseReader, StreamedResponse } from '../../src/protocol/streamed-response.ts';
+import { ResponseCompression } from '../../src/servers/compression.ts';
 import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
@@ -77,7 +78,7 @@ let server: HttpServer;
 let streamed: Coming;
 afterEach(() => server.drain(0));
 
-async function start(raw: boolean, next: () => Coming): Promise<string> {
+async function start(raw: boolean, next: () => Coming, minBytes = 0): Promise<string> {
   const gateway: RequestHandler = {
     admit: () => ({ startedAt: 0 }),
     dispatch: (_request, { stream }) => {
@@ -88,7 +89,8 @@ async function start(raw: boolean, next: () => Coming): Promise<string> {
     recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
   };
   const log = createLogger('silent', () => {});
-  const calls = new RpcCalls(gateway);
+  const compression = new ResponseCompression({ compressionMinBytes: minBytes, compressionsMax: 1 });
+  const calls = new RpcCalls(gateway, { compression });
   server = new HttpServer(
     rpcRoutes(calls),
     log,
@@ -108,19 +110,27 @@ const post = (url: string): Promise<Response> =>
   });
 
 describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $raw', ({ raw }) => {
-  it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives completely, releases its memory and keeps the connection open; length known: $hasLength',
-    async ({ hasLength }) => {
-      const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
+  it.each([
+    { hasLength: true, minBytes: 0 },
+    { hasLength: false, minBytes: 0 },
+    { hasLength: true, minBytes: 1 },
+  ])(
+    'arrives completely, releases its memory and keeps the connection open; length known: $hasLength, compressed from: $minBytes',
+    async ({ hasLength, minBytes }) => {
+      const url = await start(raw, () => new Coming(100, hasLength, 'whole'), minBytes);
       const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
+      const compressed: boolean[] = [];
       const take = async (): Promise<void> => {
         const response = await post(url);
-        expect(response.headers.has('content-length')).toBe(hasLength);
+        const isCompressed = response.headers.get('content-encoding') === 'gzip';
+        compressed.push(isCompressed);
+        expect(response.headers.has('content-length')).toBe(hasLength && !isCompressed);
         const { id, result } = (await response.json()) as { id: string; result: string };
         expect(id).toBe('me');
         expect(result === letters.join('')).toBe(true);
       };
       for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
+      expect(compressed.includes(true)).toBe(minBytes > 0);
       await until(() => streamed.pooled.every((piece) => !bufferPool.isPooled(piece)));
     },
   );

@@ -52,6 +52,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     );
     service = await startService({
       configuration: [
+        '[server]\nstatus_page = true',
         ...upstreams,
         `[store]\ndatabase_url = "${url}"`,
         `[notices]\nallow_networks = ["127.0.0.1"]\nports = [${port}]`,
@@ -93,6 +94,15 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
       `the problems are: ${codes.join()}`,
       PROMISED,
     );
+  const expectStatus = (state: string) =>
+    eventually(
+      async () => {
+        const response = await fetch(`${service.ready.url}/status.json`);
+        return ((await response.json()) as { state: string }).state === state;
+      },
+      `the status is: ${state}`,
+      PROMISED,
+    );
   const kill = (index: number) => nodes[index]!.close();
   const restart = async (index: number) => {
     nodes[index] = await startMock(healthy(), Number(new URL(nodes[index]!.url).port));
@@ -108,6 +118,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     const [problem] = await problems();
     expect(problem).toMatchObject({ network: 'devnet', severity: 'error', page: '/upstreams' });
     expect(problem?.gateways).toHaveLength(1);
+    await expectStatus('outage');
     expect(Date.now() - problem!.since).toBeLessThan(PROMISED.timeoutMs);
     await expectAlert('no_ready_node');
     await Promise.all([restart(0), restart(1)]);
@@ -137,6 +148,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
       );
     await eventually(isAway, 'the API says so', PROMISED);
     await expectAlert('database_unavailable');
+    await expectStatus('operational');
     await database.start();
     await expectCodes();
   });

@@ -12,8 +12,8 @@ import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
 
-/** Configuration that enables open sign-up. */
-const openSignUp = '[accounts]\nsign_up = "open"\n';
+/** Configuration that enables open sign-up and the status page. */
+const publicPages = '[accounts]\nsign_up = "open"\n[server]\nstatus_page = true\n';
 
 const newPassword = 'another harbour at dusk';
 
@@ -122,7 +122,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
   let keyId = '';
 
   beforeAll(async () => {
-    dashboard = await startDashboard(promptPages + openSignUp);
+    dashboard = await startDashboard(promptPages + publicPages);
   });
   afterAll(() => dashboard.stop());
 
@@ -287,6 +287,9 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await page.getByRole('link', { name: 'All API keys of Default' }).waitFor();
     expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.goto(`${dashboard.url}/status`);
+    await page.getByText('All networks are operational').waitFor();
+    await checkPage(page, 'status');
     await page.goto(dashboard.url);
   });
 

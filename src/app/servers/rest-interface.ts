@@ -7,6 +7,7 @@ import { endpoints } from '../../rest-api/registry.ts';
 import { routeOf } from '../../rest-api/routes.ts';
 import type { Services } from '../../rest-api/services.ts';
 import type { TrustedProxies } from '../../servers/client-address.ts';
+import type { ResponseCompression } from '../../servers/compression.ts';
 import { joinRoutes } from '../../servers/http/routes.ts';
 import { ipfsRoutes } from '../../servers/ipfs/server.ts';
 import type { ApiDocument } from '../../servers/reference/page.ts';
@@ -34,6 +35,7 @@ export function buildRestInterface(
   feed: Feed,
   restServices: RestServices,
   proxies: TrustedProxies,
+  compression: ResponseCompression,
   { restWindows }: Limits,
 ) {
   const { rest, storage, uploads, ipfs } = configuration;
@@ -42,7 +44,7 @@ export function buildRestInterface(
   const services: Services = { ...restServices, confirmations, settings: { historyDays, domainSuffix } };
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
-  const restOptions = { bodyMaxBytes, bodiesMaxBytes, upload, proxies };
+  const restOptions = { bodyMaxBytes, bodiesMaxBytes, upload, compression, proxies };
   const { fileStore, blocks } = restServices;
   const allRoutes = joinRoutes(
     restRoutes(new RestGateway(parts, rest, restWindows), routes, restOptions),

@@ -10,6 +10,7 @@ import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import { TrustedProxies } from '../../servers/client-address.ts';
+import { ResponseCompression } from '../../servers/compression.ts';
 import { FastHttpServer } from '../../servers/fast-path/server.ts';
 import type { HttpTls } from '../../servers/http/options.ts';
 import { joinRoutes } from '../../servers/http/routes.ts';
@@ -20,6 +21,7 @@ import { errorBody } from '../../servers/rest/encode.ts';
 import { REST_PREFIX } from '../../servers/rest/server.ts';
 import { RpcCalls } from '../../servers/rpc/calls.ts';
 import { rpcRoutes } from '../../servers/rpc/server.ts';
+import { statusRoutes } from '../../servers/status/routes.ts';
 import { type WebSocketOptions, webSocketOptions } from '../../servers/websocket/options.ts';
 import { WebSocketUpgrade } from '../../servers/websocket/server.ts';
 import type { Feed } from '../../streams/feed.ts';
@@ -28,6 +30,7 @@ import type { Access } from '../access.ts';
 import { buildAdmissionServices } from '../admission.ts';
 import { buildDashboardRoutes } from '../dashboard.ts';
 import type { Limits } from '../limits.ts';
+import { openStatus } from '../telemetry/open-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { buildGrpcListener, type GrpcListener, type GrpcStreams } from './grpc-listener.ts';
 import { CONTROL_PREFIX, type Control, controlRejectionBody } from './open-control.ts';
@@ -49,6 +52,7 @@ function rpcCalls(
   parts: PipelineParts,
   { pool }: ServedUpstreams,
   proxies: TrustedProxies,
+  compression: ResponseCompression,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
     ...pick(server, ['bodyMaxBytes', 'bodiesMaxBytes', 'batchResponsesMaxBytes', 'batchConcurrency']),
@@ -57,6 +61,7 @@ function rpcCalls(
     // A worker's share must still have room for the longest response.
     responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    compression,
     proxies,
   });
 }
@@ -150,7 +155,9 @@ export function buildServers(
   const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
   const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };
   const webSocketGateway = buildWebSocketGateway(configuration, parts, upstreams, access.limits);
-  const calls = rpcCalls(configuration, parts, upstreams, proxies);
+  const compression = new ResponseCompression(server);
+  const calls = rpcCalls(configuration, parts, upstreams, proxies, compression);
+  const status = openStatus(configuration, access, upstreams, telemetry);
   const sockets = buildWebSocketServer(configuration, webSocketGateway, calls, proxies, log);
   const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = buildRestInterface(
@@ -159,6 +166,7 @@ export function buildServers(
     upstreams.feed,
     rest,
     proxies,
+    compression,
     access.limits,
   );
   const routes = joinRoutes(
@@ -167,6 +175,7 @@ export function buildServers(
     restInterface.routes,
     control.routes(proxies),
     healthRoutes(readinessFacts),
+    status === null ? new Map() : statusRoutes(() => status.read()),
     telemetry.routes({
       requestsInFlight: () => http.inFlight,
       connectionsRefused: () => ({
@@ -193,9 +202,10 @@ export function buildServers(
     control.endStreams();
   };
   /** Ends all subscriptions. Must be called after the listeners are drained. */
-  const close = (): void => {
+  const close = async (): Promise<void> => {
     webSocketGateway.close();
     grpc?.close();
+    await status?.stop();
   };
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }

@@ -45,6 +45,8 @@ export type OidcProvider = Readonly<{
   discoveryUrl: string;
   clientId: string;
   clientSecret: string;
+  /** Users with a verified address of these domains need no invitation to become viewers of the operator's customer. */
+  domains: readonly string[];
 }>;
 
 export type AccountOptions = Readonly<{

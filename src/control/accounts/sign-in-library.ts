@@ -10,6 +10,7 @@ import type { Store } from '../database/store.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountLimits, AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';
+import { admittingProvider, joinOperator } from './oidc-domains.ts';
 import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
@@ -84,8 +85,8 @@ const tables = {
   twoFactor: 'auth_two_factor',
 } as const;
 
-const providerOf = ({ id, ...provider }: OidcProvider) => ({
-  ...provider,
+const providerOf = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
+  ...{ discoveryUrl, clientId, clientSecret },
   providerId: id,
   scopes: ['openid', 'email', 'profile'],
   pkce: true,
@@ -163,6 +164,24 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 
+type NewUser = Readonly<{ id: string; email: string; emailVerified: boolean }>;
+type HookRequest = Readonly<{ params?: Readonly<Record<string, unknown>> | undefined }> | null;
+
+/** Decides who may create an account. */
+const userHooks = ({ store, options, now }: SignInParts, providers: readonly OidcProvider[]) => ({
+  before: async (user: NewUser, request: HookRequest) => {
+    const isOpen = options.signUp === 'open';
+    if (isOpen || (user.emailVerified && (await isInvited(store, user.email, now())))) return;
+    if (admittingProvider(providers, request?.params?.id, user) !== null) return;
+    throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'Ask for an invitation first.' });
+  },
+  after: async (user: NewUser, request: HookRequest) => {
+    const provider = admittingProvider(providers, request?.params?.id, user);
+    const { membersMax } = options.limits;
+    if (provider !== null) await joinOperator(store, user, provider, { membersMax, now: now() });
+  },
+});
+
 /** Configures the sign-in library to use this store. The library contacts no servers except OIDC providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
@@ -220,15 +239,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     ],
     hooks: { before: beforeRequest(store, now) },
     databaseHooks: {
-      user: {
-        create: {
-          before: async (user) => {
-            const isOpen = options.signUp === 'open';
-            if (isOpen || (user.emailVerified && (await isInvited(store, user.email, now())))) return;
-            throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'Ask for an invitation first.' });
-          },
-        },
-      },
+      user: { create: userHooks(parts, providers) },
       account: { create: { before: withoutTokens }, update: { before: withoutTokens } },
     },
   });

@@ -12,7 +12,11 @@ import {
 const GATEWAYS_MAX = 100;
 
 /** Problems of customers that have used all credits of the month. @param customerId - absent: all customers. */
-export async function readSpentQuotas({ db }: Store, nowMs: number, customerId?: string): Promise<Problem[]> {
+export async function readSpentQuotas(
+  { db }: Pick<Store, 'db'>,
+  nowMs: number,
+  customerId?: string,
+): Promise<Problem[]> {
   let query = db
     .selectFrom('quota_notice')
     .innerJoin('plan', 'plan.id', 'quota_notice.plan_id')
@@ -53,7 +57,7 @@ export async function readSpentQuotas({ db }: Store, nowMs: number, customerId?:
 
 /** All problems of the service, the most urgent first. `gatewayIds` are the gateways that report. */
 export async function readProblems(
-  store: Store,
+  store: Pick<Store, 'db'>,
   nowMs: number,
 ): Promise<Readonly<{ problems: Problem[]; gatewayIds: string[] }>> {
   const rows = await store.db

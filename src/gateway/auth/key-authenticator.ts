@@ -1,13 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Lru } from '../../base/cache/lru.ts';
 import { Failure } from '../../protocol/errors.ts';
-import {
-  API_KEY_LENGTH_MAX,
-  digestApiKey,
-  type ParsedApiKey,
-  parseApiKey,
-  uncheckedKeyId,
-} from './api-key.ts';
+import { API_KEY_LENGTH_MAX, digestApiKey, parseApiKey, uncheckedKeyId } from './api-key.ts';
+import type { JwtVerifier } from './jwt.ts';
 import {
   defaultPlanLimits,
   type KeyId,
@@ -29,6 +24,8 @@ type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
   Readonly<{
     /** Peppers by version; several during a rotation. Each has at least 16 bytes. */
     peppers: ReadonlyMap<number, Buffer>;
+    /** Verifies tokens that stand for a key; null: no tokens are accepted. */
+    jwt?: JwtVerifier | null;
     /** Returns Unix milliseconds. */
     now?: () => number;
   }>;
@@ -49,6 +46,7 @@ type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: nu
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
+  readonly #jwt: JwtVerifier | null;
   /** Every change to a key replaces its entry, so that the secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Holds valid credentials only; an invalid credential is verified in full each time. */
@@ -65,13 +63,14 @@ export class KeyAuthenticator {
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
-  constructor({ peppers, now = Date.now, ...options }: KeyAuthenticatorOptions) {
+  constructor({ peppers, jwt = null, now = Date.now, ...options }: KeyAuthenticatorOptions) {
     const { keysMax, revokedMax } = { ...keyAuthenticatorOptions, ...options };
     if (peppers.size === 0) throw new RangeError('at least one pepper is needed');
     for (const [version, pepper] of peppers) {
       if (pepper.length < PEPPER_MIN_BYTES) throw new RangeError(`pepper ${version} is too short`);
     }
     this.#peppers = peppers;
+    this.#jwt = jwt;
     this.#revoked = new Lru(revokedMax);
     this.#keysMax = keysMax;
     this.#now = now;
@@ -194,7 +193,7 @@ export class KeyAuthenticator {
   /** @param nowMs - Unix milliseconds. @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE */
   authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
-    if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
+    if (credential.length > API_KEY_LENGTH_MAX) return this.#authenticateToken(credential, nowMs);
     const cached = this.#credentialCache.find(credential);
     if (cached !== null && isUsable(cached, nowMs)) return cached;
     const fingerprint = hash('sha256', credential, 'binary');
@@ -209,19 +208,32 @@ export class KeyAuthenticator {
     return entry.record;
   }
 
+  #authenticateToken(token: string, nowMs: number): LoadedKey {
+    if (this.#jwt === null) throw new Failure('INVALID_KEY');
+    if (!this.#jwt.isReady)
+      throw new Failure('KEYS_UNAVAILABLE', { cause: 'the keys of the token issuer are not known yet' });
+    const id = this.#jwt.keyIdOf(token, nowMs);
+    const entry = id === null ? undefined : this.#entries.get(id);
+    if (id !== null && entry === undefined) throw this.#unknown(id);
+    if (entry === undefined) throw new Failure('INVALID_KEY');
+    if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
+    return entry.record;
+  }
+
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
     const pepper = record === undefined ? DUMMY_PEPPER : this.#peppers.get(record.pepperVersion);
     const digest = digestApiKey(credential, pepper ?? DUMMY_PEPPER);
     const matches = timingSafeEqual(digest, record?.digest ?? DUMMY_DIGEST);
-    if (record === undefined) throw this.#unknown(parsed);
+    if (record === undefined) throw this.#unknown(parsed.id);
     if (pepper === undefined) throw new Failure('KEYS_UNAVAILABLE');
     if (!matches) throw new Failure('INVALID_KEY');
     return record;
   }
 
-  #unknown({ id }: ParsedApiKey): Failure {
+  #unknown(id: KeyId): Failure {
     if (this.#revoked.get(id) !== undefined)
       return new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     // After an overflow, any unknown key may be a key that was not loaded.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { acceptedCodings } from '../compression.ts';
 
 /** Encodings that the build produces, smallest output first. */
 const encodings = [
@@ -63,14 +64,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
 
 /** Returns null if the file must be sent uncompressed. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
-  const zeroQuality = /^(?:0|0\.0{1,3})$/;
-  const acceptedEncodings = new Set(
-    (accepted ?? '').split(',').flatMap((part) => {
-      const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-      const isExcluded = parameters.some((text) => text.startsWith('q=') && zeroQuality.test(text.slice(2)));
-      return isExcluded ? [] : [name];
-    }),
-  );
+  const acceptedEncodings = acceptedCodings(accepted ?? '');
   for (const [encoding] of encodings)
     if (acceptedEncodings.has(encoding) && file.encoded[encoding] !== undefined) return encoding;
   return null;

@@ -10,8 +10,16 @@ import type {
   Responder,
   StreamResponder,
 } from '../../protocol/request-handler.ts';
-import { endSingle, NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
+import {
+  endSingle,
+  NULL_ID,
+  pushFailure,
+  pushResponse,
+  resultPrefix,
+  resultSuffix,
+} from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import type { CompressedResponse, ContentCoding } from '../compression.ts';
 import { isValidHost } from '../http/decode.ts';
 import { rejectSocket } from '../http/encode.ts';
 import { type BatchReply, noLimits, type Reply, type ResponseMemoryReservation } from '../rpc/calls.ts';
@@ -19,7 +27,7 @@ import { JOIN_MAX_BYTES } from '../rpc/encode.ts';
 import { CallerReader } from './caller-reader.ts';
 import type { FastHttpContext, OpenConnection } from './context.ts';
 import { IncomingBody, NOT_FAST } from './decode.ts';
-import { type HeadPrefix, streamBodyBytes, writeStream } from './encode.ts';
+import { type HeadPrefix, writeStream } from './encode.ts';
 
 /**
  *      ┌──────────────────────────────────────────────────────────────────────────┐
@@ -67,6 +75,8 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   /** Valid only during the `#read` call that read the head. */
   #admitted: AdmittedRequest | null = null;
   #id: Buffer = NULL_ID;
+  /** Accept-Encoding header of the request; undefined: none. */
+  #accepted: string | undefined;
   #isCounted = false;
   /** Whether the request is complete and its response is outstanding. */
   #isPending = false;
@@ -172,10 +182,12 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   }
 
   #admit(bytes: Buffer): Failure | null {
-    const { load, calls, head, options, contentTypes } = this.#context;
+    const { load, calls, head, options, contentTypes, acceptEncodings } = this.#context;
     if (load.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
     const caller = this.#callers.read(head, bytes);
-    const { isPresent, start, end } = head.contentType;
+    const { contentType, acceptEncoding: accept } = head;
+    this.#accepted = accept.isPresent ? acceptEncodings.of(bytes, accept.start, accept.end) : undefined;
+    const { isPresent, start, end } = contentType;
     const admitted = calls.admit(isPresent ? contentTypes.of(bytes, start, end) : undefined, caller);
     this.#caller = caller;
     if (admitted instanceof Failure) return admitted;
@@ -242,6 +254,24 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
       response.cancel();
       return;
     }
+    const [prefix, suffix] = [resultPrefix(), resultSuffix(this.#id)];
+    const { compression } = this.#context.calls;
+    const compressed = compression.compressStream(this.#accepted, response, prefix, suffix);
+    if (compressed === null) this.#sendStream(response, limits, prefix, suffix, null);
+    else this.#sendCompressed(compressed, limits);
+  }
+
+  #sendCompressed(compressed: CompressedResponse, limits: LimitStatus): void {
+    this.#sendStream(compressed, limits, NOTHING, NOTHING, compressed.coding);
+  }
+
+  #sendStream(
+    response: StreamedResponse,
+    limits: LimitStatus,
+    prefix: Buffer,
+    suffix: Buffer,
+    coding: ContentCoding | null,
+  ): void {
     this.#pending = response;
     const socket = this.#socket;
     const { load, options, writer } = this.#context;
@@ -251,8 +281,9 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     socket.setTimeout(options.idleTimeoutMs);
     // Send the head and the first part in one write.
     socket.cork();
-    writer.writeStreamHead(socket, limits, streamBodyBytes(response, this.#id), closes);
-    writeStream(response, socket, this.#id, () => {
+    const bytes = response.bytes === null ? null : prefix.length + response.bytes + suffix.length;
+    writer.writeStreamHead(socket, limits, bytes, closes, coding);
+    writeStream(response, socket, prefix, suffix, () => {
       socket.setTimeout(0);
       this.#onWritten(closes);
     });
@@ -284,6 +315,14 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   }
 
   #send(prefix: HeadPrefix, limits: LimitStatus, failure: Failure | null, pieces: readonly Buffer[]): void {
+    const isCompressible = failure === null && this.#accepted !== undefined;
+    const compressed = isCompressible
+      ? this.#context.calls.compression.compress(this.#accepted, pieces)
+      : null;
+    if (compressed !== null) {
+      this.#sendCompressed(compressed, limits);
+      return;
+    }
     this.#isPending = false;
     this.#pending = null;
     const { load, writer } = this.#context;

@@ -49,6 +49,7 @@ export class FastHttpContext {
   validHost: string | null = null;
   readonly credentials = new CredentialCache();
   readonly contentTypes = new LastValueCache();
+  readonly acceptEncodings = new LastValueCache();
   readonly pieces: Buffer[] = [];
   /** Recent value of `performance.now()`, updated by each sweep and each new connection. */
   now = 0;

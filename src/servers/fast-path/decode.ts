@@ -37,6 +37,7 @@ export class FastHead implements HttpSink {
   readonly forwarded = headerSpan();
   readonly traceparent = headerSpan();
   readonly session = headerSpan();
+  readonly acceptEncoding = headerSpan();
   keepAlive = false;
   contentLength = -1;
 
@@ -61,6 +62,7 @@ export class FastHead implements HttpSink {
       'x-forwarded-for': this.forwarded,
       traceparent: this.traceparent,
       [SESSION_HEADER]: this.session,
+      'accept-encoding': this.acceptEncoding,
       expect: null,
       upgrade: null,
       'content-encoding': null,

@@ -4,8 +4,8 @@ import { copyTo, digitCount, writeDigits } from '../../base/text/short-bytes.ts'
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
-import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import { type ContentCoding, codingHeaders } from '../compression.ts';
 import { rejectionHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
@@ -182,8 +182,18 @@ export class ResponseWriter {
     if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 
-  writeStreamHead(socket: Socket, limits: LimitStatus, bytes: number | null, closes: boolean): void {
-    this.#writeHead(this.prefixFor(null), limits, undefined, bytes, closes);
+  writeStreamHead(
+    socket: Socket,
+    limits: LimitStatus,
+    bytes: number | null,
+    closes: boolean,
+    coding: ContentCoding | null,
+  ): void {
+    const prefix =
+      coding === null
+        ? this.prefixFor(null)
+        : buildHeadPrefix(200, [...commonHeaders, ...Object.entries(codingHeaders(coding)).flat()]);
+    this.#writeHead(prefix, limits, undefined, bytes, closes);
     const { bytes: text, length } = this.#text;
     // Copy the head, because the buffer is reused.
     socket.write(Buffer.from(text.subarray(0, length)));
@@ -239,12 +249,14 @@ export class ResponseWriter {
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-export const streamBodyBytes = ({ bytes }: StreamedResponse, id: Buffer): number | null =>
-  bytes === null ? null : resultPrefix().length + bytes + resultSuffix(id).length;
-
 /** Writes a streamed result, in chunks if its length is unknown. An error closes the connection. */
-export function writeStream(source: StreamedResponse, socket: Socket, id: Buffer, onDone: () => void): void {
-  const suffix = resultSuffix(id);
+export function writeStream(
+  source: StreamedResponse,
+  socket: Socket,
+  prefix: Buffer,
+  suffix: Buffer,
+  onDone: () => void,
+): void {
   /** Buffers that a pending write may still read. */
   const unreleased: Buffer[] = [];
   const releaseWritten = (): void => {
@@ -253,6 +265,8 @@ export function writeStream(source: StreamedResponse, socket: Socket, id: Buffer
   };
   const write = (bytes: Buffer): boolean => {
     if (source.bytes !== null) return socket.write(bytes);
+    // An empty chunk would end the body.
+    if (bytes.length === 0) return true;
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     socket.write(bytes);
@@ -264,7 +278,7 @@ export function writeStream(source: StreamedResponse, socket: Socket, id: Buffer
     if (socket.writableLength === 0) releaseWritten();
     source.resume();
   };
-  write(resultPrefix());
+  write(prefix);
   socket.on('drain', onDrain);
   source.pipeTo({
     onData(bytes) {

@@ -5,6 +5,8 @@ import type { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
+import { codingHeaders, type ResponseCompression } from '../compression.ts';
+import { pipeStream } from '../http/pipe-stream.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 
 const COMMON: OutgoingHttpHeaders = {
@@ -47,8 +49,22 @@ export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'gr
   };
 }
 
-export function send(response: ServerResponse, outcome: RestOutcome, route: Pick<RestRoute, 'group'>): void {
+export function send(
+  response: ServerResponse,
+  outcome: RestOutcome,
+  route: Pick<RestRoute, 'group' | 'holdsSecrets'>,
+  compression: ResponseCompression,
+): void {
   const body = outcome.body ?? errorBody(outcome.failure);
+  const accepted = response.req.headers['accept-encoding']?.toString();
+  // Compressed sizes could reveal secrets (the BREACH attack).
+  const isCompressible = outcome.failure === null && route.holdsSecrets !== true;
+  const compressed = isCompressible ? compression.compress(accepted, [body]) : null;
+  if (compressed !== null) {
+    response.writeHead(200, { ...responseHeaders(outcome, route), ...codingHeaders(compressed.coding) });
+    pipeStream(compressed, response);
+    return;
+  }
   const headers = { ...responseHeaders(outcome, route), 'content-length': String(body.length) };
   response.writeHead(outcome.failure?.row.http ?? 200, headers);
   response.end(body);

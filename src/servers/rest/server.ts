@@ -4,6 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { groupOfPath, type RestHandler, type RestInput, type RestRoute } from '../../protocol/rest/route.ts';
 import { traceparentOf } from '../caller.ts';
 import { noProxies } from '../client-address.ts';
+import { noCompression } from '../compression.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { isJsonType, readBody } from '../http/decode.ts';
 import { preflightHeaders, rejectRequest } from '../http/encode.ts';
@@ -16,6 +17,7 @@ export const restServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
   upload: uploadLimits as UploadLimits,
+  compression: noCompression,
   proxies: noProxies,
 };
 
@@ -99,7 +101,7 @@ function exchangeHandler(restHandler: RestHandler, options: RestServerOptions) {
       disconnectSignal(request.socket),
     );
     if (response.destroyed) return;
-    if (outcome.failure === null || request.complete) send(response, outcome, route);
+    if (outcome.failure === null || request.complete) send(response, outcome, route, options.compression);
     else rejectRequest(response, outcome.failure, responseHeaders(outcome, route), errorBody);
   };
 }

@@ -23,6 +23,7 @@ import {
   pushResponse,
 } from '../../protocol/response-envelope.ts';
 import { networkRejection } from '../caller.ts';
+import type { ResponseCompression } from '../compression.ts';
 import { isJsonType } from '../http/decode.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
@@ -44,12 +45,14 @@ export class RpcCalls {
   readonly options: RpcServerOptions;
   readonly bodyBudget: ByteBudget;
   readonly responseBudget: ByteBudget;
+  readonly compression: ResponseCompression;
   readonly #handler: RequestHandler;
 
   constructor(handler: RequestHandler, options: Partial<RpcServerOptions> = {}) {
     this.options = withDefaults(rpcServerOptions, options);
     this.bodyBudget = new ByteBudget(() => this.options.bodiesMaxBytes);
     this.responseBudget = new ByteBudget(() => this.options.responsesMaxBytes);
+    this.compression = this.options.compression;
     this.#handler = handler;
   }
 

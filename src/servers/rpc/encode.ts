@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { LimitStatus } from '../../protocol/request-handler.ts';
+import { type CompressedResponse, codingHeaders, type ResponseCompression } from '../compression.ts';
 import { corsHeaders } from '../http/encode.ts';
+import { pipeStream } from '../http/pipe-stream.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 
 /** Responses up to this size are joined into one buffer; larger responses are written piece by piece. */
@@ -22,7 +24,19 @@ export function responseHeaders(limits: LimitStatus, retryAfter: number | undefi
   return headers;
 }
 
-export function send(response: ServerResponse, status: number, headers: HeaderList, pieces: Buffer[]): void {
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: HeaderList,
+  pieces: Buffer[],
+  compression: ResponseCompression,
+): void {
+  const accepted = response.req.headers['accept-encoding'];
+  const compressed = status === 200 ? compression.compress(accepted?.toString(), pieces) : null;
+  if (compressed !== null) {
+    sendCompressed(response, headers, compressed);
+    return;
+  }
   let bytes = 0;
   for (const piece of pieces) bytes += piece.length;
   headers.push('content-length', String(bytes));
@@ -35,4 +49,14 @@ export function send(response: ServerResponse, status: number, headers: HeaderLi
   response.cork();
   for (const piece of pieces) response.write(piece);
   response.end();
+}
+
+export function sendCompressed(
+  response: ServerResponse,
+  headers: HeaderList,
+  compressed: CompressedResponse,
+): void {
+  headers.push(...Object.entries(codingHeaders(compressed.coding)).flat());
+  response.writeHead(200, headers);
+  pipeStream(compressed, response);
 }

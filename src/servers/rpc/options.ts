@@ -1,6 +1,7 @@
 import type { Network } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import { noProxies } from '../client-address.ts';
+import { noCompression } from '../compression.ts';
 
 export const rpcServerOptions = {
   path: '/v1/rpc',
@@ -16,6 +17,7 @@ export const rpcServerOptions = {
   batchResponsesMaxBytes: 128 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
+  compression: noCompression,
   proxies: noProxies,
 };
 

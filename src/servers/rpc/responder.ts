@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { bufferPool } from '../../http/buffer-pool.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Outcome, Responder } from '../../protocol/request-handler.ts';
 import { endSingle, resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import type { ResponseCompression } from '../compression.ts';
+import { pipeStream } from '../http/pipe-stream.ts';
 import { pushOutcome, type RpcCalls, statusOfSingle } from './calls.ts';
-import { type HeaderList, JOIN_MAX_BYTES, responseHeaders, send } from './encode.ts';
+import { type HeaderList, JOIN_MAX_BYTES, responseHeaders, send, sendCompressed } from './encode.ts';
 
 export function singleCallResponder(calls: RpcCalls, response: ServerResponse, id: Buffer): Responder {
   const sendOutcome = (outcome: Outcome): void => {
@@ -13,7 +14,7 @@ export function singleCallResponder(calls: RpcCalls, response: ServerResponse, i
     const pieces: Buffer[] = [];
     pushOutcome(pieces, outcome, id);
     const headers = responseHeaders(outcome, failure?.retryAfter);
-    send(response, statusOfSingle(failure), headers, endSingle(pieces));
+    send(response, statusOfSingle(failure), headers, endSingle(pieces), calls.compression);
   };
   return {
     respond(outcome) {
@@ -31,40 +32,29 @@ export function singleCallResponder(calls: RpcCalls, response: ServerResponse, i
     stream: {
       respondStream(source, limits) {
         if (response.destroyed) source.cancel();
-        else sendStream(source, response, id, responseHeaders(limits, undefined));
+        else sendStream(source, response, id, responseHeaders(limits, undefined), calls.compression);
       },
     },
   };
 }
 
-/** Writes a streamed result. An error closes the connection, so that the client sees that the result is incomplete. */
 function sendStream(
   source: StreamedResponse,
   response: ServerResponse,
   id: Buffer,
   headers: HeaderList,
+  compression: ResponseCompression,
 ): void {
-  const prefix = resultPrefix();
-  const suffix = resultSuffix(id);
+  const [prefix, suffix] = [resultPrefix(), resultSuffix(id)];
+  const accepted = response.req.headers['accept-encoding']?.toString();
+  const compressed = compression.compressStream(accepted, source, prefix, suffix);
+  if (compressed !== null) {
+    sendCompressed(response, headers, compressed);
+    return;
+  }
   const { bytes } = source;
-  const write = (piece: Buffer): boolean =>
-    response.write(piece, (error) => {
-      // After a failed write, the kernel may still read the buffer.
-      if (error == null) bufferPool.release(piece);
-    });
   if (bytes !== null) headers.push('content-length', String(prefix.length + bytes + suffix.length));
   response.writeHead(200, headers);
   response.write(prefix);
-  response.on('drain', () => source.resume());
-  response.on('close', () => source.cancel());
-  source.pipeTo({
-    onData(piece) {
-      if (!write(piece)) source.pause();
-    },
-    onEnd(last) {
-      write(last);
-      response.end(suffix);
-    },
-    onError: () => void response.destroy(),
-  });
+  pipeStream(source, response, suffix);
 }

@@ -32,7 +32,7 @@ async function handle(calls: RpcCalls, response: ServerResponse, query: string):
   const item = envelope.items[0] as EnvelopeItem;
   if (envelope.batch) await handleBatch(calls, envelope, caller, response);
   else if (item.kind === 'call') handleCall(calls, item, caller, response);
-  else write(response, calls.replyToSingle(item, caller));
+  else write(calls, response, calls.replyToSingle(item, caller));
 }
 
 async function handleBatch(
@@ -43,11 +43,12 @@ async function handleBatch(
 ): Promise<void> {
   const reply = await calls.handleBatch(envelope, caller, disconnectSignal(response.req.socket));
   reply.reservation.releaseAfter(response);
-  if (!response.destroyed) write(response, reply);
+  if (!response.destroyed) write(calls, response, reply);
 }
 
-function write(response: ServerResponse, { pieces, ending, limits }: Reply): void {
-  send(response, statusOfSingle(ending), responseHeaders(limits, ending?.retryAfter), pieces);
+function write(calls: RpcCalls, response: ServerResponse, { pieces, ending, limits }: Reply): void {
+  const headers = responseHeaders(limits, ending?.retryAfter);
+  send(response, statusOfSingle(ending), headers, pieces, calls.compression);
 }
 
 function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {

@@ -15,6 +15,7 @@ import {
   PASSWORD,
 } from './accounts-fixture.ts';
 import { startOidcProvider } from './oidc-provider.ts';
+import { startRealOidcProvider } from './real-oidc-provider.ts';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -404,6 +405,11 @@ describeOnSqlite('sign-in protection', (stores) => {
 
 type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 
+const example = {
+  ...{ id: 'example', name: 'Example', clientId: 'solway' },
+  domains: [] as string[],
+};
+
 const elsewhere = [
   'https://evil.example',
   '//evil.example',
@@ -420,9 +426,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, migrated, defer }) => {
     const provider = await startOidcProvider();
     defer(async () => void (await provider.close()));
     const discoveryUrl = `${provider.url}/.well-known/openid-configuration`;
-    const oidc = [
-      { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
-    ];
+    const oidc = [{ ...example, discoveryUrl, clientSecret: 'a secret' }];
     database ??= migrated();
     return { fixture: await openAccountsFixture(await open(await database), { oidc, signUp }), provider };
   }
@@ -474,6 +478,42 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, migrated, defer }) => {
     expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
     const added = { action: 'user.way-in', detail: { provider: 'example' } };
     expect(await audit(fixture, operator)).toContainEqual(expect.objectContaining(added));
+  });
+
+  it('signs in at a real provider, without an invitation for an allowed domain, and out', async () => {
+    const provider = await startRealOidcProvider('http://solway.test/api/auth/callback/example');
+    defer(async () => void (await provider.close()));
+    const discoveryUrl = `${provider.url}/.well-known/openid-configuration`;
+    const domains = ['allowed.example'];
+    const oidc = [{ ...example, domains, discoveryUrl, clientSecret: provider.clientSecret }];
+    database ??= migrated();
+    const fixture = await openAccountsFixture(await open(await database), { oidc });
+    const signIn = async (browser: Browser, email: string, verified = true): Promise<string | null> => {
+      provider.comes(`sub-${email.toLowerCase()}`, { email, email_verified: verified, name: 'Some One' });
+      const wanted = { providerId: 'example', callbackURL: '/keys' };
+      const begun = await browser.post('/api/auth/sign-in/oauth2', wanted);
+      const { pathname, search } = await provider.authorize(begun.json.url);
+      return (await browser.get(pathname + search)).headers.get('location');
+    };
+    const refused = [
+      await signIn(fixture.browser(), 'ann@other.example'),
+      await signIn(fixture.browser(), 'ann@sub.allowed.example'),
+      await signIn(fixture.browser(), 'ann@allowed.example', false),
+    ];
+    for (const location of refused) expect(location).toMatch(/^\/sign-in\?error=/);
+    const browser = fixture.browser();
+    expect(await signIn(browser, 'Ann@Allowed.example')).toBe('/keys');
+    const { user, customers } = (await browser.get('/api/v1/me')).json;
+    expect(user).toMatchObject({ email: 'ann@allowed.example', isOperator: false });
+    expect(customers).toMatchObject([{ id: 'house', role: 'viewer' }]);
+    const joined = await fixture.store.db.selectFrom('audit').selectAll().execute();
+    expect(joined).toContainEqual(
+      expect.objectContaining({ action: 'member.join', actor: 'user:ann@allowed.example' }),
+    );
+    await browser.signOut();
+    expect((await browser.get('/api/v1/me')).json.user).toBeNull();
+    expect(await signIn(browser, 'ann@allowed.example')).toBe('/keys');
+    expect((await browser.get('/api/v1/me')).json.user.id).toBe(user.id);
   });
 
   it('rejects tokens with a wrong signature, audience or nonce', async () => {
@@ -531,10 +571,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, migrated, defer }) => {
 
   it('does not block other sign-ins while a provider is unreachable', async () => {
     const away = {
-      id: 'away',
-      name: 'Away',
+      ...{ ...example, id: 'away', name: 'Away' },
       discoveryUrl: 'http://127.0.0.1:1/x',
-      clientId: 'a',
       clientSecret: 'b',
     };
     database ??= migrated();

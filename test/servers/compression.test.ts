@@ -1,0 +1,85 @@
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RestRoute } from '../../src/protocol/rest/route.ts';
+import { ResponseCompression } from '../../src/servers/compression.ts';
+import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
+
+const MIN_BYTES = 1_000;
+const LONG = `"${'long '.repeat(400)}"`;
+const call = '{"jsonrpc":"2.0","id":1,"method":"getProgramAccounts"}';
+
+const route: RestRoute = {
+  verb: 'GET',
+  paths: ['/sol/v1/long'],
+  group: 'wallet',
+  name: 'long',
+  bodyType: 'json',
+  handle: async () => ({ message: 'Long', result: LONG }),
+};
+
+let server: TestHttpServer;
+afterEach(() => server.stop());
+
+/** Without the decompression of `fetch`. */
+async function send(path: string, key: string, accepted: string, body?: string) {
+  const headers = {
+    'accept-encoding': accepted,
+    'content-type': 'application/json',
+    authorization: `Bearer ${key}`,
+  };
+  const method = body === undefined ? 'GET' : 'POST';
+  const sent = request(server.url.replace('/v1/rpc', path), { method, headers });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(body);
+  });
+  return { headers: response.headers, bytes: await buffer(response) };
+}
+
+const decoders = { zstd: zstdDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
+
+describe.each([{ raw: true }, { raw: false }])('response compression, fast path: $raw', ({ raw }) => {
+  it.each([
+    ['gzip, deflate, br', 'gzip'],
+    ['gzip, zstd', 'zstd'],
+    ['gzip;q=1.0, zstd;q=0', 'gzip'],
+    ['gzip;q=0.000, br', 'identity'],
+  ] as const)('answers accept-encoding %j with %s', async (accepted, coding) => {
+    const compression = new ResponseCompression({ compressionMinBytes: MIN_BYTES, compressionsMax: 1 });
+    server = await startHttpServer({ raw }, { compression }, [route]);
+    server.answer = async () => result(LONG);
+    const key = server.createKey();
+    const single = `{"jsonrpc":"2.0","result":${LONG},"id":1}`;
+    for (const [path, body, expected] of [
+      ['/v1/rpc', call, `${single}\n`],
+      ['/v1/rpc', `[${call},${call}]`, `[${single},${single}]\n`],
+      ['/sol/v1/long', undefined, JSON.stringify({ success: true, message: 'Long', result: LONG })],
+    ] as const) {
+      const { headers, bytes } = await send(path, key, accepted, body);
+      expect(headers['content-encoding'] ?? 'identity').toBe(coding);
+      expect(decoders[coding](bytes).toString()).toBe(expected);
+    }
+    server.answer = async () => result('"short"');
+    const short = await send('/v1/rpc', key, accepted, call);
+    expect(short.headers).not.toHaveProperty('content-encoding');
+    expect(short.bytes.toString()).toContain('"short"');
+  });
+});
+
+describe('the limit on compressions', () => {
+  it('counts those that are not complete or canceled', async () => {
+    const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 1 });
+    const start = () => compression.compress('gzip', [Buffer.from(LONG)]);
+    const first = start();
+    expect(start()).toBeNull();
+    first?.cancel();
+    first?.cancel();
+    const second = start();
+    expect(start()).toBeNull();
+    await new Promise<void>((resolve, reject) =>
+      second?.pipeTo({ onData: () => {}, onEnd: () => resolve(), onError: reject }),
+    );
+    expect(start()?.cancel()).toBeUndefined();
+  });
+});
