@@ -132,7 +132,7 @@ describe('the reference of the interfaces', () => {
 
   it('names every environment variable', () => {
     const named = new Set(
-      [...read(reference('cli')).matchAll(/`(SOLWAY_[A-Z_]+|DATABASE_URL|REDIS_URL)`/g)].map(
+      [...read(reference('cli')).matchAll(/`(SOLWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|CLICKHOUSE_URL)`/g)].map(
         ([, name = '']) => name,
       ),
     );

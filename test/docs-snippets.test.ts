@@ -45,6 +45,7 @@ describe('code in the documentation', () => {
       PROVIDER_A_URL: 'https://provider.example/key',
       DATABASE_URL: 'postgres://solway@db.example/solway',
       REDIS_URL: 'redis://redis.example',
+      CLICKHOUSE_URL: 'https://clickhouse.example/solway',
       ...{ OIDC_SECRET: 'secret', NODE_TOKEN: 'token', TOKEN: 'token', METRICS_TOKEN: 'x'.repeat(32) },
     };
     const configuration = loadConfiguration({ config: file, upstreams: [] }, environment);

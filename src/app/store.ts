@@ -14,7 +14,7 @@ export function openStore(
   { store, dataDir }: Configuration,
   onError?: (error: Error) => void,
 ): Promise<Store> {
-  const { databaseUrl, unavailableAfterMs: _, ...limits } = store;
+  const { databaseUrl, clickhouseUrl: _url, unavailableAfterMs: _, ...limits } = store;
   return openDatabase({
     url: databaseUrl,
     file: databaseFile(dataDir),

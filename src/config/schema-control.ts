@@ -11,6 +11,8 @@ import { keyLimits } from '../control/keys/key-register.ts';
 import { nodeHistoryOptions } from '../control/nodes/node-history.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
 import { noticeLimits } from '../control/notifications/notice.ts';
+import { clickHouseLogOptions } from '../control/requests/clickhouse/clickhouse-log.ts';
+import { describeClickHouse } from '../control/requests/clickhouse/client.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
 import { retentionLimits } from '../control/requests/log-retention.ts';
 import { tailLimits } from '../control/requests/log-tails.ts';
@@ -66,6 +68,17 @@ export const store = section(
       example: '"postgres://user:password@host:5432/solway"',
       show: describePostgres,
     }),
+    clickhouse_url: option(
+      httpUrl,
+      null,
+      'ClickHouse URL for the request log; if unset, the database has it.',
+      {
+        secret: true,
+        env: 'CLICKHOUSE_URL',
+        example: '"https://user:password@host:8443/database"',
+        show: describeClickHouse,
+      },
+    ),
     connections_max: limit(whole(2, 1_000), 'Maximum PostgreSQL connections.'),
     query_timeout_ms: limit(whole(100, HOUR_MS), 'Timeout of a query.'),
   },
@@ -311,11 +324,18 @@ export const requestLog = section(
       common: true,
       reload: true,
     }),
-    rows_max: limit(whole(1, 1_000_000_000), 'Maximum entries.', { reload: true }),
+    rows_max: limit(whole(1, 1_000_000_000), 'Maximum entries in the database; ClickHouse has no maximum.', {
+      reload: true,
+    }),
+    journal_max_bytes: limit(
+      whole(MIB, 64 * GIB),
+      'Maximum entries stored on disk while ClickHouse is unavailable; the oldest are dropped.',
+    ),
   },
   {
     ...requestLogOptions,
     ...retentionLimits,
+    journalMaxBytes: clickHouseLogOptions.journalMaxBytes,
     flushIntervalMs: requestWriterOptions.flushIntervalMs,
     ...pick(tailLimits, ['tailsMax', 'customerTailsMax', 'followerTailsMax', 'operatorTailsReserved']),
   },

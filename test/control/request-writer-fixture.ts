@@ -1,11 +1,17 @@
 import type { Store } from '../../src/control/database/store.ts';
+import type { LogStore } from '../../src/control/requests/log-store.ts';
 import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
+import { SqlLog } from '../../src/control/requests/sql-log.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
 import { UnknownMethods } from '../../src/gateway/telemetry/unknown-methods.ts';
 
-export function createRequestWriter(store: Store, options: Partial<RequestWriterOptions> = {}) {
+export function createRequestWriter(
+  store: Store,
+  options: Partial<RequestWriterOptions> = {},
+  logStore: LogStore = new SqlLog(store),
+) {
   const log: RequestEntry[] = [];
   const sent: Submission[] = [];
   const unknownMethods = new UnknownMethods();
@@ -14,7 +20,12 @@ export function createRequestWriter(store: Store, options: Partial<RequestWriter
     requests: { drain: () => log.splice(0) },
     submissions: { drain: () => sent.splice(0) },
   };
-  return { log, sent, unknownMethods, writer: new RequestWriter(store, sources, 'gateway-1', options) };
+  return {
+    log,
+    sent,
+    unknownMethods,
+    writer: new RequestWriter(store, logStore, sources, 'gateway-1', options),
+  };
 }
 
 export const LOGGED_AT = 1_700_000_000_000;

@@ -6,14 +6,18 @@ import { upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import { transact } from '../../src/control/database/transaction.ts';
+import { ClickHouseLog } from '../../src/control/requests/clickhouse/clickhouse-log.ts';
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogRetention } from '../../src/control/requests/log-retention.ts';
+import type { LogStore } from '../../src/control/requests/log-store.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
+import { SqlLog } from '../../src/control/requests/sql-log.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
+import { describeOnClickHouse } from './clickhouse-server.ts';
 import {
   connectionInfo,
   createRequestWriter,
@@ -40,26 +44,30 @@ function apiOn(store: Store, more: Partial<ApiServices> = {}, role: ApiContext['
 
 const path = { customer: 'anna' };
 
-describeOnBothStores('the request log', (stores) => {
-  const listed = async (store: Store, query: object = {}) => {
-    const { handlers, requested } = apiOn(store);
+type OpenLog = Readonly<{ store: Store; logStore: LogStore; services: Partial<ApiServices> }>;
+
+/** @param open - opens an empty log. */
+function logTests(open: () => Promise<OpenLog>): void {
+  const listed = async ({ store, services }: OpenLog, query: object = {}) => {
+    const { handlers, requested } = apiOn(store, services);
     const whole = { limit: 100, ...query };
     return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, requested);
   };
-  const write = async (store: Store, ...entries: RequestEntry[]) => {
-    const { log, writer } = createRequestWriter(store);
+  const write = async ({ store, logStore }: OpenLog, ...entries: RequestEntry[]) => {
+    const { log, writer } = createRequestWriter(store, {}, logStore);
     log.push(...entries);
     await writer.flush();
+    if (logStore instanceof ClickHouseLog) await logStore.flush();
   };
 
   it('returns its entries unchanged, newest first, and those of one customer only', async () => {
-    const store = await stores.open();
-    await write(store, entry(), entry({ at: NOW + 5, method: 'getSlot' }), entry({ customerId: 'ben' }));
-    const { items, sampling } = await listed(store);
+    const log = await open();
+    await write(log, entry(), entry({ at: NOW + 5, method: 'getSlot' }), entry({ customerId: 'ben' }));
+    const { items, sampling } = await listed(log);
     expect(items.map(({ method }) => method)).toEqual(['getSlot', 'getBalance']);
     expect(items[1]).toMatchObject({ ms: 1.5, gateway: 'gateway-1', node: 'node-1', keyName: null, at: NOW });
     expect(sampling).toMatchObject({ keptHours: expect.any(Number) });
-    const { handlers, requested } = apiOn(store);
+    const { handlers, requested } = apiOn(log.store, log.services);
     const one = (customer: string, id: string) =>
       handlers['GET /customers/{customer}/logs/{entry}'](
         { path: { customer, entry: id }, query: null, body: null },
@@ -75,14 +83,14 @@ describeOnBothStores('the request log', (stores) => {
   });
 
   it('can be filtered by every field', async () => {
-    const store = await stores.open();
+    const log = await open();
     await write(
-      store,
+      log,
       entry(),
       entry({ method: 'getSlot', keyId: '22222222' as string, micros: 90_000 }),
       entry({ status: 'limited', rpcCode: -32042, product: 'grpc', address: '2001:db8::1' }),
     );
-    const count = async (query: object) => (await listed(store, query)).items.length;
+    const count = async (query: object) => (await listed(log, query)).items.length;
     expect(await count({ method: 'getSlot' })).toBe(1);
     expect(await count({ key: '22222222' })).toBe(1);
     expect(await count({ minMs: 90 })).toBe(1);
@@ -94,22 +102,22 @@ describeOnBothStores('the request log', (stores) => {
     expect(await count({ from: NOW, to: NOW + 1 })).toBe(3);
     expect(await count({ from: NOW + 1 })).toBe(0);
     expect(await count({ from: NOW - 1, to: NOW })).toBe(0);
-    await expect(listed(store, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
+    await expect(listed(log, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
   });
 
   it('finds failed requests by code, signature and words of the message, and any by its id', async () => {
-    const store = await stores.open();
+    const log = await open();
     const failed = { status: 'rpcError', rpcCode: -32_002 } as const;
     const message = 'Transaction simulation failed: Blockhash not found';
     await write(
-      store,
+      log,
       entry(),
       entry({ ...failed, message, signature: 'SiGnature1' }),
       entry({ ...failed, message: 'Transaction simulation failed: Error processing Instruction 0' }),
       entry({ status: 'limited', failure: 'RATE_LIMITED', rpcCode: -32_043, message: 'Rate limit exceeded' }),
       entry({ ...failed, message, customerId: 'ben' }),
     );
-    const found = async (query: object) => (await listed(store, query)).items.map((item) => item.message);
+    const found = async (query: object) => (await listed(log, query)).items.map((item) => item.message);
     expect(await found({ search: 'blockhash NOT found' })).toEqual([message]);
     expect(await found({ search: 'transaction' })).toHaveLength(2);
     expect(await found({ search: 'simulation instruction' })).toHaveLength(1);
@@ -120,16 +128,16 @@ describeOnBothStores('the request log', (stores) => {
     expect(await found({ code: 'RATE_LIMITED' })).toEqual(['Rate limit exceeded']);
     expect(await found({ code: '-32043', search: 'exceeded', key: '7hQ2mKpZ' })).toHaveLength(1);
     expect(await found({ code: '-32002', search: 'exceeded' })).toEqual([]);
-    const { items } = await listed(store);
+    const { items } = await listed(log);
     expect(items.map(({ owner }) => owner).sort()).toEqual(['client', 'node', 'node', null]);
-    const byId = await listed(store, { search: items.at(-1)!.id, from: 1, to: 2 });
+    const byId = await listed(log, { search: items.at(-1)!.id, from: 1, to: 2 });
     expect(byId.items).toEqual([items.at(-1)]);
   });
 
   it('names nodes to operators only', async () => {
-    const store = await stores.open();
-    await write(store, entry({ status: 'rpcError' }));
-    const { handlers, requested } = apiOn(store, {}, 'owner');
+    const log = await open();
+    await write(log, entry({ status: 'rpcError' }));
+    const { handlers, requested } = apiOn(log.store, log.services, 'owner');
     const given = { path, query: { limit: 5 }, body: null };
     const page = await handlers['GET /customers/{customer}/logs'](given, requested);
     const one = { path: { ...path, entry: page.items[0]!.id }, query: null, body: null };
@@ -139,28 +147,25 @@ describeOnBothStores('the request log', (stores) => {
   });
 
   it('is paginated without gaps or duplicates', async () => {
-    const store = await stores.open();
-    await write(
-      store,
-      ...Array.from({ length: 25 }, (_, nth) => entry({ at: NOW + (nth % 3), micros: nth })),
-    );
+    const log = await open();
+    await write(log, ...Array.from({ length: 25 }, (_, nth) => entry({ at: NOW + (nth % 3), micros: nth })));
     const seen: number[] = [];
     let cursor: string | undefined;
     do {
-      const page = await listed(store, { limit: 7, cursor });
+      const page = await listed(log, { limit: 7, cursor });
       seen.push(...page.items.map(({ ms }) => ms * 1_000));
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
     expect(seen.map(Math.round).sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, nth) => nth));
-    await expect(listed(store, { cursor: 'x' })).rejects.toMatchObject({ status: 422 });
+    await expect(listed(log, { cursor: 'x' })).rejects.toMatchObject({ status: 422 });
   });
 
   it('has a histogram that includes failures', async () => {
-    const store = await stores.open();
+    const log = await open();
     const at = [0, 999, 1_000, 59_999].map((ms) => NOW + ms);
-    await write(store, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
+    await write(log, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
     const histogramOf = (to: number) => {
-      const { handlers, requested } = apiOn(store);
+      const { handlers, requested } = apiOn(log.store, log.services);
       const given = { path, query: { from: NOW, to: NOW + to }, body: null };
       return handlers['GET /customers/{customer}/logs/histogram'](given, requested);
     };
@@ -171,6 +176,15 @@ describeOnBothStores('the request log', (stores) => {
     expect([histogram.counts[0], histogram.counts[1], histogram.counts[59]]).toEqual([3, 1, 1]);
     expect(histogram.errors.reduce((a, b) => a + b)).toBe(1);
     expect((await histogramOf(10)).counts).toEqual([2]);
+  });
+}
+
+describeOnClickHouse('the request log', (open) => logTests(open));
+
+describeOnBothStores('the request log', (stores) => {
+  logTests(async () => {
+    const store = await stores.open();
+    return { store, logStore: new SqlLog(store), services: {} };
   });
 
   it('is pruned by age and size, per customer and in total', async () => {
@@ -248,7 +262,15 @@ describeOnBothStores('the live request log', (stores) => {
   const follower = { id: 'user u', isOperator: false };
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
     tails
-      .follow({ store, customerId: 'anna', filter, now, signal: cancel.signal, follower })
+      .follow({
+        store,
+        log: new SqlLog(store),
+        customerId: 'anna',
+        filter,
+        now,
+        signal: cancel.signal,
+        follower,
+      })
       [Symbol.asyncIterator]();
 
   it('streams each new entry once, whichever gateway wrote it, until the client disconnects', async () => {

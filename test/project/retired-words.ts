@@ -57,6 +57,7 @@ const allowed = [
   // Names of columns, API fields, options and metrics, which remain unchanged.
   /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsReserved|kept_answers)\b/g,
   /auction[-_ ]?house/gi,
+  /click[-_ ]?house/gi,
 ];
 
 const retiredAnywhere = new Set(anywhere);

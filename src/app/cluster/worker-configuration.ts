@@ -63,7 +63,9 @@ export const dividedFields = {
   controlApi: ['requestsMax', 'streamsMax'],
   notices: ['inFlightMax'],
   mail: ['inFlightMax', 'customerPerHour', 'recipientPerHour'],
-  requestLog: ['perSecond', 'unsampledMax', 'entriesMax', 'tailsMax', 'operatorTailsReserved'],
+  requestLog: [
+    'perSecond', 'unsampledMax', 'entriesMax', 'tailsMax', 'operatorTailsReserved', 'journalMaxBytes',
+  ],
   telemetry: ['queueMax'],
 } as const satisfies DividedFields;
 

@@ -1,14 +1,21 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import {
+  ClickHouseLog,
+  type clickHouseLogOptions,
+} from '../../control/requests/clickhouse/clickhouse-log.ts';
 import { GatewayHeartbeat, type NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
+import type { LogStore } from '../../control/requests/log-store.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import {
   type RequestSources,
   RequestWriter,
   type RequestWriterOptions,
 } from '../../control/requests/request-writer.ts';
+import { SqlLog } from '../../control/requests/sql-log.ts';
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
@@ -111,6 +118,7 @@ function createHeartbeat(
 
 function openWriter(
   { store }: Access,
+  logStore: LogStore,
   sources: RequestSources,
   gateway: string,
   { requestLog }: Configuration,
@@ -119,7 +127,16 @@ function openWriter(
   const failing = 'Failed to write the request log; entries are queued';
   const onState = logStateChange(log, failing, 'Writing the request log recovered');
   const options = withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog);
-  return new RequestWriter(store, sources, gateway, options);
+  return new RequestWriter(store, logStore, sources, gateway, options);
+}
+
+function openLogStore({ store, requestLog, dataDir }: Configuration, access: Access, log: Logger): LogStore {
+  if (store.clickhouseUrl === null) return new SqlLog(access.store);
+  const failing = 'Failed to write the request log to ClickHouse; entries wait on disk';
+  const onState = logStateChange(log, failing, 'Writing the request log to ClickHouse recovered');
+  const onRecovered = (rows: number) => log.info({ rows }, 'Request log entries of an earlier run recovered');
+  const options = withDefaults<Partial<typeof clickHouseLogOptions>>({ onState, onRecovered }, requestLog);
+  return new ClickHouseLog(store.clickhouseUrl, join(dataDir, 'log-journal'), options);
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
@@ -162,7 +179,8 @@ export function openTelemetry(
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
   const sources = { requests, submissions, unknownMethods: new UnknownMethods() };
-  const writer = openWriter(access, sources, heartbeat.id, configuration, log);
+  const logStore = openLogStore(configuration, access, log);
+  const writer = openWriter(access, logStore, sources, heartbeat.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.losses.dropped,
     refused_entries: () => writer.losses.rejected,
@@ -173,7 +191,7 @@ export function openTelemetry(
     kept_answers: middleware.evictions,
   };
   const waiting = {
-    log_entries: () => requests.waiting,
+    log_entries: () => requests.waiting + (logStore.waiting ?? 0),
     spans: () => exporter?.waiting ?? 0,
     transactions: () => sending.pending,
     usage_rows: access.pendingUsageRows,
@@ -187,7 +205,7 @@ export function openTelemetry(
     unknownMethods: sources.unknownMethods,
     connections,
     // Passes the live section of the configuration, so that a reload takes effect.
-    log: { settings: requestLog, tails: openTails(configuration, log) },
+    log: { settings: requestLog, tails: openTails(configuration, log), store: logStore },
     /** Metrics route; empty if metrics are disabled. */
     routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();

@@ -8,7 +8,9 @@ import type { Mailer, MailRateLimiter } from '../notifications/email.ts';
 import type { NoticeLimits } from '../notifications/notice.ts';
 import type { WebhookSender } from '../notifications/webhooks.ts';
 import type { Peppers } from '../pepper.ts';
+import type { LogStore } from '../requests/log-store.ts';
 import type { LogTails } from '../requests/log-tails.ts';
+import { SqlLog } from '../requests/sql-log.ts';
 import type { RouteOutput } from './contract/contract.ts';
 
 /** Dependencies of the control API handlers. */
@@ -45,7 +47,11 @@ export type ReloadResult = Readonly<{ changed: readonly string[]; restart: reado
 
 type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
-export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails }>;
+export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails; store: LogStore }>;
+
+/** The request log; without a gateway, that of the database. */
+export const logStoreOf = ({ log, store }: Pick<ApiServices, 'log' | 'store'>): LogStore =>
+  log?.store ?? new SqlLog(store);
 
 /** From the [request_log] section of the configuration. */
 type LogSettings = Readonly<{ sampleRatio: number; perSecond: number; retentionHours: number }>;

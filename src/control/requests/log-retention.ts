@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import type { Store } from '../database/store.ts';
-import type { RequestLogTable } from '../database/tables/requests.ts';
 import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
 import { firstIdAt } from './entry-ids.ts';
+import type { LogRow } from './log-store.ts';
 import { termRows } from './log-terms.ts';
-
-type LogRow = Selectable<RequestLogTable>;
 
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];

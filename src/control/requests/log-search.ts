@@ -1,30 +1,12 @@
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
-import type { Product } from '../../protocol/product.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import { firstIdAt, isEntryId } from './entry-ids.ts';
-import { termsIn } from './log-terms.ts';
-
-/** `from` and `to` are Unix milliseconds; `to` is exclusive. */
-export type LogFilter = Readonly<{
-  from: number;
-  to: number;
-  key?: string | undefined;
-  method?: string | undefined;
-  product?: Product | undefined;
-  status?: UsageStatus | undefined;
-  code?: string | undefined;
-  rpcCode?: number | undefined;
-  minMs?: number | undefined;
-  address?: string | undefined;
-  search?: string | undefined;
-}>;
+import { firstIdAt } from './entry-ids.ts';
+import type { LogFilter } from './log-store.ts';
+import { searchOf, termsIn } from './log-terms.ts';
 
 /** Entries to examine at most, so that the duration of a query does not depend on the size of the log. */
 const SCAN_MAX = 10_000;
-/** Terms of a search; further terms are ignored. */
-const TERMS_MAX = 8;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
 type Condition = Expression<SqlBool>;
@@ -79,13 +61,9 @@ export async function createSearch(
   filter: LogFilter,
   before: string | null,
 ): Promise<LogSearch> {
-  const { code = '', search = '' } = filter;
-  const text = search.trim();
-  const requestId = isEntryId(text) ? text : null;
+  const { requestId, terms } = searchOf(filter.search);
+  if (requestId === null) terms.push(...termsIn(filter.code ?? ''));
   const all = { store, customerId, filter, ids: idsOf(filter, requestId, before) };
-  const terms = requestId === null ? termsIn(`${code} ${text}`, TERMS_MAX) : [];
-  // Text without words, such as "???", is in no entry.
-  if (requestId === null && terms.length === 0 && text !== '') terms.push(text);
   const counted = await Promise.all(
     terms.map(async (term) => {
       const count = terms.length === 1 ? 0 : await countTerm(all, term);

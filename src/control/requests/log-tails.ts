@@ -4,8 +4,8 @@ import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt } from './entry-ids.ts';
-import type { LogFilter } from './log-search.ts';
-import { type LogRow, readLog, toLogEntryJson } from './read-log.ts';
+import type { LogFilter, LogStore } from './log-store.ts';
+import { type NamedLogRow, toLogEntryJson, withKeyNames } from './read-log.ts';
 
 export const tailLimits = {
   tailsMax: 50,
@@ -28,6 +28,7 @@ type Follower = Readonly<{ id: string; isOperator: boolean }>;
 
 type Tail = Readonly<{
   store: Store;
+  log: LogStore;
   customerId: string;
   filter: Omit<LogFilter, 'from' | 'to'>;
   now: () => number;
@@ -35,7 +36,7 @@ type Tail = Readonly<{
   follower: Follower;
 }>;
 
-/** Live tails of the request log across all gateways. Polls the store for new rows. */
+/** Live tails of the request log across all gateways. Polls the log for new rows. */
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
@@ -61,7 +62,7 @@ export class LogTails {
     return this.#entries(tail);
   }
 
-  async *#entries({ store, customerId, filter, now, signal, follower }: Tail): AsyncGenerator<string> {
+  async *#entries({ store, log, customerId, filter, now, signal, follower }: Tail): AsyncGenerator<string> {
     const { pollIntervalMs, rowsMax, lookbackMs } = this.#limits;
     const startedAt = now();
     /** Ids of sent entries that the next poll may find again. */
@@ -69,9 +70,10 @@ export class LogTails {
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - lookbackMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
-      let rows: LogRow[] = [];
+      let rows: NamedLogRow[] = [];
       await this.#state.guard(async () => {
-        ({ rows } = await readLog(store, customerId, range, rowsMax, null));
+        const page = await log.list(customerId, range, rowsMax, null);
+        rows = await withKeyNames(store, page.rows);
       });
       const fresh = rows.filter(({ id }) => !sentIds.has(id)).reverse();
       for (const { id } of fresh) sentIds.add(id);

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import type { RequestLogTable, RequestTermTable } from '../database/tables/requests.ts';
+import { isEntryId } from './entry-ids.ts';
 
 /** The part of a log entry that can be searched. */
 type SearchedRow = Pick<
@@ -22,11 +23,26 @@ export const termsIn = (text: string, max = TERMS_MAX): string[] => {
   return [...new Set(terms.map((term) => term.slice(0, TERM_MAX_CHARS)))].slice(0, max);
 };
 
-/** Rows of `request_term` for a log entry: its codes, its signature and the words of its message. */
-export function termRows(row: SearchedRow): RequestTermTable[] {
-  const { id, customer_id, rpc_code: code, failure, message, signature } = row;
+/** Terms of a log entry: its codes, its signature and the words of its message. */
+export function termsOf({ rpc_code: code, failure, message, signature }: SearchedRow): string[] {
   const text = [failure, code === 0 ? null : code, signature, message]
     .filter((part) => part != null)
     .join(' ');
-  return termsIn(text).map((term) => ({ customer_id, term, id }));
+  return termsIn(text);
+}
+
+/** Rows of `request_term` for a log entry. */
+export const termRows = (row: SearchedRow): RequestTermTable[] =>
+  termsOf(row).map((term) => ({ customer_id: row.customer_id, term, id: row.id }));
+
+/** Terms of a search; further terms are ignored. */
+const SEARCH_TERMS_MAX = 8;
+
+/** Parses a search text: it is the id of an entry, or terms that an entry must have. */
+export function searchOf(search = ''): Readonly<{ requestId: string | null; terms: string[] }> {
+  const text = search.trim();
+  if (isEntryId(text)) return { requestId: text, terms: [] };
+  const terms = termsIn(text, SEARCH_TERMS_MAX);
+  // Text without words, such as "???", is in no entry.
+  return { requestId: null, terms: terms.length === 0 && text !== '' ? [text] : terms };
 }

@@ -7,13 +7,12 @@ import type { UnknownMethodCount, UnknownMethods } from '../../gateway/telemetry
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/store.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
-import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
-import { transact } from '../database/transaction.ts';
+import type { SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { EntryIds } from './entry-ids.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
-import { termRows } from './log-terms.ts';
+import type { LogStore, NewLogRow } from './log-store.ts';
 
 export type RequestSources = Readonly<{
   requests: Pick<RequestLog, 'drain'>;
@@ -24,9 +23,8 @@ export type RequestSources = Readonly<{
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Rows per statement. Kept low, because other statements wait while it runs. */
+  /** Submissions and counts per statement. Kept low, because other statements wait while it runs. */
   batchRows: 25,
-  batchTerms: 200,
   /** Maximum pending entries of each kind; above this, the oldest are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
@@ -35,17 +33,17 @@ export const requestWriterOptions = {
 
 export type RequestWriterOptions = Readonly<typeof requestWriterOptions>;
 
-type LogRow = Insertable<RequestLogTable>;
 type SubmissionRow = Insertable<SubmissionTable>;
 
 /** Writes logged requests, submissions and counts of unknown methods to the store, and prunes stored rows. */
 export class RequestWriter {
   readonly #store: Store;
+  readonly #logStore: LogStore;
   readonly #sources: RequestSources;
   readonly #gateway: string;
   readonly #options: RequestWriterOptions;
   readonly #ids = new EntryIds();
-  readonly #log: LogRow[] = [];
+  readonly #log: NewLogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
   /** Id of each submission, because a submission is written again when its result arrives. */
   readonly #submissionIds = new WeakMap<Submission, string>();
@@ -63,11 +61,13 @@ export class RequestWriter {
 
   constructor(
     store: Store,
+    log: LogStore,
     sources: RequestSources,
     gateway: string,
     options: Partial<RequestWriterOptions> = {},
   ) {
     this.#store = store;
+    this.#logStore = log;
     this.#sources = sources;
     this.#gateway = gateway;
     this.#options = withDefaults(requestWriterOptions, options);
@@ -78,10 +78,12 @@ export class RequestWriter {
 
   /** Numbers of entries dropped because too many were pending, and of entries that the store rejected. */
   get losses(): Readonly<{ dropped: number; rejected: number }> {
-    return this.#losses;
+    const { dropped = 0, rejected = 0 } = this.#logStore.losses ?? {};
+    return { dropped: this.#losses.dropped + dropped, rejected: this.#losses.rejected + rejected };
   }
 
   start(): void {
+    this.#logStore.start?.();
     this.#task.start();
   }
 
@@ -92,6 +94,7 @@ export class RequestWriter {
 
   async stop(): Promise<void> {
     await this.#task.finish();
+    await this.#logStore.stop?.();
     await this.#retention.stop();
   }
 
@@ -133,27 +136,11 @@ export class RequestWriter {
   }
 
   #writeLog(): Promise<void> {
-    return this.#writeAll(this.#log, (rows) =>
-      // A term without its entry would never be pruned.
-      transact(this.#store, async (trx) => {
-        for (const terms of chunk(rows.flatMap(termRows), this.#options.batchTerms))
-          await trx
-            .insertInto('request_term')
-            .values(terms)
-            .onConflict((conflict) => conflict.doNothing())
-            .execute();
-        await trx
-          .insertInto('request_log')
-          .values(rows)
-          // The row already exists if the response to an earlier write was lost.
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .execute();
-      }),
-    );
+    return this.#writeAll(this.#log, this.#logStore.batchRows, (rows) => this.#logStore.write(rows));
   }
 
   #writeSubmissions(): Promise<void> {
-    return this.#writeAll(this.#submissions, (rows) =>
+    return this.#writeAll(this.#submissions, this.#options.batchRows, (rows) =>
       this.#store.db
         .insertInto('submission')
         .values(rows)
@@ -196,10 +183,14 @@ export class RequestWriter {
   }
 
   /** Writes rows in batches. Retries a rejected batch row by row, so that only invalid rows are dropped. */
-  async #writeAll<Row>(rows: Row[], write: (batch: Row[]) => Promise<unknown>): Promise<void> {
+  async #writeAll<Row>(
+    rows: Row[],
+    batchRows: number,
+    write: (batch: Row[]) => Promise<unknown>,
+  ): Promise<void> {
     let single = 0;
     while (rows.length > 0) {
-      const batch = rows.slice(0, single > 0 ? 1 : this.#options.batchRows);
+      const batch = rows.slice(0, single > 0 ? 1 : batchRows);
       try {
         await write(batch);
       } catch (error) {
@@ -220,7 +211,7 @@ export class RequestWriter {
     await this.#retention.prune(Date.now());
   }
 
-  #logRow(entry: RequestEntry): LogRow {
+  #logRow(entry: RequestEntry): NewLogRow {
     const { customerId, keyId, rpcCode, bytesIn, bytesOut, steps, ...same } = entry;
     return {
       ...same,

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { usageStatuses } from '../../gateway/metering/usage-status.ts';
 import { products } from '../../protocol/product.ts';
+import { checkedLine, readCheckedLine } from '../checked-line.ts';
 import type { Store } from '../database/store.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
@@ -32,25 +32,11 @@ const rowFields = [
   ...(['credits', 'messages', 'latency'] as const),
 ];
 
-/**
- * Line format: CRC-32 of the JSON text as 8 hex digits, a space, the row as a JSON array, a line feed. Example:
- * 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
- */
-export function journalLine(row: StoredUsage): string {
-  const text = JSON.stringify(rowFields.map((field) => row[field]));
-  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
-}
+/** Example: 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"] */
+export const journalLine = (row: StoredUsage): string => checkedLine(rowFields.map((field) => row[field]));
 
 /** @param line - without its line feed. */
-export function readJournalLine(line: string): StoredUsage | null {
-  const text = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return null;
-  try {
-    return rowOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
+export const readJournalLine = (line: string): StoredUsage | null => rowOf(readCheckedLine(line));
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 

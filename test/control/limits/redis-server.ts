@@ -21,7 +21,7 @@ export type RedisServer = Readonly<{
   destroy(): Promise<void>;
 }>;
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -2,10 +2,10 @@ import type { RequestStep } from '../../../protocol/request-trace.ts';
 import { fieldsOf, findRow } from '../../database/rows.ts';
 import { isEntryId, timeOfId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
-import type { LogFilter } from '../../requests/log-search.ts';
+import type { LogFilter } from '../../requests/log-store.ts';
 import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections } from '../../requests/read-gateways.ts';
-import { countLog, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
+import { countLog, toLogEntryJson, withKeyNames } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { readUnknownMethods } from '../../requests/read-unknown-methods.ts';
 import { invalidFields, notFound } from '../api-error.ts';
@@ -13,7 +13,7 @@ import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, callerKeyOf, defineHandlers } from '../handler.ts';
-import type { ApiServices, LogServices } from '../services.ts';
+import { type ApiServices, type LogServices, logStoreOf } from '../services.ts';
 import { withAudit } from './audit.ts';
 
 type Submission = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
@@ -22,7 +22,7 @@ type LogsInput = ParsedRouteInput<'GET /customers/{customer}/logs'>;
 const HOUR_MS = 3_600_000;
 
 /** Without a gateway, nothing is logged. */
-const noLog: LogServices = {
+const noLog: Omit<LogServices, 'store'> = {
   settings: { sampleRatio: 0, perSecond: 0, retentionHours: retentionLimits.retentionHours },
   tails: new LogTails(),
 };
@@ -46,8 +46,9 @@ async function listLog(services: ApiServices, { path, query }: LogsInput, isOper
   const { cursor, limit, ...fields } = query;
   const after = decodeCursor(cursor, 'string');
   const filter: LogFilter = { ...fields, ...listRangeOf(query, now()) };
-  const { rows, end } = await readLog(store, path.customer, filter, limit + 1, after);
-  const page = pageOfRows(rows, limit, (row) => toLogEntryJson(row, isOperator));
+  const { rows, end } = await logStoreOf(services).list(path.customer, filter, limit + 1, after);
+  const named = await withKeyNames(store, rows);
+  const page = pageOfRows(named, limit, (row) => toLogEntryJson(row, isOperator));
   const next = page.next ?? (end === null ? null : encodeCursor(end));
   return { ...page, next, sampling: { share, perSecond, keptHours } };
 }
@@ -113,19 +114,20 @@ export const logHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /customers/{customer}/logs': (input, { role }) => listLog(services, input, role === 'operator'),
     async 'GET /customers/{customer}/logs/histogram'({ path, query }) {
-      const { store, now } = services;
-      return countLog(store, path.customer, { ...query, ...rangeOf(query, now()) });
+      return countLog(logStoreOf(services), path.customer, { ...query, ...rangeOf(query, services.now()) });
     },
     async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
       const { from: _, to: __, ...filter } = query;
       const { tails } = services.log ?? noLog;
       const follower = { id: callerKeyOf(caller), isOperator: role === 'operator' };
       const { store, now } = services;
-      return tails.follow({ store, customerId: path.customer, filter, now, signal, follower });
+      const log = logStoreOf(services);
+      return tails.follow({ store, log, customerId: path.customer, filter, now, signal, follower });
     },
     async 'GET /customers/{customer}/logs/{entry}'({ path }, { role }) {
       const { customer, entry } = path;
-      const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
+      const found = isEntryId(entry) ? await logStoreOf(services).find(customer, entry) : undefined;
+      const [row] = await withKeyNames(services.store, found === undefined ? [] : [found]);
       if (row === undefined) throw notFound('Request not found. It may be older than the retention period.');
       const isOperator = role === 'operator';
       const steps = attemptsIn<RequestStep>(row.steps, isOperator);

@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
 import { BUCKET_COUNT } from '../../../base/histogram.ts';
 import { type FailureCode, failures } from '../../../protocol/errors.ts';
 import { grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { subscriptions } from '../../../protocol/subscriptions.ts';
 import type { Store } from '../../database/store.ts';
-import { firstIdAt } from '../../requests/entry-ids.ts';
+import type { LogStore } from '../../requests/log-store.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,
@@ -29,7 +28,7 @@ import { addLatency, emptyLatencyHistogram } from '../../usage/usage-sums.ts';
 import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
+import { type ApiServices, logStoreOf } from '../services.ts';
 import { addAt, addTotals, axisOf, noStatuses, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
 
@@ -204,50 +203,20 @@ const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
 type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 
 const CODES_MAX = 50;
-/** Maximum failed log entries to scan, newest first. */
-const ENTRIES_MAX = 50_000;
 
 /** null for errors of nodes and of gRPC services, which have texts of their own. */
 const textOf = (failure: string | null): string | null =>
   failure !== null && Object.hasOwn(failures, failure) ? failures[failure as FailureCode].text : null;
 
-async function messagesOf(db: Store['db'], ids: readonly string[]): Promise<Map<string, string | null>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('request_log').select(['id', 'message']).where('id', 'in', ids).execute();
-  return new Map(rows.map(({ id, message }) => [id, message]));
-}
-
-async function loggedCodes({ db }: Store, { axis, filter }: UsageQuery): Promise<Errors['codes']> {
-  let entries = db
-    .selectFrom('request_log')
-    .select(['id', 'failure', 'rpc_code'])
-    .where('customer_id', '=', filter.customerId)
-    .where('id', '>=', firstIdAt(axis.from * stepMs[axis.step]))
-    .where('id', '<', firstIdAt(axis.to * stepMs[axis.step]))
-    // Worded like the condition of the index.
-    .where(sql<boolean>`status <> 'ok'`);
-  if (filter.keys !== undefined) entries = entries.where('key_id', 'in', filter.keys);
-  if (filter.product !== undefined) entries = entries.where('product', '=', filter.product);
-  if (filter.method !== undefined) entries = entries.where('method', '=', filter.method);
-  const rows = await db
-    .selectFrom(entries.orderBy('id', 'desc').limit(ENTRIES_MAX).as('entry'))
-    .select(['failure', 'rpc_code'])
-    .select(sql<number>`cast(count(*) as bigint)`.as('count'))
-    .select(sql<string>`max(id)`.as('example'))
-    .groupBy(['failure', 'rpc_code'])
-    .orderBy('count', 'desc')
-    .limit(CODES_MAX)
-    .execute();
-  const messages = await messagesOf(
-    db,
-    rows.map(({ example }) => example),
-  );
-  return rows.map((row) => ({
-    code: row.failure ?? String(row.rpc_code),
-    rpcCode: row.rpc_code === 0 ? null : row.rpc_code,
-    text: textOf(row.failure) ?? messages.get(row.example) ?? 'Open the example for details.',
-    count: row.count,
-    example: row.example,
+async function loggedCodes(log: LogStore, { axis, filter }: UsageQuery): Promise<Errors['codes']> {
+  const [from, to] = [axis.from * stepMs[axis.step], axis.to * stepMs[axis.step]];
+  const found = await log.failures(filter.customerId, { ...filter, from, to }, CODES_MAX);
+  return found.map(({ failure, rpcCode, count, example, message }) => ({
+    code: failure ?? String(rpcCode),
+    rpcCode: rpcCode === 0 ? null : rpcCode,
+    text: textOf(failure) ?? message ?? 'Open the example for details.',
+    count,
+    example,
   }));
 }
 
@@ -277,15 +246,16 @@ async function readRows(store: Store, query: UsageQuery): Promise<Errors['rows']
 }
 
 const usageErrors =
-  ({ store, now }: ApiServices): Handler<typeof ERRORS_ROUTE> =>
+  (services: ApiServices): Handler<typeof ERRORS_ROUTE> =>
   async ({ path: { customer }, query }) => {
-    const at = now();
+    const { store } = services;
+    const at = services.now();
     const usage = await usageQueryOf(store, customer, query, at);
     return {
       axis: toAxisJson(usage.axis),
       byStatus: await readStatuses(store, usage),
       rows: await readRows(store, usage),
-      codes: await loggedCodes(store, usage),
+      codes: await loggedCodes(logStoreOf(services), usage),
       updatedAt: await usageUpdatedAt(store, at),
     };
   };

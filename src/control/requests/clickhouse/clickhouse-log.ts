@@ -1,0 +1,272 @@
+import { chunk } from '../../../base/chunk.ts';
+import { withDefaults } from '../../../base/with-defaults.ts';
+import { ApiError } from '../../api/api-error.ts';
+import { FailureState, type OnState } from '../../failure-state.ts';
+import { PeriodicTask } from '../../periodic-task.ts';
+import { timeOfId } from '../entry-ids.ts';
+import { retentionLimits } from '../log-retention.ts';
+import type {
+  FailureCount,
+  FailureFilter,
+  LogCounts,
+  LogFilter,
+  LogPage,
+  LogRow,
+  LogStore,
+  NewLogRow,
+} from '../log-store.ts';
+import { termsOf } from '../log-terms.ts';
+import { ClickHouse, isRejectedRow, isUnreachable, listOf, textLiteral } from './client.ts';
+import { LogOutbox, logOutboxOptions } from './log-outbox.ts';
+import { conditionsOf, scan } from './log-scan.ts';
+import { createTable, DAY_MS, rowColumns, TABLE } from './table.ts';
+
+export const clickHouseLogOptions = {
+  retentionHours: retentionLimits.retentionHours,
+  journalMaxBytes: logOutboxOptions.maxBytes,
+  sendIntervalMs: 1_000,
+  pruneIntervalMs: 600_000,
+  onState: (() => undefined) as OnState,
+  onRecovered: (_rows: number): void => undefined,
+};
+
+type ClickHouseLogOptions = Readonly<typeof clickHouseLogOptions>;
+
+const HOUR_MS = 3_600_000;
+/** Rows per insert: large, because the server stores each insert as a part and merges the parts. */
+const INSERT_MAX_BYTES = 4_194_304;
+/** Ids per query. The server accepts statements of 256 KiB. */
+const IDS_MAX = 1_000;
+/** Kinds of failures per query. */
+const FAILURES_MAX = 1_000;
+
+type Position = Pick<LogRow, 'customer_id' | 'at' | 'id'>;
+
+const positionOf = ({ customer_id, at, id }: Position): string =>
+  listOf([textLiteral(customer_id), String(at), textLiteral(id)]);
+
+/** The request log in ClickHouse. Rows wait in files until the server has them. */
+export class ClickHouseLog implements LogStore {
+  readonly batchRows = 5_000;
+  readonly #server: ClickHouse;
+  readonly #outbox: LogOutbox;
+  readonly #options: ClickHouseLogOptions;
+  readonly #state: FailureState;
+  readonly #task: PeriodicTask;
+  /** Rows that the server rejected. */
+  #rejected = 0;
+  #hasTable = false;
+  /** Files of an earlier run are taken over once. */
+  #hasAdopted = false;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param folder - for rows that wait. */
+  constructor(url: string, folder: string, options: Partial<ClickHouseLogOptions> = {}) {
+    this.#options = withDefaults(clickHouseLogOptions, options);
+    this.#server = new ClickHouse(url);
+    this.#outbox = new LogOutbox(folder, this.#options.journalMaxBytes);
+    this.#state = new FailureState(this.#options.onState);
+    this.#task = new PeriodicTask(
+      () => this.#state.guard(() => this.#withTable(() => this.#send())),
+      this.#options.sendIntervalMs,
+    );
+  }
+
+  get losses(): Readonly<{ dropped: number; rejected: number }> {
+    const { dropped, corruptLines } = this.#outbox.losses;
+    return { dropped: dropped + corruptLines, rejected: this.#rejected };
+  }
+
+  /** Rows that the server does not have yet. */
+  get waiting(): number {
+    return this.#outbox.rows;
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  /** Sends waiting rows. Resolves after the attempt, successful or not. Never rejects. */
+  flush(): Promise<void> {
+    return this.#task.rerun();
+  }
+
+  /** Flushes once more. Rows that could not be sent stay in their files. */
+  async stop(): Promise<void> {
+    await this.#task.finish();
+    this.#outbox.close();
+    await this.#server.close();
+  }
+
+  /** Writes the rows to files. */
+  async write(rows: readonly NewLogRow[]): Promise<void> {
+    await this.#outbox.append(rows);
+    void this.#task.run();
+  }
+
+  async list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage> {
+    const found: Position[] = [];
+    const range = { ...this.#rangeOf(filter), customerId, conditions: conditionsOf(filter), before };
+    const statement = [
+      'select customer_id, at, id',
+      `order by at desc, id desc limit 1 by id limit ${limit}`,
+    ] as const;
+    const end = await this.#read(() =>
+      scan<Position>(this.#server, range, statement, (rows) => {
+        found.push(...rows);
+        return found.length < limit;
+      }),
+    );
+    return { rows: await this.#read(() => this.#rowsAt(found.slice(0, limit))), end };
+  }
+
+  async find(customerId: string, id: string): Promise<LogRow | undefined> {
+    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at: timeOfId(id), id }]));
+    return row;
+  }
+
+  async count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts> {
+    const steps: LogCounts['steps'][number][] = [];
+    const range = { ...this.#rangeOf(filter), customerId, conditions: conditionsOf(filter) };
+    const step = `intDiv(at - ${filter.from}, ${stepMs}) as step`;
+    const statement = [
+      `select ${step}, count() as requests, countIf(status != 'ok') as failed`,
+      'group by step',
+    ] as const;
+    const end = await this.#read(() =>
+      scan<LogCounts['steps'][number]>(this.#server, range, statement, (rows) => {
+        steps.push(...rows);
+        return true;
+      }),
+    );
+    return { steps, end };
+  }
+
+  async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {
+    const counts = new Map<string, FailureCount>();
+    const conditions = ["status != 'ok'", ...conditionsOf(filter)];
+    const statement = [
+      'select failure, rpc_code as rpcCode, count() as count, max(id) as example, argMax(message, id) as message',
+      `group by failure, rpc_code order by count desc limit ${FAILURES_MAX}`,
+    ] as const;
+    const range = { ...this.#rangeOf(filter), customerId, conditions };
+    await this.#read(() =>
+      scan<FailureCount>(this.#server, range, statement, (rows) => {
+        for (const row of rows) {
+          const name = `${row.failure} ${row.rpcCode}`;
+          // The first part has the newest example.
+          const newest = counts.get(name);
+          counts.set(name, newest === undefined ? row : { ...newest, count: newest.count + row.count });
+        }
+        return true;
+      }),
+    );
+    return [...counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
+  }
+
+  /** Without expired rows, whose partition is dropped later. */
+  #rangeOf({ from, to }: Pick<LogFilter, 'from' | 'to'>): Readonly<{ from: number; to: number }> {
+    return { from: Math.max(from, Date.now() - this.#options.retentionHours * HOUR_MS), to };
+  }
+
+  async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
+    const pages = chunk(positions, IDS_MAX).map((some) =>
+      this.#server.query<LogRow>(
+        `select ${rowColumns} from ${TABLE} where (customer_id, at, id) in ${listOf(some.map(positionOf))}
+          order by at desc, id desc limit 1 by id`,
+      ),
+    );
+    return (await Promise.all(pages)).flatMap(({ rows }) => rows);
+  }
+
+  /** Creates the table before the first work, and again after any error: someone may have dropped it. */
+  async #withTable<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (!this.#hasTable) await this.#server.run(createTable);
+    this.#hasTable = true;
+    try {
+      return await work();
+    } catch (error) {
+      this.#hasTable = false;
+      throw error;
+    }
+  }
+
+  /** @throws ApiError 503 if the server is unreachable. */
+  async #read<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#withTable(work);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      throw new ApiError(503, 'STORE_AWAY', 'ClickHouse is unreachable. Try again soon.', { retryAfter: 5 });
+    }
+  }
+
+  async #send(): Promise<void> {
+    if (!this.#hasAdopted) {
+      const rows = await this.#outbox.adoptOrphans();
+      if (rows > 0) this.#options.onRecovered(rows);
+      this.#hasAdopted = true;
+    }
+    for (;;) {
+      // After a failure, the first file shows whether the server has recovered.
+      const batch = await this.#outbox.read(this.#state.isFailing ? 0 : INSERT_MAX_BYTES);
+      if (batch === null) break;
+      // Set before the attempt, because the server may store rows and fail to respond.
+      const { rows, isSuspect } = batch;
+      for (const file of batch.files) file.isSuspect = true;
+      await this.#insert(isSuspect ? await this.#missing(rows) : rows);
+      await this.#outbox.remove(batch);
+      this.#state.report(null);
+    }
+    await this.#prune();
+  }
+
+  /** Rows that are not stored yet. */
+  async #missing(rows: readonly NewLogRow[]): Promise<NewLogRow[]> {
+    const stored = new Set<string>();
+    for (const some of chunk(rows, IDS_MAX)) {
+      const positions = listOf(some.map(positionOf));
+      const found = await this.#server.query<Pick<LogRow, 'id'>>(
+        `select id from ${TABLE} where (customer_id, at, id) in ${positions}`,
+      );
+      for (const { id } of found.rows) stored.add(id);
+    }
+    return rows.filter(({ id }) => !stored.has(id));
+  }
+
+  /** Halves a rejected batch until only the invalid rows are left, which are dropped. */
+  async #insert(rows: readonly NewLogRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    try {
+      await this.#server.insert(
+        TABLE,
+        rows.map((row) => ({ ...row, terms: termsOf(row) })),
+      );
+    } catch (error) {
+      if (!isRejectedRow(error)) throw error;
+      if (rows.length === 1) {
+        this.#rejected++;
+        return;
+      }
+      const half = rows.length >> 1;
+      await this.#insert(rows.slice(0, half));
+      await this.#insert(rows.slice(half));
+    }
+  }
+
+  async #prune(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
+    const first = Math.floor((Date.now() - this.#options.retentionHours * HOUR_MS) / DAY_MS);
+    const { rows } = await this.#server.query<{ partition: string }>(
+      `select distinct partition from system.parts
+        where active and database = currentDatabase() and table = '${TABLE}'`,
+    );
+    for (const { partition } of rows) {
+      // Several gateways may drop the same partition.
+      if (Number(partition) < first)
+        await this.#server.run(`alter table ${TABLE} drop partition ${Number(partition)}`);
+    }
+    this.#prunedAt = now;
+  }
+}

@@ -1,0 +1,69 @@
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { isStoreUnavailable } from '../../database/store-unavailable.ts';
+
+/** Requests wait this long for a response. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const CONNECTIONS_MAX = 8;
+/** JSON numbers suffice, because all counts are below 2^53. */
+const settings = { output_format_json_quote_64bit_integers: 0 } as const;
+
+/** Host and database, without credentials. */
+export const describeClickHouse = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
+/** String literal. Old servers have no query parameters. Source: ClickHouse SQL reference, "Syntax", string literals. */
+export const textLiteral = (text: string): string =>
+  `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
+
+export const listOf = (literals: readonly string[]): string => `(${literals.join(', ')})`;
+
+const PERMANENT = new Set([6, 25, 26, 27, 53, 69, 70, 72, 130, 131, 349]);
+
+/** True if the server rejected a row because of its content. Source: ClickHouse, ErrorCodes.cpp: parse and range errors. */
+export function isRejectedRow(error: unknown): boolean {
+  const [, code] = /\bCode: (\d+)/.exec(String(error)) ?? [];
+  return PERMANENT.has(Number((error as { code?: unknown }).code ?? code));
+}
+
+/** True if the server does not respond. Source: @clickhouse/client, socket_pool.js: errors without a code. */
+export const isUnreachable = (error: unknown): boolean =>
+  isStoreUnavailable(error) || /^(?:Timeout error|socket hang up)/.test((error as Error).message);
+
+export type Rows<Row> = Readonly<{ rows: Row[]; rowsRead: number }>;
+
+/** Sends statements to a ClickHouse server over HTTP. */
+export class ClickHouse {
+  readonly #client: ClickHouseClient;
+
+  /** @param url - with user, password and database. */
+  constructor(url: string) {
+    this.#client = createClient({
+      url,
+      application: 'solway',
+      request_timeout: REQUEST_TIMEOUT_MS,
+      max_open_connections: CONNECTIONS_MAX,
+      // Errors are thrown, and logged by the callers.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  async query<Row>(query: string): Promise<Rows<Row>> {
+    const result = await this.#client.query({ query, format: 'JSON', clickhouse_settings: settings });
+    const { data, statistics } = await result.json<Row>();
+    return { rows: data, rowsRead: statistics?.rows_read ?? 0 };
+  }
+
+  async run(query: string): Promise<void> {
+    await this.#client.command({ query });
+  }
+
+  async insert(table: string, values: readonly object[]): Promise<void> {
+    await this.#client.insert({ table, values: values as object[], format: 'JSONEachRow' });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

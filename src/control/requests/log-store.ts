@@ -1,0 +1,70 @@
+import type { Insertable, Selectable } from 'kysely';
+import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { RequestLogTable } from '../database/tables/requests.ts';
+
+export type NewLogRow = Insertable<RequestLogTable>;
+export type LogRow = Selectable<RequestLogTable>;
+
+/** `from` and `to` are Unix milliseconds; `to` is exclusive. */
+export type LogFilter = Readonly<{
+  from: number;
+  to: number;
+  key?: string | undefined;
+  method?: string | undefined;
+  product?: Product | undefined;
+  status?: UsageStatus | undefined;
+  code?: string | undefined;
+  rpcCode?: number | undefined;
+  minMs?: number | undefined;
+  address?: string | undefined;
+  search?: string | undefined;
+}>;
+
+export type FailureFilter = Pick<LogFilter, 'from' | 'to' | 'method' | 'product'> &
+  Readonly<{ keys?: readonly string[] | undefined }>;
+
+export type LogPage = Readonly<{
+  /** Newest first. */
+  rows: LogRow[];
+  /** Id before which the search continues, although the page may not be full; null: the search is complete. */
+  end: string | null;
+}>;
+
+export type LogCounts = Readonly<{
+  /** Counts by step, in no order. */
+  steps: readonly Readonly<{ step: number; requests: number; failed: number }>[];
+  /** Id before which nothing was counted; null: everything was counted. */
+  end: string | null;
+}>;
+
+export type FailureCount = Readonly<{
+  failure: string | null;
+  rpcCode: number;
+  count: number;
+  /** Id and message of the newest entry. */
+  example: string;
+  message: string | null;
+}>;
+
+/** Stores the request log and searches it. How far a search reads does not depend on the size of the log. */
+export interface LogStore {
+  /** Maximum rows per write. */
+  readonly batchRows: number;
+  /** Stores rows. Storing a row twice is harmless. */
+  write(rows: readonly NewLogRow[]): Promise<void>;
+  /** @param before - last id of the previous page. */
+  list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage>;
+  find(customerId: string, id: string): Promise<LogRow | undefined>;
+  count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts>;
+  /** Counts failed entries by failure and JSON-RPC code, most frequent first. */
+  failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]>;
+  /** Absent if `write` leaves no work: it sends rows in the background. */
+  start?(): void;
+  /** Must be called after the last write. */
+  stop?(): Promise<void>;
+  /** Rows that `write` accepted and that are not stored yet. */
+  readonly waiting?: number;
+  /** Rows that `write` accepted and that were dropped, or that the server rejected. */
+  readonly losses?: Readonly<{ dropped: number; rejected: number }>;
+}

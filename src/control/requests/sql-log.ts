@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import { chunk } from '../../base/chunk.ts';
+import { selectRows } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
+import { transact } from '../database/transaction.ts';
+import { firstIdAt } from './entry-ids.ts';
+import { createSearch, entriesOf, scanEnd } from './log-search.ts';
+import type {
+  FailureCount,
+  FailureFilter,
+  LogCounts,
+  LogFilter,
+  LogPage,
+  LogRow,
+  LogStore,
+  NewLogRow,
+} from './log-store.ts';
+import { termRows } from './log-terms.ts';
+
+const BATCH_TERMS = 200;
+/** Maximum failed entries to count, newest first. */
+const FAILURES_MAX = 50_000;
+
+/** The request log in the database of keys and usage. */
+export class SqlLog implements LogStore {
+  readonly #store: Store;
+  /** Kept low, because other statements wait while one runs. */
+  readonly batchRows = 25;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  write(rows: readonly NewLogRow[]): Promise<void> {
+    // A term without its entry would never be pruned.
+    return transact(this.#store, async (trx) => {
+      for (const terms of chunk(rows.flatMap(termRows), BATCH_TERMS))
+        await trx
+          .insertInto('request_term')
+          .values(terms)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      await trx
+        .insertInto('request_log')
+        .values(rows)
+        // The row already exists if the response to an earlier write was lost.
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+    });
+  }
+
+  async list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage> {
+    const search = await createSearch(this.#store, customerId, filter, before);
+    const rows = await entriesOf(search)
+      .selectAll('request_log')
+      .orderBy('found.id', 'desc')
+      .limit(limit)
+      .execute();
+    return { rows, end: rows.length < limit ? await scanEnd(search) : null };
+  }
+
+  find(customerId: string, id: string): Promise<LogRow | undefined> {
+    return selectRows(this.#store.db, 'request_log', { id, customer_id: customerId }).executeTakeFirst();
+  }
+
+  async count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts> {
+    const search = await createSearch(this.#store, customerId, filter, null);
+    const step = sql<number>`(request_log.at - ${sql.lit(filter.from)}) / ${sql.lit(stepMs)}`;
+    const found = await entriesOf(search)
+      .select((select) => [
+        step.as('step'),
+        select.fn.countAll<number>().as('requests'),
+        sql<number>`sum(case when status = 'ok' then 0 else 1 end)`.as('failed'),
+      ])
+      .groupBy(sql`1`)
+      .execute();
+    const steps = found.map((row) => ({
+      step: Number(row.step),
+      requests: Number(row.requests),
+      failed: Number(row.failed),
+    }));
+    return { steps, end: await scanEnd(search) };
+  }
+
+  async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {
+    const { from, to, keys, product, method } = filter;
+    let entries = this.#store.db
+      .selectFrom('request_log')
+      .select(['id', 'failure', 'rpc_code'])
+      .where('customer_id', '=', customerId)
+      .where('id', '>=', firstIdAt(from))
+      .where('id', '<', firstIdAt(to))
+      // Worded like the condition of the index.
+      .where(sql<boolean>`status <> 'ok'`);
+    if (keys !== undefined) entries = entries.where('key_id', 'in', keys);
+    if (product !== undefined) entries = entries.where('product', '=', product);
+    if (method !== undefined) entries = entries.where('method', '=', method);
+    const rows = await this.#store.db
+      .selectFrom(entries.orderBy('id', 'desc').limit(FAILURES_MAX).as('entry'))
+      .select(['failure', 'rpc_code as rpcCode'])
+      .select(sql<number>`cast(count(*) as bigint)`.as('count'))
+      .select(sql<string>`max(id)`.as('example'))
+      .groupBy(['failure', 'rpc_code'])
+      .orderBy('count', 'desc')
+      .limit(limit)
+      .execute();
+    const messages = await this.#messagesOf(rows.map(({ example }) => example));
+    return rows.map((row) => ({ ...row, message: messages.get(row.example) ?? null }));
+  }
+
+  async #messagesOf(ids: readonly string[]): Promise<Map<string, string | null>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.#store.db
+      .selectFrom('request_log')
+      .select(['id', 'message'])
+      .where('id', 'in', ids)
+      .execute();
+    return new Map(rows.map(({ id, message }) => [id, message]));
+  }
+}
