@@ -52,6 +52,12 @@ describe('links in the documentation', () => {
     expect(pages.filter((page) => !reached.has(page))).toEqual([]);
   });
 
+  it('of the dashboard lead to existing pages', () => {
+    const linked = [...read('web/src/shell/docs-links.ts').matchAll(/'\/(docs\/[\w/-]+)'/g)];
+    expect(linked.length).toBeGreaterThan(5);
+    expect(linked.filter(([, page]) => !pages.includes(`${page}.md`))).toEqual([]);
+  });
+
   it('of the sources lead to existing pages', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ file, page })),

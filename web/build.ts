@@ -8,7 +8,17 @@ const dist = join(root, 'dist');
 const page = join(dist, 'dashboard.html');
 
 /** Bundle sources. */
-const sources = ['src', 'public', 'dashboard.html', 'package.json', 'vite.config.ts', 'compress-assets.ts'];
+const sources = [
+  'src',
+  'public',
+  '../docs',
+  'dashboard.html',
+  'docs.html',
+  'docs-pages.ts',
+  'package.json',
+  'vite.config.ts',
+  'compress-assets.ts',
+];
 
 function newest(path: string): number {
   const { mtimeMs } = statSync(path);

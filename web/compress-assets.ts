@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-const COMPRESSIBLE = /\.(js|css|svg|html)$/;
+const COMPRESSIBLE = /\.(js|css|svg|html|json)$/;
 
 async function compress(path: string): Promise<void> {
   const source = await readFile(path);

@@ -1,12 +1,13 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressAssets } from './compress-assets.ts';
+import { docsPages } from './docs-pages.ts';
 
 export default defineConfig({
-  plugins: [react(), compressAssets()],
+  plugins: [react(), docsPages(), compressAssets()],
   build: {
     target: 'es2023',
-    rolldownOptions: { input: 'dashboard.html' },
+    rolldownOptions: { input: ['dashboard.html', 'docs.html'] },
     modulePreload: { polyfill: false },
     // The Content Security Policy forbids data: URLs.
     assetsInlineLimit: 0,

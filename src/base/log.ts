@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type { Logger } from 'pino';
 
 /** Secrets that must never be logged. gateway/auth/api-key.ts defines the API key format. */
-const API_KEY = /svc_(rpc|grpc|fs|admin)_live_[1-9A-HJ-NP-Za-km-z]+/g;
+const API_KEY = /svc_(rpc_live|grpc_live|fs_live|admin_live|try)_[0-9A-Za-z]+/g;
 const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
 const URL_CREDENTIALS = /(\b\w+:\/\/)[^/\s"@]+@/g;
@@ -11,7 +11,7 @@ const URL_CREDENTIALS = /(\b\w+:\/\/)[^/\s"@]+@/g;
 /** Redacts API keys, credentials in URLs, and query parameters that hold keys, tokens or passwords. */
 export function redact(text: string): string {
   return text
-    .replace(API_KEY, 'svc_$1_live_[redacted]')
+    .replace(API_KEY, 'svc_$1_[redacted]')
     .replace(KEY_PARAMETER, '$1[redacted]')
     .replace(URL_CREDENTIALS, '$1[redacted]@');
 }

@@ -75,7 +75,7 @@ type Row = keyof typeof securityHeaders;
 /** Expected headers by path prefix; other paths belong to the dashboard. */
 const rows: readonly (readonly [string, Row])[] = [
   ['/api/', 'api'],
-  ['/docs', 'reference'],
+  ['/docs/rest-api', 'reference'],
   ['/openapi.json', 'reference'],
   ['/ipfs/', 'file'],
   ['/health', 'state'],

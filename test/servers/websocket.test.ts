@@ -127,6 +127,19 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
+  it('accepts an API key as the second subprotocol, and answers with the first', async () => {
+    const connect = async (key: string): Promise<string> => {
+      const wire = server.rawClient();
+      wire.socket.write(handshake('/v1/ws', { 'sec-websocket-protocol': `api-key, ${key}` }));
+      const head = (await wire.until(/\r\n\r\n/)).toLowerCase();
+      wire.socket.destroy();
+      return head;
+    };
+    const head = await connect(server.createKey());
+    expect(head).toMatch(/^http\/1\.1 101[\s\S]*sec-websocket-protocol: api-key\r/);
+    expect(await connect('svc_rpc_live_x')).toMatch(/^http\/1\.1 403/);
+  });
+
   it('may be followed immediately by the first message', async () => {
     const wire = server.rawClient();
     const text = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';

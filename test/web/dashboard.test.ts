@@ -54,8 +54,36 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await checkPage(theirs, 'first-customer');
       await theirs.getByRole('textbox').fill('Nora and friends');
       await theirs.getByRole('button', { name: 'Create customer' }).click();
-      await theirs.getByRole('region', { name: 'Getting started' }).waitFor();
+      const guide = theirs.getByRole('region', { name: 'Getting started' });
+      await guide.getByRole('button', { name: 'Set up later' }).click();
+      await theirs.reload();
+      await guide.getByRole('button', { name: 'Resume setup' }).click();
+      await guide.getByRole('button', { name: 'Create API key' }).click();
+      await displayedKey(theirs);
+      await theirs.getByLabel('I have saved this key').check();
+      await theirs.getByRole('button', { name: 'Done' }).click();
+      await guide.getByRole('button', { name: 'Send from this page' }).click();
+      await guide.getByLabel('response', { exact: true }).getByText('"ok"').waitFor();
       await checkPage(theirs, 'getting-started');
+      await guide.getByRole('button', { name: 'Done' }).click();
+      await guide.waitFor({ state: 'detached' });
+    });
+
+    it('include the docs, with search and links to the playground', async () => {
+      await theirs.goto(`${dashboard.url}/docs/tutorial/first-call`);
+      await theirs.getByRole('heading', { name: 'First call', level: 1 }).waitFor();
+      await checkPage(theirs, 'docs');
+      const attempt = theirs.getByRole('link', { name: 'Try it in the playground' }).first();
+      expect(await attempt.getAttribute('href')).toMatch(/^\/playground\?method=get/);
+      await theirs.getByLabel('Search the docs').fill('rotate overlap');
+      const results = theirs.locator('#found');
+      await results.getByRole('link').first().waitFor();
+      await checkPage(theirs, 'docs-search');
+      await results.getByRole('link', { name: 'Rotate' }).first().click();
+      await theirs.waitForURL(/\/docs\/.*#/);
+      expect((await theirs.goto(`${dashboard.url}/docs/nothing`))?.status()).toBe(404);
+      const reference = await theirs.request.get(`${dashboard.url}/docs/rest-api`);
+      expect(reference.status()).toBe(200);
     });
 
     it('let an invited user join once through a link', async () => {

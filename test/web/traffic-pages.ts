@@ -175,6 +175,29 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await refetched(page, row, false);
     });
 
+    it('call and subscribe from the playground as a key chosen by its name', async () => {
+      await open('Playground', '/playground?method=getSlot');
+      await page.getByLabel('API key', { exact: true }).selectOption(created.key.id);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('status').getByText('Success').waitFor();
+      await page.getByRole('radio', { name: 'REST' }).check();
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByLabel('response').getByText('"success": true').waitFor();
+      await page.getByRole('radio', { name: 'WebSocket' }).check();
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+      const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem');
+      await refetched(page, messages.nth(2));
+      await page.getByRole('button', { name: 'Unsubscribe' }).click();
+      await page.getByText('Stopped by you.').waitFor();
+      await page.getByRole('radio', { name: 'gRPC' }).check();
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+      await refetched(page, messages.nth(2));
+      await messages.first().getByText('"parent"').waitFor();
+      await page.getByRole('button', { name: 'Unsubscribe' }).click();
+      await checkPage(page, 'playground');
+      expect(await page.evaluate('JSON.stringify([localStorage, location.href])')).not.toContain('svc_');
+    });
+
     it('show a sent transaction, its node and its result', async () => {
       await open('Transactions', '/transactions');
       await page.getByLabel('Signature').fill(signature);

@@ -42,8 +42,18 @@ export const callRpc = (secret: string, json: string): Promise<GatewayResponse> 
     body: json,
   });
 
-export const callRest = (secret: string, path: string, query: URLSearchParams): Promise<GatewayResponse> =>
-  send(`${path}${query.size > 0 ? `?${query}` : ''}`, { headers: { 'x-api-key': secret } });
+/** A REST request; `path` includes the query, and `body` is JSON. */
+export type GatewayRequest = Readonly<{ verb: string; path: string; body: string | null }>;
+
+export const callRest = (
+  credential: string,
+  { verb, path, body }: GatewayRequest,
+): Promise<GatewayResponse> =>
+  send(path, {
+    method: verb,
+    headers: { 'x-api-key': credential, ...(body === null ? {} : { 'content-type': 'application/json' }) },
+    body,
+  });
 
 export function rejectionOf(response: GatewayResponse): string | null {
   if (response.status === 0) return response.text;

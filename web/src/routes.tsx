@@ -100,7 +100,7 @@ const framed = [
     component: lazyRouteComponent(() => import('./pages/node/node-page.tsx'), 'NodePage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/playground',
     component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
   }),

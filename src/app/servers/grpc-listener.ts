@@ -5,6 +5,7 @@ import { GeyserGateway } from '../../gateway/geyser/geyser-gateway.ts';
 import type { GeyserGatewayParts } from '../../gateway/geyser/metered-call.ts';
 import { MessageRateLimiter } from '../../gateway/limits/message-rate-limiter.ts';
 import type { TrustedProxies } from '../../servers/client-address.ts';
+import { httpStreams } from '../../servers/grpc/http-streams.ts';
 import type { GrpcServerOptions } from '../../servers/grpc/options.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { ServedService } from '../../servers/grpc/standard-services.ts';
@@ -55,7 +56,7 @@ export function buildGrpcListener(configuration: Configuration, options: GrpcLis
   const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
   /** Must be called after the listener is drained. */
   const close = (): void => watch.close();
-  return { server, tlsListener, close };
+  return { server, tlsListener, overHttp: httpStreams(handler, proxies, log), close };
 }
 
 export type GrpcListener = ReturnType<typeof buildGrpcListener>;

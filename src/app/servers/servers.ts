@@ -169,8 +169,13 @@ export function buildServers(
     compression,
     access.limits,
   );
+  const isReady = () => readinessFacts().upstreams.usable > 0;
+  const grpcOptions = { admissionServices, limits: access.limits, proxies, isReady, log };
+  const grpc: GrpcListener | null =
+    streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
   const routes = joinRoutes(
     rpcRoutes(calls),
+    grpc?.overHttp.routes ?? new Map(),
     sockets.routes,
     restInterface.routes,
     control.routes(proxies),
@@ -192,13 +197,10 @@ export function buildServers(
   const options = { ...server, tls: httpTls(configuration), proxies };
   const fastHttp = buildFastHttpServer(configuration, calls, log);
   const http: HttpServer = new HttpServer(routes, log, options, [sockets], errorBodies, fastHttp);
-  const isReady = () => readinessFacts().upstreams.usable > 0;
-  const grpcOptions = { admissionServices, limits: access.limits, proxies, isReady, log };
-  const grpc: GrpcListener | null =
-    streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
   /** Ends REST requests and streams that could outlast the drain. */
   const endWaits = (): void => {
     restInterface.endWaits();
+    grpc?.overHttp.end();
     control.endStreams();
   };
   /** Ends all subscriptions. Must be called after the listeners are drained. */

@@ -82,7 +82,7 @@ type Product = Service['newKeys'][number]['key']['product'];
 /** For each product, a description of its key and commands to paste. */
 const usage: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
-    `JSON-RPC, WebSocket and REST; API reference: ${service.url}/docs`,
+    `JSON-RPC, WebSocket and REST; API reference: ${service.url}/docs/rest-api`,
     curl(rpcUrl(service), secret),
     listen(wsUrl(service), secret),
     restCall(restUrl(service), secret),

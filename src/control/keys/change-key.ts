@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
+import { createGrant, GRANT_MS } from '../../gateway/auth/playground-grant.ts';
 import { ApiError, conflict } from '../api/api-error.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../api/contract/keys.ts';
 import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
@@ -8,6 +9,7 @@ import {
   makeChange,
   nextVersion,
   nextVersions,
+  transact,
   transactAndNotify,
   writeAudit,
   writeAudits,
@@ -173,6 +175,29 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
     const end = Math.max(expiresAt ?? 0, register.now());
     if (row.expires_at !== null && row.expires_at <= end) return null;
     return { expires_at: end };
+  });
+}
+
+/**
+ * Issues a credential with which the playground calls the API as this key, for a few minutes.
+ * @throws ApiError 404, or 409 if the key is not valid
+ */
+export function grantKey(
+  register: KeyRegister,
+  id: string,
+): Promise<{ credential: string; expiresAt: number }> {
+  return transact(register.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const row = await requireKey(trx, id, register);
+    const { state } = viewKey(row, register.now());
+    if (state !== 'active' && state !== 'rotating')
+      rejectState({ id, state }, 'used', 'so choose another key');
+    const expiresAt = register.now() + GRANT_MS;
+    await writeAudit(trx, version, auditEntry(register, 'key.grant', row, { expiresAt }));
+    return {
+      credential: createGrant(id, expiresAt, register.peppers.secrets.get(row.pepper_version)!),
+      expiresAt,
+    };
   });
 }
 

@@ -4,6 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
+import { createGrant } from './playground-grant.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([1, 2].map((version) => [version, pepperOf(version)]));
@@ -42,6 +43,26 @@ describe('key authenticator', () => {
   ] as const)('rejects a %s key like an unknown one', (_what, change) => {
     const { text } = admit(change);
     expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('accepts a playground grant as its key until the grant or the key ends', () => {
+    const { record } = admit();
+    const pepper = peppers.get(record.pepperVersion)!;
+    const grant = createGrant(record.id, NOW + 10, pepper);
+    expect([apply(grant), apply(grant, NOW + 9), apply(grant, NOW + 10)]).toEqual([
+      record.id,
+      record.id,
+      'INVALID_KEY',
+    ]);
+    const forged = [
+      createGrant(record.id, NOW + 10, pepperOf(7)),
+      grant.replace(/.{32}$/, (mac) => mac.split('').toReversed().join('')),
+      createGrant('AbCdEfGh', NOW + 10, pepper),
+      grant.slice(0, 16) + (NOW + 99_999).toString(36) + grant.slice(-32),
+    ];
+    for (const text of forged) expect(apply(text)).toBe('INVALID_KEY');
+    directory.apply([{ ...record, status: 'disabled', version: 2 }]);
+    expect(apply(grant)).toBe('INVALID_KEY');
   });
 
   it('accepts a rotating key until it expires', () => {

@@ -12,6 +12,7 @@ import {
   unrestrictedRules,
 } from './key-record.ts';
 import { KeyState, type LoadedKey } from './key-state.ts';
+import { isGrantOf, type PlaygroundGrant, parseGrant } from './playground-grant.ts';
 
 export const keyAuthenticatorOptions = {
   /** At this limit, expired keys are dropped; if none have expired, new keys are not loaded. */
@@ -196,6 +197,8 @@ export class KeyAuthenticator {
     if (credential.length > API_KEY_LENGTH_MAX) return this.#authenticateToken(credential, nowMs);
     const cached = this.#credentialCache.find(credential);
     if (cached !== null && isUsable(cached, nowMs)) return cached;
+    const grant = parseGrant(credential);
+    if (grant !== null) return this.#verifyGrant(grant, nowMs);
     const fingerprint = hash('sha256', credential, 'binary');
     const entry = this.#entries.get(uncheckedKeyId(credential));
     const isVerified = entry?.verifiedHash === fingerprint;
@@ -219,6 +222,20 @@ export class KeyAuthenticator {
     if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
     return entry.record;
+  }
+
+  /** Grants are not cached: they are rare, and end within minutes. */
+  #verifyGrant(grant: PlaygroundGrant, nowMs: number): LoadedKey {
+    const entry = this.#entries.get(grant.keyId);
+    const pepper = entry === undefined ? DUMMY_PEPPER : this.#peppers.get(entry.record.pepperVersion);
+    const matches = isGrantOf(grant, pepper ?? DUMMY_PEPPER);
+    if (entry === undefined) throw this.#unknown(grant.keyId);
+    if (pepper === undefined) throw new Failure('KEYS_UNAVAILABLE');
+    if (!matches) throw new Failure('INVALID_KEY');
+    if (nowMs >= grant.endsAtMs || !isUsable(entry.record, nowMs))
+      throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
+    return { ...entry.record, grantEndsAt: grant.endsAtMs };
   }
 
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {

@@ -20,4 +20,9 @@ export class KeyState {
 }
 
 /** A key held by the authenticator. Its `keyState` is created on first use. */
-export type LoadedKey = KeyRecord & Readonly<{ keyState?: KeyState }>;
+export type LoadedKey = KeyRecord &
+  Readonly<{
+    keyState?: KeyState;
+    /** End of the playground grant that was presented instead of the key, in Unix milliseconds. */
+    grantEndsAt?: number;
+  }>;

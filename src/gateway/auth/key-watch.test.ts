@@ -28,8 +28,8 @@ describe('key watch', () => {
   });
 
   it.each(['revoked', 'disabled'] as const)('ends all watches at once when the key is %s', (state) => {
-    watch.watch(record.id, use, end('a'));
-    watch.watch(record.id, use, end('b'));
+    watch.watch(record, use, end('a'));
+    watch.watch(record, use, end('b'));
     keys.apply([{ ...record, status: state, version: 2 }]);
     expect(ended).toEqual(['a INVALID_KEY', 'b INVALID_KEY']);
     expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
@@ -40,8 +40,8 @@ describe('key watch', () => {
       client: clientInfoFor('198.51.100.1', 'https://app.example.com'),
       network: 'testnet',
     } as const;
-    watch.watch(record.id, use, end('a'));
-    watch.watch(record.id, elsewhere, end('b'));
+    watch.watch(record, use, end('a'));
+    watch.watch(record, elsewhere, end('b'));
     const change = (rules: Partial<KeyRules>, version: number) =>
       keys.apply([{ ...record, rules: { ...unrestrictedRules, ...rules }, version }]);
     change({ cidrs: ['192.0.2.0/24', '198.51.100.0/24'], methods: ['getSlot'] }, 2);
@@ -54,7 +54,7 @@ describe('key watch', () => {
   });
 
   it('ends within a sweep of the expiry, not before', () => {
-    watch.watch(record.id, use, end('a'));
+    watch.watch(record, use, end('a'));
     keys.apply([{ ...record, expiresAt: Date.now() + 2_000, version: 2 }]);
     vi.advanceTimersByTime(1_999);
     expect(ended).toEqual([]);
@@ -62,9 +62,18 @@ describe('key watch', () => {
     expect(ended).toEqual(['a INVALID_KEY']);
   });
 
+  it('ends a watch with the grant that opened it, and keeps those of the key', () => {
+    watch.watch({ ...record, grantEndsAt: Date.now() + 2_000 }, use, end('grant'));
+    watch.watch(record, use, end('key'));
+    vi.advanceTimersByTime(1_999);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(501);
+    expect([ended, watch.size]).toEqual([['grant INVALID_KEY'], 1]);
+  });
+
   it('notifies each active watcher once', () => {
-    const stop = watch.watch(record.id, use, end('a'));
-    watch.watch(record.id, use, end('b'));
+    const stop = watch.watch(record, use, end('a'));
+    watch.watch(record, use, end('b'));
     stop();
     stop();
     keys.apply([{ ...record, status: 'revoked', version: 2 }]);

@@ -2,6 +2,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { isUsable, type KeyAuthenticator } from './key-authenticator.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
 import { type KeyUse, rejectionOf } from './key-rules.ts';
+import type { LoadedKey } from './key-state.ts';
 
 const keyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
@@ -14,7 +15,8 @@ type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 /** Called when the key becomes invalid, runs out of credits or no longer allows this use. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
 
-type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
+type WatchedKey = Pick<LoadedKey, 'id' | 'grantEndsAt'>;
+type Watcher = Readonly<{ use: KeyUse; endsAtMs: number; onEnd: OnKeyEnd }>;
 
 /**
  * Notifies long-lived connections when their key becomes unusable. Revocation, disabling and new rules take effect at
@@ -38,9 +40,9 @@ export class KeyWatch {
   }
 
   /** Calls `onEnd` at most once. @returns a function that ends the watch. */
-  watch(id: KeyId, use: KeyUse, onEnd: OnKeyEnd): () => void {
+  watch({ id, grantEndsAt = Infinity }: WatchedKey, use: KeyUse, onEnd: OnKeyEnd): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
-    const watcher = { use, onEnd };
+    const watcher = { use, endsAtMs: grantEndsAt, onEnd };
     watchers.add(watcher);
     this.#watchers.set(id, watchers);
     this.#timer ??= setInterval(() => this.#sweep(), this.#options.sweepIntervalMs).unref();
@@ -79,12 +81,14 @@ export class KeyWatch {
     if (rejection !== null) {
       this.#unwatch(id);
       for (const { onEnd } of watchers) onEnd(rejection);
-    } else if (isChanged && record !== undefined) this.#checkUses(record, watchers);
+    } else if (record !== undefined) this.#checkUses(record, watchers, isChanged, nowMs);
   }
 
-  #checkUses(record: KeyRecord, watchers: Set<Watcher>): void {
+  #checkUses(record: KeyRecord, watchers: Set<Watcher>, isChanged: boolean, nowMs: number): void {
     for (const watcher of watchers) {
-      const rejection = rejectionOf(record, watcher.use);
+      const hasEnded = nowMs >= watcher.endsAtMs;
+      if (!hasEnded && !isChanged) continue;
+      const rejection = hasEnded ? new Failure('INVALID_KEY') : rejectionOf(record, watcher.use);
       if (rejection === null) continue;
       watchers.delete(watcher);
       watcher.onEnd(rejection);

@@ -78,7 +78,7 @@ export class ClientStream implements GeyserStream {
       this.#end();
       onEnd(failure);
     };
-    this.#unwatch = gateway.watch.watch(key.id, this.#use, end);
+    this.#unwatch = gateway.watch.watch(key, this.#use, end);
     this.#live = new LiveStream(parts, end);
     this.#unregister = gateway.connections?.add(this.#live);
   }

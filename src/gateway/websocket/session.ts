@@ -152,7 +152,7 @@ class WebSocketSession implements Session {
     this.#shared = shared;
     this.#key = key;
     this.#scope = scope;
-    this.#unwatch = shared.watch.watch(key.id, scope, onEnd);
+    this.#unwatch = shared.watch.watch(key, scope, onEnd);
     this.#live = new LiveSession(key, scope.client.address, this.#open, onEnd);
     this.#unregister = shared.connections?.add(this.#live);
   }

@@ -67,12 +67,16 @@ function readFile(descriptor: Uint8Array): ProtoFile {
 
 let registry: Registry | null = null;
 
-/** On first use, loads the files that `npm run proto` compiled. */
+/** Encoded `FileDescriptorProto`s, as `npm run proto` compiled them. */
+export function* readProtoFiles(): Generator<Uint8Array> {
+  const reader = new ProtobufReader(readFileSync(join(PACKAGE_ROOT, 'proto/descriptors.binpb')));
+  while (reader.next()) yield reader.bytes();
+}
+
+/** Loads the files on first use. */
 function loadRegistry(): Registry {
   if (registry !== null) return registry;
-  const files: ProtoFile[] = [];
-  const reader = new ProtobufReader(readFileSync(join(PACKAGE_ROOT, 'proto/descriptors.binpb')));
-  while (reader.next()) files.push(readFile(reader.bytes()));
+  const files = [...readProtoFiles()].map(readFile);
   registry = {
     byName: new Map(files.map((file) => [file.name, file])),
     bySymbol: new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const))),

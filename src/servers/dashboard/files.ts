@@ -18,16 +18,23 @@ export type DashboardFile = Readonly<{
   isImmutable: boolean;
 }>;
 
-export type DashboardFiles = Readonly<{ page: DashboardFile; assets: ReadonlyMap<string, DashboardFile> }>;
+/** `docs` holds the documentation by path: `/docs`, `/docs/reference/keys`, and its search index. */
+export type DashboardFiles = Readonly<{
+  page: DashboardFile;
+  assets: ReadonlyMap<string, DashboardFile>;
+  docs: ReadonlyMap<string, DashboardFile>;
+}>;
 
 const PAGE = 'dashboard.html';
 const ASSETS = 'assets';
+const DOCS = 'docs';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
 };
 
 const HASHED = /-[A-Za-z0-9_-]{8}\.[a-z]+$/;
@@ -45,6 +52,16 @@ function readFile(folder: string, name: string): DashboardFile | null {
   return { type, bytes, encoded, tag, isImmutable: HASHED.test(name) };
 }
 
+function readDocs(folder: string): Map<string, DashboardFile> {
+  const docs = new Map<string, DashboardFile>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const file = readFile(folder, name);
+    const path = name.replace(/(?:(?:^|\/)index)?\.html$/, '');
+    if (file !== null) docs.set(path === '' ? `/${DOCS}` : `/${DOCS}/${path}`, file);
+  }
+  return docs;
+}
+
 /** Loads the output of `npm run build:web`. @returns null if the output is missing or incomplete. */
 export function readDashboard(folder: string): DashboardFiles | null {
   try {
@@ -55,7 +72,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
       const file = readFile(join(folder, ASSETS), name);
       if (file !== null) assets.set(`/${ASSETS}/${name}`, file);
     }
-    return { page, assets };
+    return { page, assets, docs: readDocs(join(folder, DOCS)) };
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw thrown;

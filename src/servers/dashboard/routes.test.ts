@@ -33,6 +33,10 @@ function build(): void {
   writeFileSync(join(folder, 'assets', 'main-AbCd12_-.js.gz'), gzipSync(SCRIPT));
   writeFileSync(join(folder, 'assets', 'theme.js'), '// theme');
   writeFileSync(join(folder, 'assets', 'main-AbCd12_-.js.map'), '{}');
+  mkdirSync(join(folder, 'docs', 'reference'), { recursive: true });
+  writeFileSync(join(folder, 'docs', 'index.html'), 'index');
+  writeFileSync(join(folder, 'docs', 'reference', 'keys.html'), 'keys');
+  writeFileSync(join(folder, 'docs', 'search.json'), '[]');
   writeFileSync(join(folder, 'dashboard.html'), PAGE);
 }
 
@@ -61,6 +65,20 @@ describe('the dashboard', () => {
       expect([path, response.status]).toEqual([path, 404]);
       expect(response.headers.get('content-type')).toContain('application/json');
     }
+  });
+
+  it('serves the docs without file extensions, and the search index', async () => {
+    const found: unknown[] = [];
+    for (const path of ['/docs', '/docs/reference/keys', '/docs/search.json', '/docs/reference/keys.html']) {
+      const response = await get(path);
+      found.push([response.status, await response.text()]);
+    }
+    expect(found).toEqual([
+      [200, 'index'],
+      [200, 'keys'],
+      [200, '[]'],
+      [404, PAGE],
+    ]);
   });
 
   it('returns a 404 page to browsers and JSON to programs', async () => {

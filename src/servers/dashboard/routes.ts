@@ -87,10 +87,17 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     if (file !== undefined) sendFile(response, file);
     else rejectRequest(response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
+  const docs: HttpHandler = (_request, response, _query, path) => {
+    const built = files();
+    if (built === null) sendNotBuilt(response);
+    else sendFile(response, built.docs.get(path) ?? built.page, built.docs.has(path) ? 200 : 404);
+  };
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
   return new Map([
     ...pages,
     ['/assets/*', new PageVerbs([['GET', asset]])],
+    ['/docs', new PageVerbs([['GET', docs]])],
+    ['/docs/**', new PageVerbs([['GET', docs]])],
     // Serve the same page, whose router shows "not found".
     [NOT_FOUND_PAGE, new PageVerbs([['GET', pageWith(404)]])],
   ]);
@@ -110,7 +117,7 @@ export const notBuiltPage = `<!doctype html>
 <p>The service is running without its dashboard. In the source folder, run</p>
 <pre>npm run build:web</pre>
 <p>and reload this page. The service does not need a restart.</p>
-<p>The APIs are available: see the <a href="/docs">REST API reference</a>; the control API is under
+<p>The APIs are available: see the <a href="/docs/rest-api">REST API reference</a>; the control API is under
 <code>/api/v1</code>.</p>
 </main>
 </body>

@@ -22,7 +22,7 @@ function send(response: ServerResponse, type: string, body: string): void {
   response.end(bytes);
 }
 
-/** GET /openapi.json: the REST API as OpenAPI. GET /docs: the same reference as HTML. Neither needs a key. */
+/** GET /openapi.json: the REST API as OpenAPI. GET /docs/rest-api: the same reference as HTML. Neither needs a key. */
 export function referenceRoutes(document: ApiDocument): HttpRoutes {
   const json = JSON.stringify(document);
   const openApi: HttpHandler = (_request, response) =>
@@ -34,7 +34,6 @@ export function referenceRoutes(document: ApiDocument): HttpRoutes {
   };
   return new Map([
     ['/openapi.json', new Map([['GET', openApi]])],
-    ['/docs', new Map([['GET', page]])],
-    ['/docs/', new Map([['GET', page]])],
+    ['/docs/rest-api', new Map([['GET', page]])],
   ]);
 }

@@ -31,6 +31,15 @@ const VERSION = '13';
 /** Source: RFC 6455 §4.2.1. */
 const HTTP_VERSION = '1.1';
 
+/** Subprotocol of pages that send their credential as the next one, because they cannot set headers. */
+export const CREDENTIAL_PROTOCOL = 'api-key';
+
+/** Returns KEY for `new WebSocket(url, ['api-key', KEY])`. */
+export function credentialInProtocols({ headers }: IncomingMessage): string | null {
+  const [name, credential] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
+  return name === CREDENTIAL_PROTOCOL && credential !== undefined ? credential : null;
+}
+
 export const upgradeHeaders = { upgrade: 'websocket', 'sec-websocket-version': VERSION };
 
 /** Returns null for a valid opening handshake. */

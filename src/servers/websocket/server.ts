@@ -13,7 +13,7 @@ import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { CallConcurrencyLimit } from './call-queue.ts';
 import { ClientSocket, Connection, type ConnectionContext } from './connection.ts';
-import { handshakeFault, upgradeHeaders } from './decode.ts';
+import { CREDENTIAL_PROTOCOL, credentialInProtocols, handshakeFault, upgradeHeaders } from './decode.ts';
 import { type WebSocketOptions, webSocketOptions } from './options.ts';
 
 /** Maximum fragments per message; each may keep its whole read buffer alive. */
@@ -70,7 +70,8 @@ export class WebSocketUpgrade implements HttpUpgrade {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
       const caller = callerOf(request, socket, query, this.#options.proxies);
-      const session = this.#connect(caller, onEnd);
+      const credential = caller.credential ?? credentialInProtocols(request);
+      const session = this.#connect({ ...caller, credential }, onEnd);
       connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
@@ -110,8 +111,9 @@ export class WebSocketUpgrade implements HttpUpgrade {
     head: Buffer,
     session: Session,
   ): Connection | null {
-    // No subprotocols are supported, so a malformed header must not fail the handshake.
-    delete request.headers['sec-websocket-protocol'];
+    // Browsers need one of their subprotocols accepted. Others are ignored, even in a malformed header.
+    if (credentialInProtocols(request) === null) delete request.headers['sec-websocket-protocol'];
+    else request.headers['sec-websocket-protocol'] = CREDENTIAL_PROTOCOL;
     let connection: Connection | null = null;
     this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
       connection = new Connection(client, socket, session, this.#context);

@@ -41,6 +41,26 @@ describeOnSqlite('the key routes', ({ open }) => {
     expect((await make()).json.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
+  it('issue a grant to a signed-in user only, for a valid key, and audit it', async () => {
+    const { fixture, operator, customer, at, make } = await startApi(await open());
+    const { key } = (await make()).json;
+    const path = at(`/${key.id}/grant`);
+    const { credential, expiresAt } = (await operator.post(path)).json;
+    expect(credential.startsWith(`svc_try_${key.id}`)).toBe(true);
+    expect(expiresAt).toBe(fixture.clock.now + 5 * MINUTE);
+    const { items } = (await operator.get(`/api/v1/customers/${customer}/audit`)).json;
+    expect(items[0]).toMatchObject({ action: 'key.grant', keyId: key.id });
+    await expect(
+      fixture.api.call(
+        'POST /customers/{customer}/keys/{key}/grant',
+        { path: { customer, key: key.id } },
+        'x',
+      ),
+    ).rejects.toMatchObject({ code: 'SESSION_ONLY' });
+    await operator.post(at(`/${key.id}/disable`));
+    expect((await operator.post(path)).status).toBe(409);
+  });
+
   it('create, show, change, rotate, disable and revoke keys, end overlaps, and audit the source', async () => {
     const { fixture, operator, customer, at, make } = await startApi(await open());
     const { secret, key } = (await make()).json;

@@ -1,6 +1,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Ago } from '../ui/time.tsx';
+import { docsLinkOf } from './docs-links.ts';
 import { RangePicker } from './range-picker.tsx';
 
 /** Moves focus to the title on navigation, for keyboard and screen reader users. */
@@ -50,6 +51,7 @@ export function Page({
             </span>
           )}
           {ranged ? <RangePicker /> : null}
+          <a href={docsLinkOf(path)}>Docs</a>
           {actions}
         </div>
       </header>

@@ -169,12 +169,14 @@ export const operatorRoutes = {
   },
   'GET /methods': {
     access: 'anybody',
-    summary: 'List JSON-RPC methods, subscriptions and REST endpoints with prices, for the playground',
+    summary:
+      'List JSON-RPC methods, subscriptions, REST endpoints and gRPC streams with prices, for the playground',
     result: z.object({
       methods: z.array(
         z.object({
           name: z.string(),
-          kind: z.enum(['rpc', 'rest']),
+          kind: z.enum(['rpc', 'rest', 'websocket', 'grpc']),
+          /** Parameters in JSON; for REST, the verb and the query or the body; for gRPC, the request. */
           credits: count,
           example: z.string(),
           path: z.string().nullable(),

@@ -1,4 +1,6 @@
+import { type GrpcCall, grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
+import { subscriptions } from '../../../protocol/subscriptions.ts';
 import { ApiError } from '../api-error.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -52,11 +54,48 @@ const rpcMethods = Object.entries(methods).map(([name, { credits }]) => ({
   path: null,
 }));
 
+const subscriptionExamples: Readonly<Record<keyof typeof subscriptions, readonly unknown[]>> = {
+  account: ['SysvarC1ock11111111111111111111111111111111', { encoding: 'base64', commitment: 'confirmed' }],
+  block: ['all', { commitment: 'confirmed', transactionDetails: 'signatures', showRewards: false }],
+  logs: ['all', { commitment: 'confirmed' }],
+  program: [TOKEN_PROGRAM, { encoding: 'base64', commitment: 'confirmed' }],
+  root: [],
+  signature: [SIGNATURE, { commitment: 'confirmed' }],
+  slot: [],
+  slotsUpdates: [],
+  transaction: [{ vote: true }, { commitment: 'confirmed', transactionDetails: 'signatures' }],
+  vote: [],
+};
+
+const subscriptionMethods = Object.entries(subscriptions).map(([kind, { subscribe, credits }]) => ({
+  name: subscribe,
+  kind: 'websocket' as const,
+  credits,
+  example: JSON.stringify(subscriptionExamples[kind as keyof typeof subscriptions]),
+  path: null,
+}));
+
+const streamExamples = {
+  Subscribe: { slots: { all: {} } },
+  SubscribeDeshred: { deshredTransactions: { all: {} } },
+} as const satisfies Partial<Record<GrpcCall, object>>;
+
+/** Streams that pages can open; see servers/grpc/http-streams.ts. */
+const streamMethods = Object.entries(streamExamples).map(([name, example]) => ({
+  name,
+  kind: 'grpc' as const,
+  credits: grpcCalls[name as keyof typeof streamExamples],
+  example: JSON.stringify(example),
+  path: `/v1/grpc/geyser.Geyser/${name}`,
+}));
+
 export const catalogHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /methods': async () => ({
       methods: [
         ...rpcMethods,
+        ...subscriptionMethods,
+        ...(services.service().urls.grpc === null ? [] : streamMethods),
         ...services.endpoints.map((endpoint) => ({ kind: 'rest' as const, ...endpoint })),
       ],
     }),

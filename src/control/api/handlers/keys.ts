@@ -6,6 +6,7 @@ import {
   cutOverlap,
   disableKey,
   enableKey,
+  grantKey,
   revokeKey,
   revokeKeys,
   rotateKey,
@@ -118,6 +119,14 @@ export function keyHandlers(services: ApiServices) {
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
       const overlapMs = body.overlapMs ?? services.keys.overlapHours * stepMs.hour;
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
+    },
+    async 'POST /customers/{customer}/keys/{key}/grant'({ path }, context) {
+      if (context.caller.kind !== 'user')
+        throw forbidden(
+          'SESSION_ONLY',
+          'Only a signed-in user can get this credential. Send the API key instead.',
+        );
+      return grantKey(keyRegisterFor(services, context, path.customer), path.key);
     },
     'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),
     'POST /customers/{customer}/keys/{key}/disable': applyTo(disableKey),

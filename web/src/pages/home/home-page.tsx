@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
@@ -25,6 +26,7 @@ export function HomePage() {
   const { customer, user } = useSession();
   const summary = useRangedCall('GET /customers/{customer}/summary', { path: { customer: customer.id } });
   const { data } = summary;
+  const [isInSetup, setIsInSetup] = useState(false);
 
   return (
     <Page
@@ -41,7 +43,9 @@ export function HomePage() {
           <Tiles summary={data} />
           <div className="columns columns-aside">
             <div className="stack home-main">
-              {data.hasSucceeded ? null : <GettingStarted />}
+              {data.hasSucceeded && !isInSetup ? null : (
+                <GettingStarted onCalled={() => setIsInSetup(true)} onDone={() => setIsInSetup(false)} />
+              )}
               <Requests summary={data} />
               <Errors summary={data} />
             </div>

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { formatMs } from '../../format.ts';
 import { callRpc, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
-import { rememberKey } from '../../key-secrets.ts';
 import { useSession } from '../../shell/session.tsx';
 import { airdropCall, envFile, snippetsFor, streamTest } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
@@ -61,14 +60,7 @@ export function SecretDialog({
           <Checkbox checked={isSaved} onChange={setIsSaved}>
             I have saved this key
           </Checkbox>
-          <Button
-            kind="primary"
-            disabled={!isSaved}
-            onClick={() => {
-              rememberKey(secret);
-              onClose();
-            }}
-          >
+          <Button kind="primary" disabled={!isSaved} onClick={onClose}>
             Done
           </Button>
         </DialogActions>

@@ -1,25 +1,39 @@
-import { type ReactNode, useMemo, useState } from 'react';
-import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { useEffect, useRef, useState } from 'react';
+import { messageOf } from '../../api.ts';
+import { useFilters } from '../../filters.ts';
 import { formatCount } from '../../format.ts';
 import { callRest, callRpc, type GatewayResponse } from '../../gateway-call.ts';
-import { rememberKey } from '../../key-secrets.ts';
+import { grantFor } from '../../playground-grant.ts';
+import type { Product } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
+import { useFrameSearch } from '../../range.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
-import { ANY_ADDRESS } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { KeyField } from './key-field.tsx';
-import { asCurl, initialText, type Request, readParams } from './request.ts';
+import { Choice } from '../../ui/tabs.tsx';
+import { openGrpcStream } from './grpc-stream.ts';
+import { KeySelect } from './key-select.tsx';
+import { idleStream, LiveStream, type StreamSnapshot } from './live-stream.ts';
+import { bodyOf, type GoodRequest, initialText, isArray, type Method, readRequest } from './request.ts';
+import { RequestSnippets } from './request-snippets.tsx';
 import { ResponseView } from './response-view.tsx';
+import { StreamView } from './stream-view.tsx';
+import { openSubscription } from './web-socket-stream.ts';
 import './playground.css';
 
-export type Method = RouteOutput<'GET /methods'>['methods'][number];
+type Kind = Method['kind'];
 
-const FIRST_METHOD = 'getBalance';
+const interfaces: Readonly<
+  Record<Kind, Readonly<{ label: string; first: string; products: readonly Product[] }>>
+> = {
+  rpc: { label: 'JSON-RPC', first: 'getBalance', products: ['rpc'] },
+  rest: { label: 'REST', first: 'wallet/balance', products: ['rpc'] },
+  websocket: { label: 'WebSocket', first: 'slotSubscribe', products: ['rpc'] },
+  grpc: { label: 'gRPC', first: 'Subscribe', products: ['grpc'] },
+};
 
 export function PlaygroundPage() {
   const methods = useCall('GET /methods', {});
@@ -35,23 +49,32 @@ export function PlaygroundPage() {
   );
 }
 
+/** Links of the docs name a method and its parameters in the URL. */
 function Playground({ methods }: { methods: readonly Method[] }) {
-  const [name, setName] = useState(FIRST_METHOD);
-  const method = methods.find((one) => one.name === name) ?? methods[0];
-  const [text, setText] = useState(() => (method === undefined ? '[]' : initialText(method)));
-  const [secret, setSecret] = useState('');
+  const [{ method: named, params }, change] = useFilters(['method', 'params']);
+  const fallback = methods.find(({ name }) => name === interfaces.rpc.first);
+  const method = methods.find(({ name }) => name === named) ?? fallback;
   if (method === undefined) return <p className="muted">No methods available.</p>;
-
-  const choose = (chosen: string): void => {
-    setName(chosen);
-    const next = methods.find((one) => one.name === chosen);
-    if (next !== undefined) setText(initialText(next));
-  };
+  const kinds = (Object.keys(interfaces) as Kind[]).filter((kind) =>
+    methods.some((one) => one.kind === kind),
+  );
+  const choose = (name: string): void => change({ method: name, params: undefined });
   return (
-    <Run method={method} text={text} onText={setText} secret={secret}>
-      <MethodSelect methods={methods} chosen={method} onChoose={choose} />
-      <KeyField secret={secret} onChange={setSecret} />
-    </Run>
+    <>
+      <Choice
+        label="Interface"
+        options={kinds.map((kind) => ({ value: kind, label: interfaces[kind].label }))}
+        value={method.kind}
+        onChange={(kind) => choose(interfaces[kind].first)}
+      />
+      <Run
+        key={`${method.name} ${params}`}
+        method={method}
+        params={params}
+        methods={methods.filter(({ kind }) => kind === method.kind)}
+        onMethod={choose}
+      />
+    </>
   );
 }
 
@@ -64,13 +87,9 @@ function MethodSelect({
   chosen: Method;
   onChoose: (name: string) => void;
 }) {
-  const groups = [
-    ['JSON-RPC', methods.filter(({ kind }) => kind === 'rpc')],
-    ['REST', methods.filter(({ kind }) => kind === 'rest')],
-  ] as const;
   return (
     <Field
-      label="Method"
+      label={chosen.kind === 'rest' ? 'Endpoint' : 'Method'}
       name="method"
       hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} per request`}
     >
@@ -81,14 +100,10 @@ function MethodSelect({
           value={chosen.name}
           onChange={(event) => onChoose(event.target.value)}
         >
-          {groups.map(([title, group]) => (
-            <optgroup key={title} label={title}>
-              {group.map((method) => (
-                <option key={method.name} value={method.name}>
-                  {method.path ?? method.name}
-                </option>
-              ))}
-            </optgroup>
+          {methods.map(({ name, kind, path }) => (
+            <option key={name} value={name}>
+              {kind === 'rest' ? path : name}
+            </option>
           ))}
         </select>
       )}
@@ -96,32 +111,59 @@ function MethodSelect({
   );
 }
 
+const isStream = ({ kind }: Method): boolean => kind === 'websocket' || kind === 'grpc';
+
+const noResponse = (thrown: unknown): GatewayResponse => ({
+  status: 0,
+  ms: 0,
+  text: messageOf(thrown),
+  bytes: 0,
+  limits: [],
+});
+
 function Run({
   method,
-  text,
-  onText,
-  secret,
-  children,
+  params,
+  methods,
+  onMethod,
 }: {
   method: Method;
-  text: string;
-  onText: (text: string) => void;
-  secret: string;
-  children: ReactNode;
+  params: string | undefined;
+  methods: readonly Method[];
+  onMethod: (name: string) => void;
 }) {
-  const { service } = useSession();
-  const [response, setResponse] = useState<Readonly<{ of: string; response: GatewayResponse }> | null>(null);
+  const { customer, service, can } = useSession();
+  const frame = useFrameSearch();
+  const [text, setText] = useState(() => params ?? initialText(method, service.network));
+  const [key, setKey] = useState<string | null>(frame.key ?? null);
+  const [response, setResponse] = useState<GatewayResponse | null>(null);
+  const [snapshot, setSnapshot] = useState<StreamSnapshot>(idleStream);
   const [isBusy, setIsBusy] = useState(false);
-  const request = useMemo<Request>(() => readParams(method, text), [method, text]);
+  const stream = useRef<LiveStream | null>(null);
+  useEffect(() => () => stream.current?.close(''), []);
+  const request = readRequest(method, text);
+  const isLive = snapshot.state === 'opening' || snapshot.state === 'open';
 
+  const call = async (good: GoodRequest, credential: string): Promise<void> => {
+    if (good.kind === 'rpc') setResponse(await callRpc(credential, bodyOf(good.method, good.params)));
+    else if (good.kind === 'rest') setResponse(await callRest(credential, good.request));
+    else {
+      const opened = new LiveStream(setSnapshot);
+      stream.current = opened;
+      if (good.kind === 'websocket') openSubscription(opened, credential, good.method, good.params);
+      else await openGrpcStream(opened, credential, good.path, good.body);
+    }
+  };
   const run = async (): Promise<void> => {
-    if (!request.isGood) return;
+    if (!request.isGood || key === null) return;
     setIsBusy(true);
-    rememberKey(secret);
-    const received = await (request.kind === 'rpc'
-      ? callRpc(secret, request.json)
-      : callRest(secret, request.path, request.query));
-    setResponse({ of: method.name, response: received });
+    try {
+      await call(request, await grantFor(customer.id, key));
+    } catch (thrown) {
+      if (isStream(method))
+        setSnapshot({ ...idleStream, state: 'closed', note: messageOf(thrown), isFault: true });
+      else setResponse(noResponse(thrown));
+    }
     setIsBusy(false);
   };
 
@@ -134,11 +176,16 @@ function Run({
           void run();
         }}
       >
-        {children}
+        <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
+        <KeySelect
+          products={method.name === 'SubscribeDeshred' ? ['fs'] : interfaces[method.kind].products}
+          chosen={key}
+          onChoose={setKey}
+        />
         <Field
-          label={method.kind === 'rpc' ? 'Parameters' : 'Query parameters'}
+          label={isArray(method) ? 'Parameters' : 'Request'}
           name="params"
-          hint={method.kind === 'rpc' ? 'A JSON array.' : 'A JSON object with the query parameters.'}
+          hint={isArray(method) ? 'A JSON array.' : 'A JSON object with the fields of the request.'}
         >
           {(field) => (
             <textarea
@@ -148,7 +195,7 @@ function Run({
               spellCheck={false}
               aria-invalid={!request.isGood}
               value={text}
-              onChange={(event) => onText(event.target.value)}
+              onChange={(event) => setText(event.target.value)}
             />
           )}
         </Field>
@@ -156,38 +203,34 @@ function Run({
           {request.isGood ? '' : request.fault}
         </p>
         <div className="row">
-          <Button
-            kind="primary"
-            type="submit"
-            icon="play"
-            busy={isBusy}
-            disabled={!request.isGood || secret === ''}
-          >
-            Run
-          </Button>
-          {request.isGood ? (
-            <CopyButton
-              text={() => asCurl(service.urls, secret === '' ? '<API_KEY>' : secret, request)}
-              label="Copy as curl"
-            />
-          ) : null}
-          <Button kind="quiet" onClick={() => onText(initialText(method))}>
+          {isLive ? (
+            <Button icon="pause" onClick={() => stream.current?.close('Stopped by you.')}>
+              Unsubscribe
+            </Button>
+          ) : (
+            <Button
+              kind="primary"
+              type="submit"
+              icon="play"
+              busy={isBusy}
+              disabled={!request.isGood || key === null || !can('developer')}
+            >
+              {isStream(method) ? 'Subscribe' : 'Run'}
+            </Button>
+          )}
+          <Button kind="quiet" onClick={() => setText(initialText(method, service.network))}>
             Reset
           </Button>
-          {secret === '' ? <span className="muted">Enter an API key to run.</span> : null}
         </div>
+        {request.isGood ? <RequestSnippets request={request} /> : null}
       </form>
-      <Panel title="Response">
-        {response === null ? (
-          <p className="muted">
-            Send a request to see the response. Example address: <code>{ANY_ADDRESS}</code>
-          </p>
+      <Panel title={isStream(method) ? 'Messages' : 'Response'}>
+        {isStream(method) ? (
+          <StreamView snapshot={snapshot} name={method.name} />
+        ) : response === null ? (
+          <p className="muted">Send a request to see the response.</p>
         ) : (
-          <ResponseView
-            name={response.of}
-            response={response.response}
-            credits={method.name === response.of ? method.credits : null}
-          />
+          <ResponseView name={method.name} response={response} credits={method.credits} />
         )}
       </Panel>
     </div>

@@ -7,7 +7,7 @@ import { Snippet } from '../../ui/snippet.tsx';
 const DISPLAY_MAX = 100_000;
 
 /** Formats JSON unless numbers would lose precision. */
-function pretty(text: string): string {
+export function pretty(text: string): string {
   const start = text.slice(0, DISPLAY_MAX);
   if (text.length > DISPLAY_MAX || /\d{16}/.test(text)) return start;
   try {

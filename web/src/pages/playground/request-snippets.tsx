@@ -1,0 +1,20 @@
+import { useSession } from '../../shell/session.tsx';
+import { requestSnippets } from '../../snippets.ts';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import type { GoodRequest } from './request.ts';
+
+/** The request as code. The page does not know the secret of the key. */
+export function RequestSnippets({ request }: { request: GoodRequest }) {
+  const { service } = useSession();
+  return (
+    <Tabs
+      label="Code samples"
+      tabs={requestSnippets(service.urls, '<API_KEY>', request).map(({ id, label, text }) => ({
+        id,
+        label,
+        panel: () => <Snippet text={text} label={`${label} sample`} />,
+      }))}
+    />
+  );
+}
