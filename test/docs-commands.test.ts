@@ -40,7 +40,7 @@ describe('commands in the documentation', () => {
   });
 
   it('name existing actions', () => {
-    const withActions = ['keys', 'upstream', 'db', 'operator', 'config'];
+    const withActions = ['keys', 'customers', 'upstream', 'db', 'operator', 'config'];
     const actions = inCode.filter(({ name, action }) => withActions.includes(name) && action !== undefined);
     expect(actions.length).toBeGreaterThan(20);
     const known = ({ name, action }: (typeof actions)[number]): boolean =>

@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, Row>> = {
     load: () => import('./commands/localnet.ts'),
   },
   keys: { summary: 'create, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
+  customers: { summary: 'list and delete customers', load: () => import('./commands/customers.ts') },
   upstream: {
     summary: 'list, add, cordon, drain and remove nodes while the service runs',
     load: () => import('./commands/upstream.ts'),

@@ -4,6 +4,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ClickHouseLog } from '../../src/control/requests/clickhouse/clickhouse-log.ts';
+import { eventually } from '../service/eventually.ts';
 import { temporaryFolder } from '../service/program.ts';
 import {
   describeOnClickHouse,
@@ -128,6 +129,19 @@ describeOnClickHouse('the request log', (open) => {
       body: `select min(at) from ${new URL(opened.url).pathname.slice(1)}.request_log`,
     });
     expect(Number(await parts.text())).toBeGreaterThan(now - 30 * 3_600_000 - DAY_MS);
+  });
+
+  it('deletes the entries of deleted customers', async () => {
+    const opened = await open();
+    const { log, writer } = writerOn(opened);
+    log.push(...entries(0, 3), requestEntry({ customerId: 'ben' }));
+    await writer.flush();
+    await opened.logStore.flush();
+    await eventually(async () => {
+      await opened.logStore.deleteCustomers(['anna', 'carl']);
+      return (await stored(opened)).length === 0;
+    }, 'the entries are deleted');
+    expect((await opened.logStore.list('ben', all, 10, null)).rows).toHaveLength(1);
   });
 
   it('takes any text literally', async () => {

@@ -489,7 +489,14 @@ describeOnBothStores('submitted transactions', (stores) => {
     expect(rest).toEqual({
       items: [
         {
-          ...{ signature: 'sig1', at: NOW, keyId: '7hQ2mKpZ', network: 'devnet', outcome: 'accepted' },
+          ...{
+            signature: 'sig1',
+            at: NOW,
+            keyId: '7hQ2mKpZ',
+            keyName: null,
+            network: 'devnet',
+            outcome: 'accepted',
+          },
           message: null,
           attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
           rebroadcasts: 0,
@@ -629,6 +636,22 @@ describeOnBothStores('the stored request log', (stores) => {
     await writeAt(store, 'ben', now - 20_000, 20);
     await retention.prune(now);
     expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 80]);
+  });
+
+  it('of a deleted customer is pruned, including entries written after the deletion', async () => {
+    const store = await stores.open();
+    const now = Date.now();
+    const retention = new LogRetention(store, { retentionHours: 1, customerRowsMax: 100, rowsMax: 1_000 });
+    const customer = { plan_id: 'default', created_at: 0, version: 0 };
+    const gone = { ...customer, id: 'anna', name: 'Deleted', state: 'deleted' } as const;
+    await store.db.insertInto('customer').values(gone).execute();
+    await writeAt(store, 'anna', now - 600_000, 3);
+    await writeAt(store, 'ben', now - 600_000, 3);
+    await retention.prune(now);
+    expect([await left(store, 'anna'), await left(store, 'ben')]).toEqual([[], [0, 1, 2]]);
+    await writeAt(store, 'anna', now, 2);
+    await retention.prune(now + 60_000);
+    expect([await left(store, 'anna'), await left(store, 'ben')]).toEqual([[], [0, 1, 2]]);
   });
 
   it('is pruned by one gateway at a time', async () => {

@@ -86,6 +86,19 @@ function describeSignInPages(signed: () => SignedInPage): void {
       expect(reference.status()).toBe(200);
     });
 
+    it('let the operator find a customer by a member, and delete it after typing its name', async () => {
+      await openPage(page, 'Settings', '/settings?tab=customers');
+      await page.getByLabel('Search by name, ID, key ID or member email').fill('nora@example.com');
+      await page.getByRole('button', { name: 'Delete Nora and friends' }).click();
+      await page.getByRole('row', { name: /Default/ }).waitFor({ state: 'detached' });
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+      await dialog.getByRole('textbox').fill('Nora and friends');
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('No matching customers.').waitFor();
+      await checkPage(page, 'customers');
+    });
+
     it('let an invited user join once through a link', async () => {
       await openPage(page, 'Team', '/team');
       await page.getByRole('button', { name: 'Invite member' }).click();
@@ -269,6 +282,17 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     expect(await answersTo(made, { origin: 'https://app.example.com' })).toContain('200');
   });
 
+  it('searches and sorts keys by requests to the service', async () => {
+    await page.getByLabel('Search by name or prefix').fill('INDEX');
+    await row('sniper').waitFor({ state: 'detached' });
+    await row('indexer').waitFor();
+    await page.getByLabel('Search by name or prefix').fill('');
+    await page.getByRole('columnheader', { name: 'API key' }).getByRole('button').click();
+    await page.getByRole('row').nth(1).filter({ hasText: 'backend' }).waitFor();
+    const sorted = page.getByRole('columnheader', { name: 'API key' });
+    expect(await sorted.getAttribute('aria-sort')).toBe('ascending');
+  });
+
   it('rotates a key with an overlap that can be ended early', async () => {
     await command('backend', 'Rotate');
     await page.getByRole('radio', { name: '1 hour', exact: true }).check();
@@ -287,6 +311,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
   it('revokes a key after its name is typed, and closes its sockets', async () => {
     const socket = await SocketClient.open(`${dashboard.service.ready.wsUrl}?api-key=${secret}`);
     await page.getByLabel('Status').selectOption('active');
+    await expect.poll(() => row('backend').count()).toBe(1);
     await command('backend', 'Revoke');
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled()).toBe(true);

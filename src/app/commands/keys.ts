@@ -20,6 +20,14 @@ type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'networks'> &
 type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
+type ListKeysInput = Readonly<{
+  product?: string | undefined;
+  state?: string | undefined;
+  search?: string | undefined;
+  sort?: string | undefined;
+  withRevoked: boolean;
+}>;
+
 export type KeyCommands = ReturnType<typeof commandsOf>;
 
 function keyIdOf(keyText: string): string {
@@ -39,7 +47,7 @@ const PAGE_KEYS = 1_000;
 async function listAll(
   api: ApiClient,
   customer: string,
-  query: { product?: Product; withRevoked: string },
+  query: NonNullable<RouteInput<'GET /customers/{customer}/keys'>['query']>,
 ): Promise<KeyView[]> {
   const all: KeyView[] = [];
   let cursor: string | undefined;
@@ -65,10 +73,14 @@ function commandsOf(api: ApiClient, customer: string) {
         path: { customer },
         body: bodyOf<Create>({ ...rest, product: productOf(product) }),
       }),
-    list: async ({ product, withRevoked }: { product?: string | undefined; withRevoked: boolean }) =>
+    list: async ({ product, search, withRevoked, ...rest }: ListKeysInput) =>
       listAll(api, customer, {
+        // The service checks the other fields.
+        ...(rest as object),
         withRevoked: String(withRevoked),
         ...(product !== undefined && { product: productOf(product) }),
+        // Without the secret of a key, which must not get into a URL.
+        ...(search !== undefined && { search: parseKeyId(search) ?? search }),
       }),
     change: async (key: string, change: ChangeKeyInput) =>
       api.call('PATCH /customers/{customer}/keys/{key}', { ...at(key), body: bodyOf<Change>(change) }),

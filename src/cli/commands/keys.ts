@@ -31,6 +31,9 @@ Actions:
     and the rules listed under set
   list                list the keys that are not revoked
     --product NAME    only keys of one product
+    --state STATE     active, rotating, disabled, expired or revoked
+    --search TEXT     whose name contains TEXT, or whose id or beginning starts with it
+    --sort FIELD      name, createdAt, lastUsedAt or expiresAt, with a leading - in descending order
     --all             include revoked keys
   set KEY             change the rules of KEY and the other keys of its family
     --name TEXT, --expires WHEN|never
@@ -78,7 +81,7 @@ const rules = Object.keys(ruleOptions);
 
 const keyOptions = {
   ...{ server: text, customer: text, product: text, name: text, plan: text, expires: text },
-  ...{ public: flag, all: flag, overlap: text, cut: flag },
+  ...{ public: flag, all: flag, overlap: text, cut: flag, state: text, search: text, sort: text },
   ...ruleOptions,
 };
 
@@ -140,9 +143,10 @@ const change = (verb: 'revoke' | 'disable' | 'enable', state: string): Action<Jo
 const actions = {
   create: { options: ['product', 'name', 'plan', 'expires', 'public', ...rules], run: create },
   list: {
-    options: ['product', 'all'],
-    async run({ commands, values }) {
-      const keys = await commands.list({ product: values.product, withRevoked: values.all === true });
+    options: ['product', 'state', 'search', 'sort', 'all'],
+    async run({ commands, values: { all, ...values } }) {
+      const { product, state, search, sort } = values;
+      const keys = await commands.list({ product, state, search, sort, withRevoked: all === true });
       return { text: keyTable(keys), json: { keys } };
     },
   },

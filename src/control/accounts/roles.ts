@@ -6,6 +6,9 @@ export type MemberRole = (typeof memberRoles)[number];
 export const customerStates = ['active', 'suspended'] as const;
 export type CustomerState = (typeof customerStates)[number];
 
+/** A deleted customer keeps only its id. The control API has no such customer, and all its keys are revoked. */
+export type StoredCustomerState = CustomerState | 'deleted';
+
 /** The built-in customer, for the operator's own keys. Databases store this id, so it must not change. */
 export const DEFAULT_CUSTOMER_ID = 'house';
 

@@ -1,42 +1,112 @@
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { invalidFields } from './api-error.ts';
 
-/** Returns an opaque cursor for the last item of a page. */
-export const encodeCursor = (id: string | number): string =>
-  Buffer.from(JSON.stringify([id])).toString('base64url');
+type Part = string | number;
 
-type Ids = { string: string; number: number };
+/** Returns an opaque cursor for the last item of a page. */
+export const encodeCursor = (...parts: readonly Part[]): string =>
+  Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+type Types = { string: string; number: number };
+
+const invalidCursor = () =>
+  invalidFields('The cursor is invalid. Leave it out to start at the first page.', { cursor: 'is invalid' });
 
 /** Returns null if there is no cursor. @throws ApiError 422 for an invalid cursor */
-export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined, type: Type) {
+export function decodeCursor<Type extends keyof Types>(cursor: string | undefined, type: Type) {
   if (cursor === undefined) return null;
-  const id = idIn(cursor);
-  if (isOf(id, type)) return id as Ids[Type];
-  const message = 'The cursor is invalid. Leave it out to start at the first page.';
-  throw invalidFields(message, { cursor: 'is invalid' });
+  const [id, ...rest] = partsIn(cursor);
+  if (rest.length > 0 || !isOf(id, type)) throw invalidCursor();
+  return id as Types[Type];
 }
 
-/** False for ids of another type and ids that the database cannot compare. */
-function isOf(id: unknown, type: keyof Ids): boolean {
-  return type === 'number' ? Number.isSafeInteger(id) : typeof id === 'string' && !id.includes('\0');
+/** False for parts of another type and parts that the database cannot compare. */
+function isOf(part: unknown, type: keyof Types): boolean {
+  return type === 'number'
+    ? Number.isSafeInteger(part)
+    : typeof part === 'string' && !part.includes('\0') && part.isWellFormed();
 }
 
-function idIn(cursor: string): unknown {
+function partsIn(cursor: string): readonly unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    return Array.isArray(parts) && parts.length === 1 ? parts[0] : null;
+    return Array.isArray(parts) ? parts : [];
   } catch {
-    return null;
+    return [];
   }
 }
 
 /** Makes a page from rows. Callers read one row more than `limit`, to detect a next page. */
-export function pageOfRows<Row extends Readonly<{ id: string | number }>, Item>(
+export function pageOfRows<Row extends Readonly<{ id: Part }>, Item>(
   rows: readonly Row[],
   limit: number,
   show: (row: Row) => Item,
+  cursorOf: (row: Row) => string = ({ id }) => encodeCursor(id),
 ): { items: Item[]; next: string | null } {
   const pageRows = rows.slice(0, limit);
   const last = pageRows.at(-1);
-  const next = rows.length > limit && last !== undefined ? encodeCursor(last.id) : null;
+  const next = rows.length > limit && last !== undefined ? cursorOf(last) : null;
   return { items: pageRows.map(show), next };
 }
+
+/** What a list can be sorted by: an expression that is never null. */
+export type SortKeys<Name extends string> = Readonly<
+  Record<Name, Readonly<{ type: keyof Types; value: RawBuilder<Part> }>>
+>;
+
+export type PageQuery<Name extends string> = Readonly<{
+  cursor?: string | undefined;
+  limit: number;
+  /** A leading `-` means descending; undefined: by id. */
+  sort?: Name | `-${Name}` | undefined;
+}>;
+
+/**
+ * Reads a page of rows in the order of a sort key and then of the id. The cursor holds both, so no row is skipped or
+ * repeated when other rows are added or removed. It is valid only for the same order.
+ * @throws ApiError 422 for an invalid cursor
+ */
+export async function readPage<Row extends Readonly<{ id: string }>, Name extends string>(
+  query: SelectQueryBuilder<never, never, Row>,
+  { cursor, limit, sort }: PageQuery<Name>,
+  keys: SortKeys<Name>,
+): Promise<{ rows: Row[]; next: string | null }> {
+  const id = sql.ref<string>('id');
+  const isDescending = sort?.startsWith('-') === true;
+  const direction = isDescending ? 'desc' : 'asc';
+  const after = isDescending ? sql`<` : sql`>`;
+  if (sort === undefined) {
+    const last = decodeCursor(cursor, 'string');
+    const rows = await query
+      .$if(last !== null, (some) => some.where(sql<SqlBool>`${id} > ${last}`))
+      .orderBy(id)
+      .limit(limit + 1)
+      .execute();
+    const { items, next } = pageOfRows(rows as Row[], limit, (row) => row);
+    return { rows: items, next };
+  }
+  const { type, value } = keys[(isDescending ? sort.slice(1) : sort) as Name];
+  const [ofSort, lastValue, lastId, ...rest] = cursor === undefined ? [] : partsIn(cursor);
+  const isValid = ofSort === sort && isOf(lastValue, type) && isOf(lastId, 'string') && rest.length === 0;
+  if (cursor !== undefined && !isValid) throw invalidCursor();
+  const rows = (await query
+    .select(value.as('sort_value'))
+    .$if(cursor !== undefined, (some) =>
+      some.where(sql<SqlBool>`(${value}, ${id}) ${after} (${lastValue}, ${lastId})`),
+    )
+    .orderBy(value, direction)
+    .orderBy(id, direction)
+    .limit(limit + 1)
+    .execute()) as (Row & { sort_value: Part })[];
+  const { items, next } = pageOfRows(
+    rows,
+    limit,
+    (row) => row as Row,
+    (row) => encodeCursor(sort, row.sort_value, row.id),
+  );
+  return { rows: items, next };
+}
+
+/** A search for text in any letter case. `lower` of the database is applied to both, because each knows other letters. */
+export const contains = (column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`lower(${column}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;

@@ -211,6 +211,20 @@ export const migrations: readonly Migration[] = [
     name: 'problems of gateways, alerts, history of nodes',
     up: `alter table gateway add column problems text; ${alertTables}; ${nodeHistoryTables}`,
   },
+  {
+    number: 20,
+    name: 'indexes of long lists',
+    up: `
+      create index api_key_name on api_key (customer_id, lower(name), id);
+      create index api_key_created on api_key (customer_id, created_at, id);
+      create index customer_name on customer (lower(name), id);
+      create index audit_action on audit (action, id);
+      create index audit_customer_action on audit (customer_id, action, id);
+      create index audit_actor on audit (actor, id);
+      create index audit_key on audit (key_id, id);
+      create index request_log_failed_method on request_log (customer_id, method, status, id)
+        where status <> 'ok'`,
+  },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

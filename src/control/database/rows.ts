@@ -103,6 +103,18 @@ export async function* pagesOf<Row>(
   }
 }
 
+/** Names by id, of rows that exist. Ids may be null or repeated. */
+export async function namesOf(
+  db: Kysely<Schema>,
+  table: 'api_key' | 'customer',
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string | null, string>> {
+  const unique = [...new Set(ids)].filter((id) => id !== null && id !== '');
+  if (unique.length === 0) return new Map();
+  const rows = await db.selectFrom(table).select(['id', 'name']).where('id', 'in', unique).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Returns columns of a row under their camel-case names. */
 export const fieldsOf = <Row extends object, Name extends keyof Row & string>(row: Row, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [camelCase(name), row[name]])) as {

@@ -276,7 +276,7 @@ async function requireKeys(
 
 async function revokeBatch(
   trx: Transaction<Schema>,
-  register: KeyRegister,
+  register: Pick<KeyRegister, 'actor' | 'origin' | 'now'>,
   rows: readonly KeyTable[],
 ): Promise<KeyTable[]> {
   const first = await nextVersions(trx, rows.length);
@@ -295,6 +295,17 @@ async function revokeBatch(
   return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
 }
 
+/** Revokes keys in a transaction that has locked the change counter. Returns the new rows. */
+export async function revokeRows(
+  trx: Transaction<Schema>,
+  register: Pick<KeyRegister, 'actor' | 'origin' | 'now'>,
+  rows: readonly KeyTable[],
+): Promise<KeyTable[]> {
+  const revoked: KeyTable[] = [];
+  for (const batch of chunk(rows, BATCH_KEYS)) revoked.push(...(await revokeBatch(trx, register, batch)));
+  return revoked;
+}
+
 /** Revokes keys, all or none. Idempotent. Returns each key once, in the order of `ids`. */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
@@ -302,9 +313,7 @@ export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promi
     await nextVersions(trx, 0);
     const rows = await requireKeys(trx, [...new Set(ids)], register);
     const unrevoked = rows.filter(({ state }) => state !== 'revoked');
-    const revoked = new Map<string, KeyTable>();
-    for (const batch of chunk(unrevoked, BATCH_KEYS))
-      for (const row of await revokeBatch(trx, register, batch)) revoked.set(row.id, row);
+    const revoked = new Map((await revokeRows(trx, register, unrevoked)).map((row) => [row.id, row]));
     return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));
   });
 }

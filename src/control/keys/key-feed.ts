@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../gateway/auth/key-record.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { CustomerState } from '../accounts/roles.ts';
+import type { StoredCustomerState } from '../accounts/roles.ts';
 import { pagesOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import type { Store, StoreWatch } from '../database/store.ts';
@@ -16,7 +16,7 @@ type Row = Selectable<KeyTable> &
   Omit<PlanTable, 'id' | 'name' | 'version'> & {
     plan_version: number;
     customer_version: number;
-    customer_state: CustomerState;
+    customer_state: StoredCustomerState;
   };
 
 /** Returns a key's own rate, capped by its plan, or else the plan's rate; 0 means no limit. */

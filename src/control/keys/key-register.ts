@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Transaction } from 'kysely';
-import { digestApiKey, findApiKeys, parseApiKey } from '../../gateway/auth/api-key.ts';
+import { type Selectable, type SelectQueryBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { MAX_TIME_MS } from '../../base/max-time.ts';
+import { digestApiKey, findApiKeys, KEY_ID_LENGTH, parseApiKey } from '../../gateway/auth/api-key.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { type ApiError, invalidFields, notFound } from '../api/api-error.ts';
 import type { KeyJson, KeyOwnerJson } from '../api/contract/keys.ts';
+import { contains, type PageQuery, readPage, type SortKeys } from '../api/cursor.ts';
 import type { AuditEntry } from '../database/audit-entry.ts';
 import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
@@ -87,7 +89,7 @@ export async function requireKey(
 }
 
 export function auditEntry(
-  register: KeyRegister,
+  register: Pick<KeyRegister, 'actor' | 'origin' | 'now'>,
   action: string,
   key: Pick<KeyTable, 'id' | 'customer_id'>,
   detail: AuditEntry['detail'] = {},
@@ -119,25 +121,57 @@ export function beforeAndAfter(
   );
 }
 
-/** One more than the largest API page, to detect a next page. */
-const LIST_LIMIT_MAX = 1_001;
+const sortKeys = {
+  name: { type: 'string', value: sql<string>`lower(name)` },
+  createdAt: { type: 'number', value: sql<number>`created_at` },
+  lastUsedAt: { type: 'number', value: sql<number>`coalesce(last_used_at, 0)` },
+  expiresAt: { type: 'number', value: sql<number>`coalesce(expires_at, ${sql.lit(MAX_TIME_MS + 1)})` },
+} as const satisfies SortKeys<string>;
 
-type ListKeysOptions = Readonly<{
-  product?: Product | undefined;
-  withRevoked?: boolean;
-  limit?: number;
-  /** Id of the last key of the previous page. */
-  after?: string | undefined;
-}>;
+type ListKeysOptions = Partial<PageQuery<keyof typeof sortKeys>> &
+  Readonly<{
+    product?: Product | undefined;
+    state?: KeyView['state'] | undefined;
+    search?: string | undefined;
+    withRevoked?: boolean;
+  }>;
 
-export async function listKeys(register: KeyRegister, options: ListKeysOptions = {}): Promise<KeyView[]> {
-  const match = { customer_id: register.customerId, product: options.product };
-  let query = selectRows(register.store.db, 'api_key', match).orderBy('id');
-  if (options.withRevoked !== true) query = query.where('state', '!=', 'revoked');
-  if (options.after !== undefined) query = query.where('id', '>', options.after);
-  const rows = await query.limit(Math.min(options.limit ?? LIST_LIMIT_MAX, LIST_LIMIT_MAX)).execute();
-  return rows.map((row) => viewKey(row, register.now()));
+type KeyQuery = SelectQueryBuilder<{ row: KeyTable }, 'row', Selectable<KeyTable>>;
+
+function inState(query: KeyQuery, state: KeyView['state'], now: number): KeyQuery {
+  const hasEnded = sql<SqlBool>`expires_at is not null and expires_at <= ${now}`;
+  if (state === 'expired') return query.where('state', 'in', ['active', 'rotating']).where(hasEnded);
+  const stored = query.where('state', '=', state);
+  return state === 'active' || state === 'rotating' ? stored.where(sql<SqlBool>`not (${hasEnded})`) : stored;
 }
+
+/** Matches a part of the name, and the beginning of the id or of the key. */
+function matching(query: KeyQuery, text: string): KeyQuery {
+  const prefix = Object.values(products).find((one) => text.startsWith(one.prefix))?.prefix ?? '';
+  const id = text.slice(prefix.length, prefix.length + KEY_ID_LENGTH);
+  if (prefix !== '') return query.where(sql<SqlBool>`substr(id, 1, ${sql.lit(id.length)}) = ${id}`);
+  return query.where(
+    sql<SqlBool>`(${contains(sql.ref('name'), text)} or substr(id, 1, ${sql.lit(text.length)}) = ${text})`,
+  );
+}
+
+const PAGE_KEYS = 1_000;
+
+/** @throws ApiError 422 for an invalid cursor */
+export async function listKeyPage(
+  { store, customerId, now }: KeyRegister,
+  { product, state, search = '', withRevoked = false, limit = PAGE_KEYS, ...page }: ListKeysOptions,
+): Promise<{ keys: KeyView[]; next: string | null }> {
+  let query: KeyQuery = selectRows(store.db, 'api_key', { customer_id: customerId, product });
+  if (state !== undefined) query = inState(query, state, now());
+  else if (!withRevoked) query = query.where('state', '!=', 'revoked');
+  if (search.trim() !== '') query = matching(query, search.trim());
+  const { rows, next } = await readPage(query as never, { limit, ...page }, sortKeys);
+  return { keys: (rows as Selectable<KeyTable>[]).map((row) => viewKey(row, now())), next };
+}
+
+export const listKeys = async (register: KeyRegister, options: ListKeysOptions = {}): Promise<KeyView[]> =>
+  (await listKeyPage(register, options)).keys;
 
 /** Returns a key and its whole family, oldest key first. @throws ApiError 404 */
 export async function readFamily(
@@ -149,7 +183,7 @@ export async function readFamily(
     .where('family_id', '=', db.selectFrom('api_key').select('family_id').where('id', '=', id))
     .orderBy('created_at')
     .orderBy('id')
-    .limit(LIST_LIMIT_MAX)
+    .limit(PAGE_KEYS)
     .execute();
   const family = rows.map((row) => viewKey(row, register.now()));
   const key = family.find((one) => one.id === id);

@@ -4,7 +4,7 @@ import { chunk } from '../../base/chunk.ts';
 import type { Store } from '../database/store.ts';
 import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
 import { firstIdAt } from './entry-ids.ts';
-import type { LogRow } from './log-store.ts';
+import type { LogRow, LogStore } from './log-store.ts';
 import { termRows } from './log-terms.ts';
 
 const retainedTables = ['request_log', 'submission'] as const;
@@ -147,27 +147,40 @@ export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;
   readonly #limits: RetentionLimits;
+  readonly #log: Pick<LogStore, 'deleteCustomers'> | undefined;
   readonly #counts: readonly RowCounts[];
 
-  constructor(store: Store, limits: RetentionLimits) {
+  /** @param log - stores the request log elsewhere; absent: in `store`. */
+  constructor(store: Store, limits: RetentionLimits, log?: Pick<LogStore, 'deleteCustomers'>) {
     this.#store = store;
     this.#limits = limits;
+    this.#log = log;
     this.#counts = retainedTables.map((table) => new RowCounts(store, table));
   }
 
   /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
+    const deleted = isMine ? await this.#deletedCustomers() : [];
     if (isMine) await this.#pruneUnknownMethods(nowMs);
     for (const counts of this.#counts) {
       // The gateway with the lease deletes rows, so these counts become wrong.
       if (!isMine) counts.forget();
-      else await this.#pruneTable(counts, nowMs);
+      else await this.#pruneTable(counts, nowMs, deleted);
     }
+    // Repeated at the next run if the log is unreachable, which it reports itself.
+    if (deleted.length > 0) await this.#log?.deleteCustomers?.(deleted).catch(() => undefined);
   }
 
   async stop(): Promise<void> {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
+  }
+
+  /** At each run, because gateways may write entries of a customer after its deletion. */
+  async #deletedCustomers(): Promise<string[]> {
+    const { db } = this.#store;
+    const rows = await db.selectFrom('customer').select('id').where('state', '=', 'deleted').execute();
+    return rows.map(({ id }) => id);
   }
 
   async #pruneUnknownMethods(nowMs: number): Promise<void> {
@@ -185,10 +198,12 @@ export class LogRetention {
     }
   }
 
-  async #pruneTable(counts: RowCounts, nowMs: number): Promise<void> {
+  async #pruneTable(counts: RowCounts, nowMs: number, deleted: readonly string[]): Promise<void> {
     const { retentionHours, customerRowsMax, rowsMax } = this.#limits;
     await counts.update(nowMs - SETTLE_MS);
     await this.#delete(counts, { before: firstIdAt(nowMs - retentionHours * HOUR_MS) });
+    for (const customer of deleted)
+      if (counts.byCustomer.has(customer)) await this.#delete(counts, { customer });
     for (const [customer, rows] of [...counts.byCustomer]) {
       if (rows > customerRowsMax) await this.#delete(counts, { customer, rows: rows - customerRowsMax });
     }

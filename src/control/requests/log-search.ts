@@ -5,8 +5,14 @@ import { firstIdAt } from './entry-ids.ts';
 import type { LogFilter } from './log-store.ts';
 import { searchOf, termsIn } from './log-terms.ts';
 
-/** Entries to examine at most, so that the duration of a query does not depend on the size of the log. */
-const SCAN_MAX = 10_000;
+/** Entries to examine at once, so that the duration of a query does not depend on the size of the log. */
+const SCAN_STEP = 2_000;
+/** Terms are counted up to this number, to find the rarest. */
+const COUNT_MAX = 10_000;
+/** Steps of a search. */
+const STEPS_MAX = 5;
+/** No further step starts after this time, even if the search has not found a page of entries. */
+const SEARCH_MS = 100;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
 type Condition = Expression<SqlBool>;
@@ -16,7 +22,7 @@ type IdRange = Readonly<{ from: string; before: string }>;
 
 /**
  * A search of the log. It reads the index that promises the fewest entries, newest first: that of the rarest `term`, else
- * that of the key, of the method, of the failed entries, or of all entries.
+ * that of the key, of the method (and status), of the failed entries, or of all entries.
  */
 export type LogSearch = Readonly<{
   store: Store;
@@ -48,7 +54,7 @@ const termRows = ({ store, customerId, ids }: Omit<LogSearch, 'term' | 'otherTer
 
 async function countTerm(search: Parameters<typeof termRows>[0], term: string): Promise<number> {
   const { count } = await search.store.db
-    .selectFrom(termRows(search, term).select('request_term.id').limit(SCAN_MAX).as('some'))
+    .selectFrom(termRows(search, term).select('request_term.id').limit(COUNT_MAX).as('some'))
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return Number(count);
@@ -88,9 +94,14 @@ function indexedIds(search: LogSearch): SelectQueryBuilder<Schema, never, { id: 
     .orderBy('request_log.id', 'desc');
   const own = all.where('request_log.customer_id', '=', customerId);
   if (key !== undefined) return own.where('request_log.key_id', '=', key);
-  if (method !== undefined) return own.where('request_log.method', '=', method);
+  if (method !== undefined && (status === undefined || status === 'ok'))
+    return own.where('request_log.method', '=', method);
   // Worded like the condition of the index.
-  return status === undefined || status === 'ok' ? own : own.where(sql<boolean>`request_log.status <> 'ok'`);
+  if (status === undefined || status === 'ok') return own;
+  const failed = own.where(sql<boolean>`request_log.status <> 'ok'`);
+  return method === undefined
+    ? failed
+    : failed.where('request_log.method', '=', method).where('request_log.status', '=', status);
 }
 
 function codeCondition(build: Build, code: string): Condition {
@@ -129,12 +140,12 @@ function conditionsOf({ customerId, filter, otherTerms }: LogSearch, build: Buil
 type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'request_log' | 'found', object>;
 
 /**
- * Joins the first SCAN_MAX ids with their entries, so that the ids are read first, in order, and only as far as needed.
+ * Joins the first SCAN_STEP ids with their entries, so that the ids are read first, in order, and only as far as needed.
  * SQLite keeps the order of a cross join. PostgreSQL would rather read the whole log than many single entries.
  */
 function examined(search: LogSearch): LogEntries {
   const { db, dialect } = search.store;
-  const found = db.selectFrom(indexedIds(search).limit(SCAN_MAX).as('found'));
+  const found = db.selectFrom(indexedIds(search).limit(SCAN_STEP).as('found'));
   const joined =
     dialect === 'sqlite'
       ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
@@ -155,11 +166,30 @@ function examined(search: LogSearch): LogEntries {
 export const entriesOf = (search: LogSearch): LogEntries =>
   examined(search).where((build) => build.and(conditionsOf(search, build as unknown as Build)));
 
-/** The first id after those that `entriesOf` examines, that is, before which the search continues; null: none. */
-export async function scanEnd(search: LogSearch): Promise<string | null> {
+/** The last id that `entriesOf` examines, before which the search continues; null: the search is complete. */
+async function scanEnd(search: LogSearch): Promise<string | null> {
   const last = await indexedIds(search)
-    .offset(SCAN_MAX - 1)
+    .offset(SCAN_STEP - 1)
     .limit(1)
     .executeTakeFirst();
   return last?.id ?? null;
+}
+
+/**
+ * Searches step by step, newest first, until `read` has enough or the time is up.
+ * @param read - reads the entries of a step; returns whether it has enough.
+ * @returns the id before which the search continues; null: the search is complete, or `read` has enough.
+ */
+export async function searchSteps(
+  search: LogSearch,
+  read: (step: LogSearch) => Promise<boolean>,
+): Promise<string | null> {
+  const stopAt = performance.now() + SEARCH_MS;
+  let step = search;
+  for (let steps = 1; ; steps++) {
+    if (await read(step)) return null;
+    const end = await scanEnd(step);
+    if (end === null || steps === STEPS_MAX || performance.now() >= stopAt) return end;
+    step = { ...step, ids: { ...step.ids, before: end } };
+  }
 }

@@ -57,6 +57,8 @@ export interface LogStore {
   list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage>;
   find(customerId: string, id: string): Promise<LogRow | undefined>;
   count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts>;
+  /** Deletes the entries of customers; absent if log-retention.ts does so. */
+  deleteCustomers?(ids: readonly string[]): Promise<void>;
   /** Counts failed entries by failure and JSON-RPC code, most frequent first. */
   failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]>;
   /** Absent if `write` leaves no work: it sends rows in the background. */

@@ -71,7 +71,7 @@ export class RequestWriter {
     this.#sources = sources;
     this.#gateway = gateway;
     this.#options = withDefaults(requestWriterOptions, options);
-    this.#retention = new LogRetention(store, this.#options);
+    this.#retention = new LogRetention(store, this.#options, log);
     this.#state = new FailureState(this.#options.onState);
     this.#task = new PeriodicTask(() => this.#flush(), this.#options.flushIntervalMs);
   }

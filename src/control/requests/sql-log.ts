@@ -4,7 +4,7 @@ import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import { transact } from '../database/transaction.ts';
 import { firstIdAt } from './entry-ids.ts';
-import { createSearch, entriesOf, scanEnd } from './log-search.ts';
+import { createSearch, entriesOf, searchSteps } from './log-search.ts';
 import type {
   FailureCount,
   FailureFilter,
@@ -51,12 +51,17 @@ export class SqlLog implements LogStore {
 
   async list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage> {
     const search = await createSearch(this.#store, customerId, filter, before);
-    const rows = await entriesOf(search)
-      .selectAll('request_log')
-      .orderBy('found.id', 'desc')
-      .limit(limit)
-      .execute();
-    return { rows, end: rows.length < limit ? await scanEnd(search) : null };
+    const rows: LogRow[] = [];
+    const end = await searchSteps(search, async (part) => {
+      const found = await entriesOf(part)
+        .selectAll('request_log')
+        .orderBy('found.id', 'desc')
+        .limit(limit - rows.length)
+        .execute();
+      rows.push(...found);
+      return rows.length === limit;
+    });
+    return { rows, end };
   }
 
   find(customerId: string, id: string): Promise<LogRow | undefined> {
@@ -66,20 +71,25 @@ export class SqlLog implements LogStore {
   async count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts> {
     const search = await createSearch(this.#store, customerId, filter, null);
     const step = sql<number>`(request_log.at - ${sql.lit(filter.from)}) / ${sql.lit(stepMs)}`;
-    const found = await entriesOf(search)
-      .select((select) => [
-        step.as('step'),
-        select.fn.countAll<number>().as('requests'),
-        sql<number>`sum(case when status = 'ok' then 0 else 1 end)`.as('failed'),
-      ])
-      .groupBy(sql`1`)
-      .execute();
-    const steps = found.map((row) => ({
-      step: Number(row.step),
-      requests: Number(row.requests),
-      failed: Number(row.failed),
-    }));
-    return { steps, end: await scanEnd(search) };
+    const steps: LogCounts['steps'][number][] = [];
+    const end = await searchSteps(search, async (part) => {
+      const found = await entriesOf(part)
+        .select((select) => [
+          step.as('step'),
+          select.fn.countAll<number>().as('requests'),
+          sql<number>`sum(case when status = 'ok' then 0 else 1 end)`.as('failed'),
+        ])
+        .groupBy(sql`1`)
+        .execute();
+      for (const row of found)
+        steps.push({
+          step: Number(row.step),
+          requests: Number(row.requests),
+          failed: Number(row.failed),
+        });
+      return false;
+    });
+    return { steps, end };
   }
 
   async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {

@@ -9,15 +9,15 @@ import type { KeyId } from './key-record.ts';
  * The secret has 187 bits of entropy. The checksum (CRC-32 of the text before it) detects typos without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const ID_LENGTH = 8;
+export const KEY_ID_LENGTH = 8;
 const SECRET_LENGTH = 32;
 const CRC_LENGTH = 6;
-const TAIL_LENGTH = ID_LENGTH + SECRET_LENGTH + CRC_LENGTH;
+const TAIL_LENGTH = KEY_ID_LENGTH + SECRET_LENGTH + CRC_LENGTH;
 
 export const API_KEY_LENGTH_MAX =
   Math.max(...Object.values(products).map(({ prefix }) => prefix.length)) + TAIL_LENGTH;
 
-const ID = `[${ALPHABET}]{${ID_LENGTH}}`;
+const ID = `[${ALPHABET}]{${KEY_ID_LENGTH}}`;
 const PREFIX = Object.values(products)
   .map(({ prefix }) => prefix)
   .join('|');
@@ -54,7 +54,7 @@ function randomBase58(length: number): string {
 
 /** Generates a credential in API key format with the given prefix. */
 export function generateCredential(prefix: string): Readonly<{ text: string; id: string }> {
-  const id = randomBase58(ID_LENGTH);
+  const id = randomBase58(KEY_ID_LENGTH);
   const body = `${prefix}${id}${randomBase58(SECRET_LENGTH)}`;
   return { text: body + checksum(body), id };
 }
@@ -64,7 +64,7 @@ export function credentialId(prefix: string, text: string): string | null {
   if (text.length !== prefix.length + TAIL_LENGTH || !text.startsWith(prefix)) return null;
   if (!TAIL_PATTERN.test(text.slice(prefix.length))) return null;
   if (checksum(text.slice(0, -CRC_LENGTH)) !== text.slice(-CRC_LENGTH)) return null;
-  return text.slice(prefix.length, prefix.length + ID_LENGTH);
+  return text.slice(prefix.length, prefix.length + KEY_ID_LENGTH);
 }
 
 /** Generates an API key. The text is shown once and never stored. */
@@ -75,7 +75,7 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
 
 /** Extracts the id by its position. Does not validate the text, which may not be a key. */
 export const uncheckedKeyId = (text: string): KeyId =>
-  text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
+  text.slice(-TAIL_LENGTH, KEY_ID_LENGTH - TAIL_LENGTH) as KeyId;
 
 /** Checks only the pattern and the checksum. */
 export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {

@@ -1,8 +1,14 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { listOperators, removeOperator } from '../../../src/control/accounts/operators.ts';
+import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
-import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-feed.ts';
+import { selectRows } from '../../../src/control/database/rows.ts';
+import {
+  keysChangedAfter,
+  keysOfPlansChangedAfter,
+  newestVersion,
+} from '../../../src/control/keys/key-feed.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {
   type AccountsFixture,
@@ -39,6 +45,99 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     fixture = await openAccountsFixture(await open(await database));
     operator = await firstOperator(fixture);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
+  });
+
+  it('is found and sorted by the service, in pages that neither repeat nor skip when customers come and go', async () => {
+    const make = async (one: string) => (await operator.post('/api/v1/customers', { name: one })).json.id;
+    const mark = `z${count}`;
+    const names = [`${mark} b`, `${mark} A`, `${mark} 100%`, `${mark} a`, `${mark} c`];
+    const ids = new Map<string, string>();
+    for (const one of names) ids.set(one, await make(one));
+    const list = async (query: object) =>
+      (await operator.get(`/api/v1/customers?${new URLSearchParams(query as Record<string, string>)}`)).json;
+    const namesIn = (page: LooseJson) => page.items.map((one: LooseJson) => one.name);
+    const first = await list({ search: mark.toUpperCase(), sort: 'name', limit: 2 });
+    expect(first.items[0]).toMatchObject({ name: `${mark} 100%`, members: 1, keys: 0, creditsUsed: 0 });
+    await make(`${mark} 1`);
+    const rest = await list({ search: mark, sort: 'name', limit: 100, cursor: first.next });
+    const sorted = namesIn(await list({ search: mark, sort: 'name' }));
+    expect([...namesIn(first), ...namesIn(rest)]).toEqual(
+      sorted.filter((one: string) => one !== `${mark} 1`),
+    );
+    expect(namesIn(await list({ search: mark, sort: '-name' }))).toEqual(sorted.toReversed());
+    const another = await operator.get(`/api/v1/customers?sort=createdAt&cursor=${first.next}`);
+    expect([another.status, another.json.error.fields]).toEqual([422, { cursor: 'is invalid' }]);
+    const unsorted = await operator.get('/api/v1/customers?sort=plan');
+    expect(unsorted.json.error.fields.sort).toBe('must be one of name, -name, createdAt, -createdAt');
+    expect(namesIn(await list({ search: '100%' }))).toContain(`${mark} 100%`);
+    const key = (await operator.post(at('/keys'), { product: 'rpc', name: 'x' })).json.key.id;
+    await join('viewer');
+    for (const search of [customer, key, name('viewer').toUpperCase()])
+      expect((await list({ search })).items.map((one: LooseJson) => one.id)).toEqual([customer]);
+  });
+
+  it('is deleted with its personal data, and leaves usage and audit entries under its id', async () => {
+    const owner = await join('owner');
+    await join('viewer');
+    const guest = await joinByInvitation(fixture, operator, 'house', name('guest'), 'viewer');
+    const { link } = (await operator.post(at('/invitations'), { email: name('guest'), role: 'viewer' })).json;
+    await guest.accept(tokenIn(link));
+    const open = (await operator.post(at('/invitations'), { email: name('late'), role: 'viewer' })).json;
+    const token = (await owner.post(at('/tokens'), { name: 't', role: 'viewer' })).json.secret;
+    await owner.post(at('/notices'), { kind: 'email', to: name('notices') });
+    const made = await owner.post(at('/keys'), {
+      product: 'rpc',
+      name: 'secret project',
+      cidrs: ['203.0.113.7'],
+    });
+    const { key } = made.json;
+    const { store } = fixture;
+    const wallet = { address: 'a', pepper_version: 1, wrapped: 'w', created_at: 0, changed_at: 0 };
+    await store.db
+      .insertInto('semi_wallet')
+      .values({ ...wallet, owner_id: key.familyId })
+      .execute();
+    const confirm = async (by: Browser, typed: string, of = customer) =>
+      (await by.post(`/api/v1/customers/${of}/delete`, { name: typed })).status;
+    expect(await confirm(owner, `Acme ${count}`)).toBe(403);
+    expect([await confirm(operator, 'Acme'), await confirm(operator, 'Default', 'house')]).toEqual([
+      422, 409,
+    ]);
+    const since = await newestVersion(store);
+    expect(await confirm(operator, `Acme ${count}`)).toBe(200);
+
+    // Gateways revoke the key, which closes its connections.
+    const changes = [];
+    for await (const page of keysChangedAfter(store, since, 10)) changes.push(...page);
+    expect(changes).toMatchObject([{ id: key.id, status: 'revoked' }]);
+    // Nothing answers any more.
+    expect((await operator.get(at('/keys'))).status).toBe(404);
+    expect(await confirm(operator, 'Deleted')).toBe(404);
+    expect((await fixture.browser().get('/api/v1/me', bearer(token))).status).toBe(401);
+    expect((await owner.get('/api/v1/me')).json.user).toBeNull();
+    expect((await fixture.browser().signIn(name('owner'))).status).toBe(401);
+    expect((await operator.post('/api/v1/invitations/look', { token: tokenIn(open.link) })).status).toBe(404);
+    const { json: me } = await guest.get('/api/v1/me');
+    expect(me.customers.map((one: LooseJson) => one.id)).toEqual(['house']);
+    const listed = await operator.get(`/api/v1/customers?search=${customer}`);
+    expect(listed.json.items).toEqual([]);
+    // Only the audit log still has personal data.
+    const found: string[] = [];
+    for (const { name: table } of backupTables) {
+      if (table === 'audit') continue;
+      const { rows } = await sql`select * from ${sql.table(table)}`.execute(store.db);
+      const text = JSON.stringify(rows);
+      const personal = [name('owner'), name('viewer'), name('late'), name('notices'), `Acme ${count}"`];
+      for (const one of [...personal, 'secret project', '203.0.113.7'])
+        if (text.includes(one)) found.push(`${table}: ${one}`);
+    }
+    expect(found).toEqual([]);
+    expect(await selectRows(store.db, 'semi_wallet', { owner_id: key.familyId }).execute()).toEqual([]);
+    const { items } = (await operator.get(`/api/v1/audit?customer=${customer}&action=customer.*`)).json;
+    expect(items).toMatchObject([
+      { action: 'customer.delete', detail: { keys: 1, members: 4, users: 2 }, customerName: 'Deleted' },
+      { action: 'customer.create' },
+    ]);
   });
 
   it('leaves no grants with a member who issues them while being removed', async () => {
@@ -142,7 +241,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as LooseJson);
-    expect(exported.toReversed()).toEqual(whole);
+    expect(whole).toMatchObject(exported.toReversed());
     const { db } = fixture.store;
     await expect(db.updateTable('audit').set({ actor: 'nobody' }).execute()).rejects.toThrow('append-only');
     await expect(db.deleteFrom('audit').execute()).rejects.toThrow('append-only');

@@ -155,6 +155,49 @@ describeOnBothStores('the list of keys', ({ open }) => {
   });
 });
 
+describeOnBothStores('the list of keys', ({ open }) => {
+  it('is searched, filtered and sorted by the service', async () => {
+    const { fixture, operator, at, make } = await startApi(await open());
+    const ids = new Map<string, string>();
+    for (const name of ['web shop', 'Web_2', 'indexer', 'WEB 3', 'bot'])
+      ids.set(name, (await make({ name, expiresAt: fixture.clock.now + HOUR })).json.key.id);
+    const idOf = (name: string) => ids.get(name) as string;
+    const list = async (query: object) =>
+      (await operator.get(at(`?${new URLSearchParams(query as Record<string, string>)}`))).json;
+    const names = async (query: object) => (await list(query)).items.map((one: LooseJson) => one.name);
+    const byName = ['bot', 'indexer', 'WEB 3', 'web shop', 'Web_2'];
+    const sorted = await names({ sort: 'name' });
+    // The databases sort punctuation differently.
+    expect([sorted.slice(0, 2), sorted.toSorted()]).toEqual([byName.slice(0, 2), byName.toSorted()]);
+    expect(await names({ sort: '-name' })).toEqual(sorted.toReversed());
+    const pages: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await list({ sort: '-name', limit: 2, ...(cursor !== undefined && { cursor }) });
+      pages.push(...page.items.map((one: LooseJson) => one.name));
+      cursor = page.next;
+    }
+    expect(pages).toEqual(sorted.toReversed());
+    expect(await names({ search: 'web', sort: 'name', limit: 2 })).toEqual(
+      sorted.filter((name: string) => /web/i.test(name)).slice(0, 2),
+    );
+    expect(await names({ search: 'B_2' })).toEqual(['Web_2']);
+    for (const search of [idOf('bot'), idOf('bot').slice(0, 5), `svc_rpc_live_${idOf('bot')}`])
+      expect(await names({ search })).toContain('bot');
+    await operator.post(at(`/${idOf('bot')}/disable`));
+    await operator.post(at(`/${idOf('indexer')}/revoke`));
+    expect(await names({ state: 'disabled' })).toEqual(['bot']);
+    expect(await names({ state: 'revoked' })).toEqual(['indexer']);
+    fixture.clock.now += HOUR;
+    expect([await names({ state: 'active' }), (await names({ state: 'expired' })).length]).toEqual([[], 3]);
+    await fixture.store.db
+      .updateTable('api_key')
+      .set({ last_used_at: 5 })
+      .where('id', '=', idOf('bot'))
+      .execute();
+    expect((await names({ sort: '-lastUsedAt' }))[0]).toBe('bot');
+  });
+});
+
 describeOnBothStores('a leaked key', ({ open }) => {
   const report = (token: string) => [
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { roleNames } from '../pages/team/role-descriptions.ts';
 import { useChangeSearch } from '../range.ts';
 import { remember } from '../theme.ts';
@@ -5,12 +6,18 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
+/** More are found in the list of all customers. */
+const CUSTOMERS_LISTED_MAX = 20;
+
 export const CUSTOMER_STORAGE_KEY = 'solway.customer';
 
 export function CustomerSwitch() {
-  const { customer, customers } = useSession();
+  const { customer, customers, user } = useSession();
+  const navigate = useNavigate();
   const change = useChangeSearch();
-  if (customers.length < 2)
+  const toAll = () =>
+    void navigate({ to: '/settings', search: (before) => ({ ...before, tab: 'customers' }) });
+  if (customers.length < 2 && !user.isOperator)
     return (
       <p className="customer customer-only" title={customer.name}>
         <span className="customer-name">{customer.name}</span>
@@ -27,18 +34,21 @@ export function CustomerSwitch() {
         </>
       }
       buttonProps={{ className: 'customer' }}
-      items={customers.map((one) => ({
-        label: (
-          <>
-            {one.name} <span className="muted">{roleNames[one.role]}</span>
-          </>
-        ),
-        checked: one.id === customer.id,
-        onSelect: () => {
-          remember(CUSTOMER_STORAGE_KEY, one.id);
-          change({ customer: one.id, key: undefined });
-        },
-      }))}
+      items={customers
+        .slice(0, CUSTOMERS_LISTED_MAX)
+        .map((one) => ({
+          label: (
+            <>
+              {one.name} <span className="muted">{roleNames[one.role]}</span>
+            </>
+          ),
+          checked: one.id === customer.id,
+          onSelect: () => {
+            remember(CUSTOMER_STORAGE_KEY, one.id);
+            change({ customer: one.id, key: undefined });
+          },
+        }))
+        .concat(user.isOperator ? [{ label: <>All customers…</>, checked: false, onSelect: toAll }] : [])}
     />
   );
 }

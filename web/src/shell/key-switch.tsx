@@ -1,34 +1,44 @@
+import { useState } from 'react';
+import { keyIdOf } from '../key-secrets.ts';
+import { useDebounced } from '../pager.ts';
 import { useCall } from '../queries.ts';
 import { useChangeSearch, useFrameSearch } from '../range.ts';
+import { SearchSelect } from '../ui/search-select.tsx';
 import { useSession } from './session.tsx';
 
-const KEYS_LISTED_MAX = 200;
+const KEYS_LISTED_MAX = 50;
 
+/** Chooses among the keys by a search of the service, because there may be thousands. */
 export function KeySwitch() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const change = useChangeSearch();
-  const keys = useCall('GET /customers/{customer}/keys', {
-    path: { customer: customer.id },
-    query: { limit: KEYS_LISTED_MAX, withRevoked: 'true' },
-  });
-  const items = keys.data?.items ?? [];
+  const [text, setText] = useState('');
+  // Without the secret, which must not get into a URL.
+  const search = useDebounced(keyIdOf(text) ?? text);
+  const path = { customer: customer.id };
+  const keys = useCall(
+    'GET /customers/{customer}/keys',
+    {
+      path,
+      query: { limit: KEYS_LISTED_MAX, withRevoked: 'true', sort: 'name', search: search.slice(0, 64) },
+    },
+    { keepPrevious: true },
+  );
+  const chosen = useCall(
+    'GET /customers/{customer}/keys/{key}',
+    { path: { ...path, key: key ?? '' } },
+    { enabled: key !== undefined, retries: false },
+  );
   return (
-    <label className="key-switch">
-      <span className="visually-hidden">API key</span>
-      <select
-        className="select"
-        value={key ?? ''}
-        onChange={(event) => change({ key: event.target.value === '' ? undefined : event.target.value })}
-      >
-        <option value="">All API keys</option>
-        {key === undefined || items.some(({ id }) => id === key) ? null : <option value={key}>{key}</option>}
-        {items.map((item) => (
-          <option key={item.id} value={item.id}>
-            {item.name} · {item.start}
-          </option>
-        ))}
-      </select>
-    </label>
+    <SearchSelect
+      label="API key"
+      all="All API keys"
+      chosen={key === undefined ? null : { id: key, name: chosen.data?.key.name ?? key }}
+      options={(keys.data?.items ?? []).map(({ id, name, start }) => ({ id, name, note: `${start}…` }))}
+      hasMore={keys.data?.next != null}
+      onSearch={setText}
+      onChoose={(id) => change({ key: id ?? undefined })}
+    />
   );
 }

@@ -21,7 +21,7 @@ export type Column<Row> = Readonly<{
 const VIRTUAL_FROM_ROWS = 200;
 const ROW_HEIGHT_PX = 41;
 
-type Sort = Readonly<{ column: string; down: boolean }>;
+export type Sort = Readonly<{ column: string; down: boolean }>;
 
 export type TableProps<Row> = Readonly<{
   caption: string;
@@ -30,6 +30,8 @@ export type TableProps<Row> = Readonly<{
   rows: readonly Row[];
   rowKey: (row: Row) => string;
   initialSort?: Sort;
+  /** The order in which the service sorts, for a page of a longer list. Only `columns` can then be sorted by. */
+  order?: Readonly<{ sort: Sort; columns: readonly string[]; onSort: (sort: Sort) => void }>;
   empty?: ReactNode;
   csvName?: string;
   selection?: Readonly<{
@@ -48,13 +50,19 @@ export function Table<Row>(props: TableProps<Row>) {
     rows,
     rowKey,
     initialSort,
+    order,
     empty,
     csvName,
     selection,
   } = props;
   const captionId = useId();
-  const [sort, setSort] = useState<Sort | null>(initialSort ?? null);
-  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort]);
+  const [ownSort, setSort] = useState<Sort | null>(initialSort ?? null);
+  const sort = order?.sort ?? ownSort;
+  const isOrdered = order !== undefined;
+  const sorted = useMemo(
+    () => (isOrdered ? rows : sortRows(rows, columns, ownSort)),
+    [isOrdered, rows, columns, ownSort],
+  );
   const scroll = useRef<HTMLElement>(null);
   const { isVirtual, visible, before, after, measure } = useVisibleRows(sorted, scroll);
   const frame = isVirtual ? 'table-scroll table-virtual' : 'table-scroll';
@@ -86,7 +94,13 @@ export function Table<Row>(props: TableProps<Row>) {
                 <SelectAll rows={rows} rowKey={rowKey} selection={selection} />
               )}
               {columns.map((column) => (
-                <Heading key={column.id} column={column} sort={sort} onSort={setSort} />
+                <Heading
+                  key={column.id}
+                  column={column}
+                  isSortable={order?.columns.includes(column.id) ?? column.sortBy !== undefined}
+                  sort={sort}
+                  onSort={order?.onSort ?? setSort}
+                />
               ))}
             </tr>
           </thead>
@@ -145,16 +159,18 @@ const classOf = (column: Pick<Column<never>, 'align' | 'wideOnly' | 'hideTitle'>
 
 function Heading<Row>({
   column,
+  isSortable,
   sort,
   onSort,
 }: {
   column: Column<Row>;
+  isSortable: boolean;
   sort: Sort | null;
   onSort: (sort: Sort) => void;
 }) {
   const isSorted = sort?.column === column.id;
   const title = column.hideTitle ? <span className="visually-hidden">{column.title}</span> : column.title;
-  if (column.sortBy === undefined)
+  if (!isSortable)
     return (
       <th scope="col" className={classOf(column)}>
         {title}
@@ -179,6 +195,9 @@ function Heading<Row>({
     </th>
   );
 }
+
+/** Sort order as the control API names it. */
+export const orderText = ({ column, down }: Sort): string => `${down ? '-' : ''}${column}`;
 
 type SelectionProps<Row> = Readonly<{
   rowKey: (row: Row) => string;

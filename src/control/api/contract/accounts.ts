@@ -4,6 +4,7 @@ import type { Route, RouteName } from './route.ts';
 import {
   adminToken,
   auditEntry,
+  auditFilter,
   done,
   email,
   expiry,
@@ -48,8 +49,8 @@ const invitation = z.object({
 });
 
 const auditQuery = pageQuery.extend(rangeQuery.shape).extend({
-  action: z.string().max(64).optional(),
   key: z.string().length(8).optional(),
+  ...auditFilter,
 });
 
 export const accountRoutes = {
@@ -99,6 +100,14 @@ export const accountRoutes = {
     summary: 'Change the name of a customer; the operator can also change plan and state',
     body: z.object({ name, planId: z.string().max(32), state: z.enum(customerStates) }).partial(),
     result: customer,
+  },
+  'POST /customers/{customer}/delete': {
+    access: 'operator',
+    summary:
+      'Delete a customer permanently: revoke its keys, close their connections, and delete its members, tokens, wallets and logs. Usage totals and audit entries stay under its id',
+    /** The name of the customer, as a confirmation. */
+    body: z.object({ name: z.string().max(256) }),
+    result: done,
   },
   'GET /customers/{customer}/members': {
     access: 'viewer',

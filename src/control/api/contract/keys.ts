@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
-import { count, done, expiry, name, network, pageOf, pageQuery, product, time } from './values.ts';
+import { count, done, expiry, name, network, pageOf, pageQuery, product, sortBy, time } from './values.ts';
 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
 /** A coarse check. keys/rule-columns.ts normalizes and fully validates origins. */
@@ -30,6 +30,8 @@ const rate = z
   })
   .nullable();
 
+export const keyStates = ['active', 'rotating', 'disabled', 'expired', 'revoked'] as const;
+
 const keyView = z.object({
   id: z.string(),
   start: z.string(),
@@ -37,7 +39,7 @@ const keyView = z.object({
   customerId: z.string(),
   product,
   name: z.string(),
-  state: z.enum(['active', 'rotating', 'disabled', 'expired', 'revoked']),
+  state: z.enum(keyStates),
   planId: z.string(),
   createdAt: time,
   expiresAt: time.nullable(),
@@ -116,8 +118,15 @@ const keyAction = (summary: string) => ({ access: 'developer', summary, result: 
 export const keyRoutes = {
   'GET /customers/{customer}/keys': {
     access: 'viewer',
-    summary: 'List the keys of a customer, ordered by id',
-    query: pageQuery.extend({ product: product.optional(), withRevoked: z.stringbool().default(false) }),
+    summary: 'List the keys of a customer',
+    query: pageQuery.extend({
+      product: product.optional(),
+      state: z.enum(keyStates).optional(),
+      /** Keys whose name contains this text, or whose id or beginning starts with it. */
+      search: z.string().max(64).optional(),
+      sort: sortBy('name', 'createdAt', 'lastUsedAt', 'expiresAt'),
+      withRevoked: z.stringbool().default(false),
+    }),
     result: pageOf(keyRow),
   },
   'POST /customers/{customer}/keys': {

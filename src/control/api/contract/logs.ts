@@ -100,6 +100,7 @@ const submission = z.object({
   signature: z.string(),
   at: time,
   keyId: z.string(),
+  keyName: z.string().nullable(),
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { customerStates } from '../../accounts/roles.ts';
 import { customer } from './accounts.ts';
 import { addedNodeView } from './nodes.ts';
 import type { Route, RouteName } from './route.ts';
 import {
   adminToken,
   auditEntry,
+  auditFilter,
   count,
   done,
   email,
@@ -15,6 +17,7 @@ import {
   pageQuery,
   rangeQuery,
   revokedToken,
+  sortBy,
   time,
   withMade,
 } from './values.ts';
@@ -116,7 +119,13 @@ export const operatorRoutes = {
   'GET /customers': {
     access: 'operator',
     summary: 'List all customers',
-    query: pageQuery.extend({ search: z.string().max(64).optional() }),
+    query: pageQuery.extend({
+      /** Customers whose name contains this text; also a customer's id, the id of a key or the email of a member. */
+      search: z.string().max(254).optional(),
+      state: z.enum(customerStates).optional(),
+      plan: z.string().max(32).optional(),
+      sort: sortBy('name', 'createdAt'),
+    }),
     result: pageOf(customerRow),
   },
   'POST /operators/invitations': {
@@ -130,8 +139,8 @@ export const operatorRoutes = {
     summary: 'List audit log entries of all customers, newest first',
     query: pageQuery
       .extend(rangeQuery.shape)
-      .extend({ customer: z.string().max(64).optional(), action: z.string().max(64).optional() }),
-    result: pageOf(auditEntry.extend({ customerId: z.string().nullable() })),
+      .extend({ customer: z.string().max(64).optional(), ...auditFilter }),
+    result: pageOf(auditEntry),
   },
   'GET /audit.jsonl': {
     access: 'operator',

@@ -145,6 +145,7 @@ export const usageRoutes = {
           method: z.string(),
           product,
           key: z.string(),
+          keyName: z.string().nullable(),
           requests: count,
           lastAt: time,
         }),

@@ -28,9 +28,15 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 
 export const pageQuery = z.object({
-  cursor: z.string().max(256).optional(),
+  cursor: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
+
+/** Sort order of a list: a field, or the field after a `-` for the descending order. Without one, by id. */
+export const sortBy = <Name extends string>(...names: readonly Name[]) => {
+  const orders = names.flatMap((name) => [name, `-${name}`] as const);
+  return z.enum(orders as [Name | `-${Name}`], `must be one of ${orders.join(', ')}`).optional();
+};
 
 const queryTime = z.coerce.number().int().min(0).max(MAX_TIME_MS);
 
@@ -42,15 +48,26 @@ export const done = z.object({ done: z.literal(true) });
 export const auditEntry = z.object({
   id: count,
   at: time,
+  customerId: z.string().nullable(),
+  /** Current names of the customer and the key; null: none, or removed. */
+  customerName: z.string().nullable(),
   /** For example `user:anna@example.com`, `token:7hQ2mKpZ` or `cli:root`. */
   actor: z.string(),
   action: z.string(),
   keyId: z.string().nullable(),
+  keyName: z.string().nullable(),
   address: z.string().nullable(),
   userAgent: z.string().nullable(),
   requestId: z.string().nullable(),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
+
+export const auditFilter = {
+  /** An action, or a prefix such as `key.*`. */
+  action: z.string().max(64).optional(),
+  /** As in the entries, for example `user:anna@example.com`. */
+  actor: z.string().max(300).optional(),
+};
 
 export const adminToken = z.object({
   id: z.string(),

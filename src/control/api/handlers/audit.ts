@@ -1,6 +1,6 @@
-import type { Transaction } from 'kysely';
+import { type SqlBool, sql, type Transaction } from 'kysely';
 import type { AuditEntry } from '../../database/audit-entry.ts';
-import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
+import { fieldsOf, namesOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
 import { makeChange, writeAudit } from '../../database/transaction.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
@@ -34,32 +34,46 @@ const PAGE_ROWS = 500;
 type Query = ParsedRouteInput<'GET /customers/{customer}/audit'>['query'];
 type Filter = Omit<Query, 'cursor' | 'limit'> & Readonly<{ customer?: string | undefined }>;
 
-const entryJson = (row: AuditTable) => ({
+const lineOf = (row: AuditTable) => ({
   ...fieldsOf(row, 'id', 'at', 'actor', 'action', 'key_id', 'address', 'user_agent', 'request_id'),
   detail: JSON.parse(row.detail) as Record<string, string | number | boolean | null>,
 });
 
-const entryJsonWithCustomer = (row: AuditTable) => ({ ...entryJson(row), customerId: row.customer_id });
+const lineWithCustomerOf = (row: AuditTable) => ({ ...lineOf(row), customerId: row.customer_id });
 
-function select({ store }: ApiServices, { customer, action, key, from, to }: Filter) {
-  return selectRows(store.db, 'audit', { customer_id: customer, action, key_id: key })
+/** `action` may be a prefix such as `key.*`. */
+function select({ store }: ApiServices, { customer, action = '', actor, key, from, to }: Filter) {
+  const prefix = action.endsWith('*') ? action.slice(0, -1) : '';
+  const exact = action === '' || action.endsWith('*') ? undefined : action;
+  return selectRows(store.db, 'audit', { customer_id: customer, action: exact, actor, key_id: key })
+    .$if(prefix !== '', (query) => query.where(sql<SqlBool>`substr(action, 1, ${prefix.length}) = ${prefix}`))
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
 }
 
-async function page<Entry>(
-  services: ApiServices,
-  filter: Filter,
-  { cursor, limit }: Query,
-  show: (row: AuditTable) => Entry,
-) {
+async function page(services: ApiServices, filter: Filter, { cursor, limit }: Query) {
   const before = decodeCursor(cursor, 'number');
   const rows = await select(services, filter)
     .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
-  return pageOfRows(rows, limit, show);
+  const { db } = services.store;
+  const keys = await namesOf(
+    db,
+    'api_key',
+    rows.map(({ key_id }) => key_id),
+  );
+  const customers = await namesOf(
+    db,
+    'customer',
+    rows.map(({ customer_id }) => customer_id),
+  );
+  return pageOfRows(rows, limit, (row) => ({
+    ...lineWithCustomerOf(row),
+    keyName: keys.get(row.key_id) ?? null,
+    customerName: customers.get(row.customer_id) ?? null,
+  }));
 }
 
 /** Yields one page at a time, so that an export of any size needs little memory. */
@@ -79,9 +93,9 @@ async function* lines(
 export const auditHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /customers/{customer}/audit': ({ path, query }) =>
-      page(services, { ...query, customer: path.customer }, query, entryJson),
+      page(services, { ...query, customer: path.customer }, query),
     'GET /customers/{customer}/audit.jsonl': async ({ path, query }, context) =>
-      lines(services, { ...query, customer: path.customer }, entryJson, context),
-    'GET /audit': ({ query }) => page(services, query, query, entryJsonWithCustomer),
-    'GET /audit.jsonl': async ({ query }, context) => lines(services, query, entryJsonWithCustomer, context),
+      lines(services, { ...query, customer: path.customer }, lineOf, context),
+    'GET /audit': ({ query }) => page(services, query, query),
+    'GET /audit.jsonl': async ({ query }, context) => lines(services, query, lineWithCustomerOf, context),
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
+import { deleteCustomer } from '../../accounts/delete-customer.ts';
+import { type CustomerState, DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
@@ -12,8 +13,11 @@ import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
-  fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
+export const customerJson = ({ state, ...row }: Omit<CustomerTable, 'version'>): CustomerJson => ({
+  ...fieldsOf(row, 'id', 'name', 'plan_id', 'created_at'),
+  // No route returns a deleted customer.
+  state: state as CustomerState,
+});
 
 export const requireCustomer = (db: Kysely<Schema>, id: string) =>
   selectRows(db, 'customer', { id }).executeTakeFirstOrThrow();
@@ -111,6 +115,20 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
   });
 }
 
+function removeCustomer(services: ApiServices, id: string, name: string, context: ApiContext) {
+  if (id === DEFAULT_CUSTOMER_ID)
+    throw conflict('HOUSE', 'The built-in customer cannot be deleted. Revoke its keys instead.');
+  return withAudit(services, context, async (trx, version) => {
+    const row = await requireCustomer(trx, id);
+    if (row.name !== name)
+      throw invalidField('name', `must be the name of the customer, ${JSON.stringify(row.name)}`);
+    const { actor, address, userAgent, requestId } = context;
+    const by = { actor, now: services.now, origin: { address, userAgent, requestId } };
+    const detail = await deleteCustomer(trx, by, id, version);
+    return [{ done: true as const }, { action: 'customer.delete', customerId: id, detail }];
+  });
+}
+
 export const customerHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
@@ -118,4 +136,6 @@ export const customerHandlers = (services: ApiServices) =>
       customerJson(await requireCustomer(services.store.db, path.customer)),
     'PATCH /customers/{customer}': ({ path, body }, context) =>
       changeCustomer(services, path.customer, body, context),
+    'POST /customers/{customer}/delete': ({ path, body }, context) =>
+      removeCustomer(services, path.customer, body.name, context),
   });

@@ -12,7 +12,7 @@ import {
   rotateKey,
 } from '../../keys/change-key.ts';
 import { createKey } from '../../keys/create-key.ts';
-import { findKeyOwner, type KeyRegister, listKeys, readFamily } from '../../keys/key-register.ts';
+import { findKeyOwner, type KeyRegister, listKeyPage, readFamily } from '../../keys/key-register.ts';
 import {
   reportLeaks,
   reportVerifier,
@@ -23,7 +23,6 @@ import { enqueueLeak } from '../../notifications/delivery-queue.ts';
 import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
 import { forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
-import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -101,12 +100,10 @@ export function keyHandlers(services: ApiServices) {
   return defineHandlers({
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
       const register = keyRegisterFor(services, context, path.customer);
-      const after = decodeCursor(query.cursor, 'string') ?? undefined;
-      const { limit, product, withRevoked } = query;
-      const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
-      const ids = rows.slice(0, limit).map(({ id }) => id);
+      const { keys, next } = await listKeyPage(register, query);
+      const ids = keys.map(({ id }) => id);
       const activity = await activityOf(services.store, ids, services.now());
-      return pageOfRows(rows, limit, (key) => ({ ...key, ...activity.get(key.id)! }));
+      return { items: keys.map((key) => ({ ...key, ...activity.get(key.id)! })), next };
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);

@@ -1,5 +1,5 @@
 import type { RequestStep } from '../../../protocol/request-trace.ts';
-import { fieldsOf, findRow } from '../../database/rows.ts';
+import { fieldsOf, findRow, namesOf } from '../../database/rows.ts';
 import { isEntryId, timeOfId } from '../../requests/entry-ids.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import type { LogFilter } from '../../requests/log-store.ts';
@@ -101,7 +101,13 @@ async function listTransactions(
   const after = decodeCursor(cursor, 'string');
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
   const statuses = await readStatuses(dispatcher, rows.slice(0, limit));
+  const keys = await namesOf(
+    store.db,
+    'api_key',
+    rows.map(({ key_id }) => key_id),
+  );
   return pageOfRows(rows, limit, (row) => ({
+    keyName: keys.get(row.key_id) ?? null,
     ...fieldsOf(row, 'signature', 'at', 'key_id', 'network', 'outcome', 'message', 'rebroadcasts'),
     attempts: attemptsIn<Submission['attempts'][number]>(row.attempts, isOperator),
     again: attemptsIn<Submission['again'][number]>(row.again ?? '[]', isOperator),

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
+import { selectRows } from '../../database/rows.ts';
+import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { planLimitsOf } from '../../plans.ts';
 import { creditsUsed } from '../../usage/quotas.ts';
-import { decodeCursor, pageOfRows } from '../cursor.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
+import { contains, readPage, type SortKeys } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
@@ -10,7 +13,7 @@ async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): P
   const rows = await store.db
     .selectFrom(table)
     .select(['plan_id', (eb) => eb.fn.countAll<number>().as('count')])
-    .$if(table === 'api_key', (query) => query.where(sql.ref('state'), '!=', 'revoked'))
+    .where(sql.ref('state'), '!=', table === 'api_key' ? 'revoked' : 'deleted')
     .groupBy('plan_id')
     .execute();
   return new Map(rows.map((row) => [row.plan_id, Number(row.count)]));
@@ -33,49 +36,76 @@ async function plans(services: ApiServices) {
   };
 }
 
-function rowsOf({ store }: ApiServices) {
-  return store.db
-    .selectFrom('customer')
-    .selectAll()
-    .select((eb) => [
-      eb
-        .selectFrom('member')
-        .select((inner) => inner.fn.countAll<number>().as('count'))
-        .whereRef('customer_id', '=', 'customer.id')
-        .as('members'),
-      eb
-        .selectFrom('api_key')
-        .select((inner) => inner.fn.countAll<number>().as('count'))
-        .whereRef('customer_id', '=', 'customer.id')
-        .where('state', '!=', 'revoked')
-        .as('keys'),
-    ]);
+const sortKeys = {
+  name: { type: 'string', value: sql<string>`lower(name)` },
+  createdAt: { type: 'number', value: sql<number>`created_at` },
+} as const satisfies SortKeys<string>;
+
+type CustomersQuery = ParsedRouteInput<'GET /customers'>['query'];
+
+async function pageOfCustomers(services: ApiServices, { search = '', state, plan, ...page }: CustomersQuery) {
+  const { db } = services.store;
+  const text = search.trim();
+  const query = selectRows(db, 'customer', { state, plan_id: plan })
+    .where('state', '!=', 'deleted')
+    .$if(text !== '', (some) =>
+      some.where((build) =>
+        build.or([
+          contains(sql.ref('name'), text),
+          build('id', '=', text),
+          build('id', 'in', db.selectFrom('api_key').select('customer_id').where('id', '=', text)),
+          build(
+            'id',
+            'in',
+            db
+              .selectFrom('auth_user')
+              .innerJoin('member', 'member.user_id', 'auth_user.id')
+              .select('member.customer_id')
+              .where('email', '=', text.toLowerCase()),
+          ),
+        ]),
+      ),
+    );
+  const { rows, next } = await readPage(query as never, page, sortKeys);
+  return { rows: rows as CustomerTable[], next };
 }
 
-const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+/** Counts the rows of each customer. */
+async function countOf(
+  { store }: ApiServices,
+  table: 'member' | 'api_key',
+  customers: readonly string[],
+): Promise<Map<string, number>> {
+  if (customers.length === 0) return new Map();
+  const rows = await store.db
+    .selectFrom(table)
+    .select(['customer_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('customer_id', 'in', customers)
+    .$if(table === 'api_key', (query) => query.where(sql.ref('state'), '!=', 'revoked'))
+    .groupBy('customer_id')
+    .execute();
+  return new Map(rows.map((row) => [row.customer_id, Number(row.count)]));
+}
 
 export const planHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /plans': () => plans(services),
     'GET /customers': async ({ query }) => {
-      const { search, cursor, limit } = query;
-      const after = decodeCursor(cursor, 'string');
-      const rows = await rowsOf(services)
-        .$if(search !== undefined, (select) =>
-          select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
-        )
-        .$if(after !== null, (select) => select.where('id', '>', after ?? ''))
-        .orderBy('id')
-        .limit(limit + 1)
-        .execute();
+      const { rows, next } = await pageOfCustomers(services, query);
+      const ids = rows.map(({ id }) => id);
+      const [members, keys] = await Promise.all([
+        countOf(services, 'member', ids),
+        countOf(services, 'api_key', ids),
+      ]);
       const credits = new Map<string, number>();
-      for (const { id } of rows.slice(0, limit))
+      for (const id of ids)
         credits.set(id, await creditsUsed(services.store, { customerId: id }, services.now()));
-      return pageOfRows(rows, limit, (row) => ({
+      const items = rows.map((row) => ({
         ...customerJson(row),
-        members: Number(row.members),
-        keys: Number(row.keys),
+        members: members.get(row.id) ?? 0,
+        keys: keys.get(row.id) ?? 0,
         creditsUsed: credits.get(row.id) ?? 0,
       }));
+      return { items, next };
     },
   });

@@ -29,7 +29,16 @@ import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import { type ApiServices, logStoreOf } from '../services.ts';
-import { addAt, addTotals, axisOf, noStatuses, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
+import {
+  addAt,
+  addTotals,
+  axisOf,
+  keyNames,
+  noStatuses,
+  noTotals,
+  toAxisJson,
+  usageQueryOf,
+} from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
 
 const SUMMARY_ROUTE = 'GET /customers/{customer}/summary';
@@ -237,12 +246,14 @@ async function readRows(store: Store, query: UsageQuery): Promise<Errors['rows']
     const { status, method, product, key_id: key, requests } = sum;
     if (requests === 0) return;
     const name = `${status} ${method} ${product} ${key}`;
-    const row = found.get(name) ?? { status, method, product, key, requests: 0, lastAt: 0 };
+    const row = found.get(name) ?? { status, method, product, key, keyName: null, requests: 0, lastAt: 0 };
     row.requests += requests;
     row.lastAt = Math.max(row.lastAt, sum.last_minute * stepMs.minute);
     found.set(name, row);
   });
-  return [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
+  const rows = [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
+  const names = await keyNames(store, [...new Set(rows.map(({ key }) => key))]);
+  return rows.map((row) => ({ ...row, keyName: names.get(row.key) ?? null }));
 }
 
 const usageErrors =

@@ -26,7 +26,7 @@ async function findMembership(
   caller: ApiCaller,
 ): Promise<Membership | null> {
   const row = await findRow(db, 'customer', { id: customer });
-  if (row === undefined) return null;
+  if (row === undefined || row.state === 'deleted') return null;
   if (caller.kind === 'token')
     return { state: row.state, role: caller.customerId === customer ? caller.role : null };
   if (caller.kind !== 'user') return { state: row.state, role: null };

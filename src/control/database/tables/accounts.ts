@@ -1,4 +1,4 @@
-import { type CustomerState, DEFAULT_CUSTOMER_ID, type MemberRole } from '../../accounts/roles.ts';
+import { DEFAULT_CUSTOMER_ID, type MemberRole, type StoredCustomerState } from '../../accounts/roles.ts';
 
 export interface AccountTables {
   customer: CustomerTable;
@@ -81,7 +81,7 @@ export interface CustomerTable {
   name: string;
   /** The customer's plan, which is also the default plan of its keys. */
   plan_id: string;
-  state: CustomerState;
+  state: StoredCustomerState;
   created_at: number;
   version: number;
 }

@@ -164,6 +164,21 @@ export class ClickHouseLog implements LogStore {
     return [...counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
   }
 
+  async deleteCustomers(ids: readonly string[]): Promise<void> {
+    for (const some of chunk(ids, IDS_MAX)) {
+      const isOne = `customer_id in ${listOf(some.map(textLiteral))}`;
+      const found = await this.#read(() =>
+        this.#server.query<{ rows: number; pending: number }>(
+          `select count() as rows, (select count() from system.mutations where database = currentDatabase()
+            and table = '${TABLE}' and not is_done) as pending from ${TABLE} where ${isOne}`,
+        ),
+      );
+      // The server deletes in the background. A second deletion would only wait for the first.
+      if (found.rows.some(({ rows, pending }) => rows > 0 && pending === 0))
+        await this.#server.run(`alter table ${TABLE} delete where ${isOne}`);
+    }
+  }
+
   /** Without expired rows, whose partition is dropped later. */
   #rangeOf({ from, to }: Pick<LogFilter, 'from' | 'to'>): Readonly<{ from: number; to: number }> {
     return { from: Math.max(from, Date.now() - this.#options.retentionHours * HOUR_MS), to };

@@ -10,16 +10,16 @@ import { type AuditEntry, storedActionOf } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
 import { AuditTools, NoEvents } from './audit-tools.tsx';
 
-const fields = ['action'] as const;
+const fields = ['action', 'actor'] as const;
 const PAGE_ROWS = 100;
 const idOf = ({ id }: AuditEntry): string => String(id);
 
 export function AllAudit() {
   const range = useRange();
-  const [{ action }, change] = useFilters(fields);
-  const query = { action: storedActionOf(action), limit: PAGE_ROWS };
+  const [{ action, actor }, change] = useFilters(fields);
+  const query = { action: storedActionOf(action), actor, limit: PAGE_ROWS };
   const audit = useRangedCall('GET /audit', { query });
-  const list = usePagedList<AuditEntry>(`all ${range.id} ${action}`, audit.data, idOf, (cursor) =>
+  const list = usePagedList<AuditEntry>(`all ${range.id} ${action} ${actor}`, audit.data, idOf, (cursor) =>
     call('GET /audit', { query: { ...query, ...range.bounds(), cursor } }),
   );
   const bounds = useMemo(() => range.bounds(), [range]);
@@ -27,7 +27,8 @@ export function AllAudit() {
     <div className="stack">
       <AuditTools
         action={action}
-        onAction={(text) => change({ action: text })}
+        actor={actor}
+        onFilter={change}
         exportAddress={addressOf('GET /audit.jsonl', { query: bounds })}
       />
       <Pending query={audit}>
@@ -36,7 +37,7 @@ export function AllAudit() {
             <AuditTable
               entries={list.items}
               hasCustomers
-              empty={<NoEvents isFiltered={action !== undefined} />}
+              empty={<NoEvents isFiltered={action !== undefined || actor !== undefined} />}
             />
             {list.items.length === 0 ? null : <MoreButton list={list} what="event" />}
           </>

@@ -3,19 +3,9 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, actionNameOf, actorOf } from './audit-entry.ts';
 
-const nameWithId = (name: string, id: string): string => (name === id ? id : `${name} (${id})`);
+const nameWithId = (name: string | null, id: string): string => (name === null ? id : `${name} (${id})`);
 
-export function AuditDrawer({
-  entry,
-  keyName,
-  customerName,
-  onClose,
-}: {
-  entry: AuditEntry;
-  keyName: string;
-  customerName: string;
-  onClose: () => void;
-}) {
+export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { name, kind } = actorOf(entry.actor);
   return (
     <Dialog title={actionNameOf(entry.action)} size="drawer" onClose={onClose}>
@@ -30,14 +20,14 @@ export function AuditDrawer({
             {name}
             {kind === null ? '' : ` (${kind})`}
           </dd>
-          {entry.customerId == null ? null : (
+          {entry.customerId === null ? null : (
             <>
               <dt>Customer</dt>
-              <dd>{nameWithId(customerName, entry.customerId)}</dd>
+              <dd>{nameWithId(entry.customerName, entry.customerId)}</dd>
             </>
           )}
           <dt>API key</dt>
-          <dd>{entry.keyId === null ? '–' : nameWithId(keyName, entry.keyId)}</dd>
+          <dd>{entry.keyId === null ? '–' : nameWithId(entry.keyName, entry.keyId)}</dd>
           <dt>IP address</dt>
           <dd className="mono">{entry.address ?? '–'}</dd>
           <dt>User agent</dt>

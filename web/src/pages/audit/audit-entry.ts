@@ -3,9 +3,7 @@ import { formatTime } from '../../format.ts';
 import { limitNames, limitText } from '../../plan-limits.ts';
 import { type Product, productNames } from '../../product-names.ts';
 
-type AuditItem = RouteOutput<'GET /audit'>['items'][number];
-
-export type AuditEntry = Omit<AuditItem, 'customerId'> & Partial<Pick<AuditItem, 'customerId'>>;
+export type AuditEntry = RouteOutput<'GET /audit'>['items'][number];
 
 const kinds: Readonly<Record<string, string>> = {
   user: 'user',

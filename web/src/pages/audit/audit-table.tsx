@@ -1,20 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import { useKeyNames } from '../../key-names.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AuditDrawer } from './audit-drawer.tsx';
 import { type AuditEntry, actionNameOf, actorOf, detailOf } from './audit-entry.ts';
-import { useCustomerNames } from './customer-names.ts';
 
-type NameOf = (id: string | null) => string;
-
-const columnsOf = (
-  onOpen: (entry: AuditEntry) => void,
-  keyNameOf: NameOf,
-  customerNameOf: NameOf | null,
-): Column<AuditEntry>[] => [
+const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): Column<AuditEntry>[] => [
   {
     id: 'at',
     title: 'Time (UTC)',
@@ -41,19 +33,19 @@ const columnsOf = (
     sortBy: ({ actor }) => actor,
     csv: ({ actor }) => actor,
   },
-  ...(customerNameOf === null ? [] : [customerColumn(customerNameOf)]),
+  ...(hasCustomers ? [customerColumn] : []),
   {
     id: 'key',
     title: 'API key',
-    cell: ({ keyId }) =>
+    cell: ({ keyId, keyName }) =>
       keyId === null ? (
         '–'
       ) : (
         <Link to="/keys/$key" params={{ key: keyId }} title={keyId}>
-          {keyNameOf(keyId)}
+          {keyName ?? keyId}
         </Link>
       ),
-    sortBy: ({ keyId }) => keyNameOf(keyId),
+    sortBy: ({ keyName, keyId }) => keyName ?? keyId,
     csv: ({ keyId }) => keyId,
   },
   {
@@ -73,13 +65,15 @@ const columnsOf = (
   },
 ];
 
-const customerColumn = (nameOf: NameOf): Column<AuditEntry> => ({
+const customerColumn: Column<AuditEntry> = {
   id: 'customer',
   title: 'Customer',
-  cell: ({ customerId = null }) => <span title={customerId ?? ''}>{nameOf(customerId)}</span>,
-  sortBy: ({ customerId = null }) => nameOf(customerId),
-  csv: ({ customerId = null }) => customerId,
-});
+  cell: ({ customerId, customerName }) => (
+    <span title={customerId ?? ''}>{customerName ?? customerId ?? '–'}</span>
+  ),
+  sortBy: ({ customerId, customerName }) => customerName ?? customerId,
+  csv: ({ customerId }) => customerId,
+};
 
 export function Actor({ actor }: { actor: string }) {
   const { name, kind } = actorOf(actor);
@@ -101,12 +95,7 @@ export function AuditTable({
   empty: ReactNode;
 }) {
   const [open, setOpen] = useState<AuditEntry | null>(null);
-  const keyNameOf = useKeyNames();
-  const customerNameOf = useCustomerNames(hasCustomers);
-  const columns = useMemo(
-    () => columnsOf(setOpen, keyNameOf, hasCustomers ? customerNameOf : null),
-    [keyNameOf, customerNameOf, hasCustomers],
-  );
+  const columns = useMemo(() => columnsOf(setOpen, hasCustomers), [hasCustomers]);
   return (
     <>
       <Table
@@ -117,14 +106,7 @@ export function AuditTable({
         csvName="audit"
         empty={empty}
       />
-      {open === null ? null : (
-        <AuditDrawer
-          entry={open}
-          keyName={keyNameOf(open.keyId)}
-          customerName={customerNameOf(open.customerId ?? null)}
-          onClose={() => setOpen(null)}
-        />
-      )}
+      {open === null ? null : <AuditDrawer entry={open} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -6,26 +6,29 @@ import { Icon } from '../../ui/icon.tsx';
 
 export function AuditTools({
   action,
-  onAction,
+  actor,
+  onFilter,
   exportAddress,
   children,
 }: {
   action: string | undefined;
-  onAction: (action: string | undefined) => void;
+  actor: string | undefined;
+  onFilter: (filter: { action: string | undefined; actor: string | undefined }) => void;
   exportAddress: string;
   children?: ReactNode;
 }) {
   const id = useId();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('action') ?? '').trim();
-    onAction(text === '' ? undefined : text);
+    const form = new FormData(event.currentTarget);
+    const textOf = (name: string) => String(form.get(name) ?? '').trim() || undefined;
+    onFilter({ action: textOf('action'), actor: textOf('actor') });
   };
   return (
     <div className="row-apart">
       <search className="row">
         {children}
-        <form className="row" onSubmit={submit} key={action ?? ''}>
+        <form className="row" onSubmit={submit} key={`${action} ${actor}`}>
           <label htmlFor={id} className="visually-hidden">
             Action
           </label>
@@ -34,15 +37,27 @@ export function AuditTools({
             name="action"
             className="input audit-action mono"
             defaultValue={action ?? ''}
-            placeholder="key.revoke"
+            placeholder="key.revoke or key.*"
             maxLength={64}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <input
+            name="actor"
+            aria-label="Actor"
+            className="input audit-action mono"
+            defaultValue={actor ?? ''}
+            placeholder="user:anna@example.com"
+            maxLength={300}
             autoComplete="off"
             spellCheck={false}
           />
           <Button type="submit" icon="filter">
             Filter
           </Button>
-          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Clear filter</Button>}
+          {action === undefined && actor === undefined ? null : (
+            <Button onClick={() => onFilter({ action: undefined, actor: undefined })}>Clear filter</Button>
+          )}
         </form>
       </search>
       <a className="button" href={exportAddress} download="audit.jsonl">

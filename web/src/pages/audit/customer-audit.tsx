@@ -12,7 +12,7 @@ import { type AuditEntry, storedActionOf } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
 import { AuditTools, NoEvents } from './audit-tools.tsx';
 
-const fields = ['action'] as const;
+const fields = ['action', 'actor'] as const;
 const PAGE_ROWS = 100;
 const idOf = ({ id }: AuditEntry): string => String(id);
 
@@ -20,11 +20,11 @@ export function CustomerAudit() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const range = useRange();
-  const [{ action }, change] = useFilters(fields);
+  const [{ action, actor }, change] = useFilters(fields);
   const path = { customer: customer.id };
-  const query = { key, action: storedActionOf(action), limit: PAGE_ROWS };
+  const query = { key, action: storedActionOf(action), actor, limit: PAGE_ROWS };
   const audit = useRangedCall('GET /customers/{customer}/audit', { path, query });
-  const list = usePagedList<AuditEntry>(`${range.id} ${key} ${action}`, audit.data, idOf, (cursor) =>
+  const list = usePagedList<AuditEntry>(`${range.id} ${key} ${action} ${actor}`, audit.data, idOf, (cursor) =>
     call('GET /customers/{customer}/audit', { path, query: { ...query, ...range.bounds(), cursor } }),
   );
   const bounds = useMemo(() => range.bounds(), [range]);
@@ -32,10 +32,11 @@ export function CustomerAudit() {
     <div className="stack">
       <AuditTools
         action={action}
-        onAction={(text) => change({ action: text })}
+        actor={actor}
+        onFilter={change}
         exportAddress={addressOf('GET /customers/{customer}/audit.jsonl', {
           path,
-          query: { key, action: query.action, ...bounds },
+          query: { key, action: query.action, actor, ...bounds },
         })}
       >
         <KeySwitch />
@@ -45,7 +46,9 @@ export function CustomerAudit() {
           <>
             <AuditTable
               entries={list.items}
-              empty={<NoEvents isFiltered={action !== undefined || key !== undefined} />}
+              empty={
+                <NoEvents isFiltered={action !== undefined || actor !== undefined || key !== undefined} />
+              }
             />
             {list.items.length === 0 ? null : <MoreButton list={list} what="event" />}
           </>

@@ -1,8 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
-import { useKeyNames } from '../../key-names.ts';
 import { outcomes } from '../../outcomes.ts';
 import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -13,7 +11,9 @@ const OTHER = 'other';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['rows'][number];
 
-const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
+const nameOf = ({ key, keyName }: Row): string => keyName ?? (key === '' ? '–' : key);
+
+const columns: readonly Column<Row>[] = [
   {
     id: 'status',
     title: 'Outcome',
@@ -43,12 +43,12 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   {
     id: 'key',
     title: 'API key',
-    cell: ({ key }) => (
-      <span className="short" title={key}>
-        {nameOf(key === '' ? null : key)}
+    cell: (row) => (
+      <span className="short" title={row.key}>
+        {nameOf(row)}
       </span>
     ),
-    sortBy: ({ key }) => nameOf(key),
+    sortBy: nameOf,
     csv: ({ key }) => key,
   },
   {
@@ -70,8 +70,6 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
 ];
 
 export function WhereTable({ rows }: { rows: readonly Row[] }) {
-  const nameOf = useKeyNames();
-  const columns = useMemo(() => columnsOf(nameOf), [nameOf]);
   return (
     <Table
       caption="Errors by method and API key"

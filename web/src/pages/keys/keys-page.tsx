@@ -1,7 +1,9 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatShare } from '../../format.ts';
+import { keyIdOf } from '../../key-secrets.ts';
+import { useDebounced, usePager } from '../../pager.ts';
 import { type Product, productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -10,9 +12,10 @@ import { firstCall } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Checkbox, FormError } from '../../ui/field.tsx';
+import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, orderText, type Sort, Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
@@ -21,8 +24,9 @@ import './keys.css';
 
 type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
 
-/** API keys loaded at once; the page states when there are more. */
-const KEYS_MAX = 1_000;
+const PAGE_KEYS = 100;
+const sortable = ['name', 'createdAt', 'lastUsedAt'] as const;
+type Order = `${'' | '-'}${(typeof sortable)[number]}`;
 const REFETCH_MS = 5_000;
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
@@ -32,27 +36,26 @@ export function KeysPage() {
   const [withRevoked, setWithRevoked] = useState(false);
   const [product, setProduct] = useState<Product | ''>('');
   const [state, setState] = useState<KeyStatus | ''>('');
-  const [search, setSearch] = useState('');
+  const [text, setText] = useState('');
+  // Without the secret, which must not get into a URL.
+  const search = useDebounced(keyIdOf(text.trim()) ?? text.trim());
+  const [sort, setSort] = useState<Sort>({ column: 'createdAt', down: true });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const commands = useKeyCommands(() => setChosen(new Set()));
+  const query = {
+    withRevoked: String(withRevoked),
+    sort: orderText(sort) as Order,
+    ...(product === '' ? {} : { product }),
+    ...(state === '' ? {} : { state }),
+    ...(search === '' ? {} : { search }),
+  };
+  const pager = usePager(JSON.stringify(query));
   const keys = useCall(
     'GET /customers/{customer}/keys',
-    {
-      path: { customer: customer.id },
-      query: { limit: KEYS_MAX, withRevoked: String(withRevoked || state === 'revoked') },
-    },
+    { path: { customer: customer.id }, query: { ...query, limit: PAGE_KEYS, cursor: pager.cursor } },
     { refetchMs: REFETCH_MS, keepPrevious: true },
   );
-  const rows = useMemo(
-    () =>
-      (keys.data?.items ?? []).filter(
-        (row) =>
-          (product === '' || row.product === product) &&
-          (state === '' || row.state === state) &&
-          `${row.name} ${row.start}`.toLowerCase().includes(search.toLowerCase()),
-      ),
-    [keys.data, product, state, search],
-  );
+  const rows = keys.data?.items ?? [];
   const columns = useColumns(commands, can('developer'));
   const targets = rows.filter(({ id }) => chosen.has(id));
 
@@ -76,8 +79,9 @@ export function KeysPage() {
             type="search"
             aria-label="Search by name or prefix"
             placeholder="Name or prefix"
-            value={search}
-            onChange={(event) => setSearch(event.target.value)}
+            maxLength={64}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
           />
           <FilterSelect
             label="Product"
@@ -112,14 +116,10 @@ export function KeysPage() {
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
-          initialSort={{ column: 'created', down: true }}
+          order={{ sort, columns: sortable, onSort: setSort }}
           csvName="solway-keys"
           empty={
-            <NoKeys
-              hasAny={keys.data.items.length > 0}
-              hasMore={keys.data.next !== null}
-              onCreate={commands.create}
-            />
+            <NoKeys isFiltered={product !== '' || state !== '' || search !== ''} onCreate={commands.create} />
           }
           {...(can('developer')
             ? {
@@ -133,12 +133,7 @@ export function KeysPage() {
             : {})}
         />
       )}
-      {keys.data?.next == null ? null : (
-        <p className="muted">
-          Only the first {formatCount(KEYS_MAX)} API keys are shown and searched. Use the control API to list
-          all of them.
-        </p>
-      )}
+      <PagerButtons pager={pager} next={keys.data?.next ?? null} />
       {commands.dialog}
     </Page>
   );
@@ -182,11 +177,9 @@ function FilterSelect<Value extends string>({
   );
 }
 
-function NoKeys({ hasAny, hasMore, onCreate }: { hasAny: boolean; hasMore: boolean; onCreate: () => void }) {
+function NoKeys({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) {
   const { service, can } = useSession();
-  if (hasMore)
-    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} API keys matches the filters`} />;
-  if (hasAny) return <EmptyState title="No API keys match the filters" />;
+  if (isFiltered) return <EmptyState title="No API keys match the filters" />;
   return (
     <EmptyState
       title="No API keys yet"
@@ -210,7 +203,6 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
     {
       id: 'name',
       title: 'API key',
-      sortBy: ({ name }) => name,
       csv: ({ name }) => name,
       cell: (row) => (
         <span className="key-name">
@@ -224,14 +216,12 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
     {
       id: 'product',
       title: 'Product',
-      sortBy: ({ product }) => product,
       csv: ({ product }) => product,
       cell: ({ product }) => productNames[product],
     },
     {
       id: 'state',
       title: 'Status',
-      sortBy: ({ state }) => state,
       csv: ({ state }) => state,
       cell: (row) => (
         <>
@@ -245,7 +235,6 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       title: 'Rate limit',
       align: 'end',
       wideOnly: true,
-      sortBy: ({ rate }) => rate?.perSecond ?? null,
       csv: ({ rate }) => rate?.perSecond ?? null,
       cell: ({ rate, planId }) =>
         rate === null ? <span className="muted">Plan: {planId}</span> : `${formatCount(rate.perSecond)}/s`,
@@ -254,7 +243,6 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       id: 'credits',
       title: 'Credits this month',
       align: 'end',
-      sortBy: ({ creditsUsed }) => creditsUsed,
       csv: ({ creditsUsed }) => creditsUsed,
       cell: ({ creditsUsed }) => formatCount(creditsUsed),
     },
@@ -287,7 +275,6 @@ const activityColumns: readonly Column<KeyRow>[] = [
     id: 'requests',
     title: 'Requests (24 h)',
     align: 'end',
-    sortBy: ({ requests24h }) => sum(requests24h),
     csv: ({ requests24h }) => sum(requests24h),
     cell: ({ requests24h, errors24h }) => (
       <span className="key-traffic">
@@ -300,10 +287,9 @@ const activityColumns: readonly Column<KeyRow>[] = [
     ),
   },
   {
-    id: 'used',
+    id: 'lastUsedAt',
     title: 'Last used',
     wideOnly: true,
-    sortBy: ({ lastUsedAt }) => lastUsedAt,
     csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
     cell: ({ lastUsedAt, lastUsedFrom }) =>
       lastUsedAt === null ? (
@@ -316,10 +302,9 @@ const activityColumns: readonly Column<KeyRow>[] = [
       ),
   },
   {
-    id: 'created',
+    id: 'createdAt',
     title: 'Created',
     wideOnly: true,
-    sortBy: ({ createdAt }) => createdAt,
     csv: ({ createdAt }) => new Date(createdAt).toISOString(),
     cell: ({ createdAt, expiresAt }) => (
       <>

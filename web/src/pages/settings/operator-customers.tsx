@@ -4,27 +4,37 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { messageOf } from '../../api.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../default-tenant.ts';
 import { formatCount } from '../../format.ts';
+import { useDebounced, usePager } from '../../pager.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { FormError } from '../../ui/field.tsx';
+import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { orderText, type Sort, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
 type Row = RouteOutput<'GET /customers'>['items'][number];
 
-const CUSTOMERS_MAX = 200;
+const PAGE_CUSTOMERS = 100;
+const sortable = ['name', 'createdAt'] as const;
+type Order = `${'' | '-'}${(typeof sortable)[number]}`;
 
 export function OperatorCustomers() {
-  const [search, setSearch] = useState('');
+  const [text, setText] = useState('');
+  const search = useDebounced(text.trim());
+  const [sort, setSort] = useState<Sort>({ column: 'name', down: false });
   const [suspending, setSuspending] = useState<Row | null>(null);
+  const [deleting, setDeleting] = useState<Row | null>(null);
+  const query = { sort: orderText(sort) as Order, search };
+  const pager = usePager(JSON.stringify(query));
   const customers = useCall(
     'GET /customers',
-    { query: { limit: CUSTOMERS_MAX, ...(search === '' ? {} : { search }) } },
+    { query: { ...query, limit: PAGE_CUSTOMERS, cursor: pager.cursor } },
     { keepPrevious: true },
   );
   return (
@@ -33,10 +43,11 @@ export function OperatorCustomers() {
         <input
           className="input filter-search"
           type="search"
-          aria-label="Search customers by name"
-          placeholder="Search customers"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
+          aria-label="Search by name, ID, key ID or member email"
+          placeholder="Name, ID, key ID or email"
+          maxLength={254}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
         />
       </div>
       <FormError problem={customers.error} />
@@ -49,25 +60,24 @@ export function OperatorCustomers() {
           rowKey={({ id }) => id}
           csvName="solway-customers"
           empty={<p className="muted">No matching customers.</p>}
-          columns={columns(setSuspending)}
+          order={{ sort, columns: sortable, onSort: setSort }}
+          columns={columns(setSuspending, setDeleting)}
         />
       )}
-      {customers.data?.next == null ? null : (
-        <p className="muted">Only the first {CUSTOMERS_MAX} customers are shown. Search to find others.</p>
-      )}
+      <PagerButtons pager={pager} next={customers.data?.next ?? null} />
       <CreateCustomer />
       {suspending === null ? null : (
         <SuspendDialog customer={suspending} onClose={() => setSuspending(null)} />
       )}
+      {deleting === null ? null : <DeleteDialog customer={deleting} onClose={() => setDeleting(null)} />}
     </div>
   );
 }
 
-const columns = (onSuspend: (row: Row) => void) => [
+const columns = (onSuspend: (row: Row) => void, onDelete: (row: Row) => void) => [
   {
     id: 'name',
     title: 'Customer',
-    sortBy: ({ name }: Row) => name,
     csv: ({ name }: Row) => name,
     cell: ({ id, name }: Row) => (
       <>
@@ -81,14 +91,12 @@ const columns = (onSuspend: (row: Row) => void) => [
   {
     id: 'plan',
     title: 'Plan',
-    sortBy: ({ planId }: Row) => planId,
     csv: ({ planId }: Row) => planId,
     cell: (row: Row) => <PlanSelect row={row} />,
   },
   {
     id: 'state',
     title: 'Status',
-    sortBy: ({ state }: Row) => state,
     csv: ({ state }: Row) => state,
     cell: ({ state }: Row) => <Chip tone={state === 'active' ? 'good' : 'bad'}>{state}</Chip>,
   },
@@ -96,22 +104,35 @@ const columns = (onSuspend: (row: Row) => void) => [
     id: field,
     title: { members: 'Members', keys: 'API keys', creditsUsed: 'Credits this month' }[field],
     align: 'end' as const,
-    sortBy: (row: Row) => row[field],
     csv: (row: Row) => row[field],
     cell: (row: Row) => formatCount(row[field]),
   })),
+  {
+    id: 'createdAt',
+    title: 'Created',
+    wideOnly: true,
+    csv: ({ createdAt }: Row) => new Date(createdAt).toISOString(),
+    cell: ({ createdAt }: Row) => <Ago at={createdAt} />,
+  },
   {
     id: 'do',
     title: 'Actions',
     hideTitle: true,
     align: 'end' as const,
     cell: (row: Row) =>
-      row.id === DEFAULT_CUSTOMER_ID ? null : row.state === 'active' ? (
-        <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
-          Suspend<span className="visually-hidden"> {row.name}</span>
-        </Button>
-      ) : (
-        <Resume row={row} />
+      row.id === DEFAULT_CUSTOMER_ID ? null : (
+        <>
+          {row.state === 'active' ? (
+            <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
+              Suspend<span className="visually-hidden"> {row.name}</span>
+            </Button>
+          ) : (
+            <Resume row={row} />
+          )}
+          <Button size="s" kind="quiet" onClick={() => onDelete(row)}>
+            Delete<span className="visually-hidden"> {row.name}</span>
+          </Button>
+        </>
       ),
   },
 ];
@@ -184,6 +205,37 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
       }
     >
       {keysText(customer.keys)} members have read-only access until you resume it.
+    </ConfirmDialog>
+  );
+}
+
+function DeleteDialog({ customer, onClose }: { customer: Row; onClose: () => void }) {
+  const toast = useToast();
+  const remove = useChange('POST /customers/{customer}/delete');
+  const { id, name, keys, members } = customer;
+  return (
+    <ConfirmDialog
+      title={`Delete ${name}?`}
+      action="Delete"
+      toType={name}
+      problem={remove.error}
+      isBusy={remove.isPending}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(
+          { path: { customer: id }, body: { name } },
+          {
+            onSuccess: () => {
+              toast(`${name} deleted.`);
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      This cannot be undone. API keys ({formatCount(keys)}) are revoked and open connections close.
+      Memberships ({formatCount(members)}), API tokens, semi-custodial wallets, and logs are deleted. Usage
+      totals and audit log entries remain under the customer’s ID.
     </ConfirmDialog>
   );
 }

@@ -1,5 +1,4 @@
 import { formatCount, formatMs } from '../../format.ts';
-import { useKeyNames } from '../../key-names.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -36,9 +35,9 @@ const repeatColumns = (isOperator: boolean): Column<RepeatAttempt>[] => [
 ];
 
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
-  const nameOf = useKeyNames();
   const { user } = useSession();
   const { signature, at, outcome, message, network, keyId, attempts, rebroadcasts, again, fate } = submission;
+  const { keyName } = submission;
   const { slot, err } = landedAt(submission);
   const { label: word, tone } = transactionStatusOf(submission, Date.now());
   return (
@@ -80,7 +79,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           <dt>Network</dt>
           <dd>{network}</dd>
           <dt>API key</dt>
-          <dd>{nameOf(keyId)}</dd>
+          <dd>{keyName ?? keyId}</dd>
         </dl>
         <Table
           caption="Attempts"

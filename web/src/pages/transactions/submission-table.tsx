@@ -1,6 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
 import { formatCount, formatMs } from '../../format.ts';
-import { useKeyNames } from '../../key-names.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -9,10 +8,7 @@ import { landedAt, type Submission, transactionStatusOf } from './transaction-st
 
 const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
 
-const columnsOf = (
-  onOpen: (item: Submission) => void,
-  nameOf: (id: string) => string,
-): Column<Submission>[] => [
+const columnsOf = (onOpen: (item: Submission) => void): Column<Submission>[] => [
   {
     id: 'at',
     title: 'Sent (UTC)',
@@ -92,12 +88,12 @@ const columnsOf = (
     id: 'key',
     title: 'API key',
     wideOnly: true,
-    cell: ({ keyId }) => (
-      <span className="short" title={`${nameOf(keyId)} ${keyId}`}>
-        {nameOf(keyId)}
+    cell: ({ keyId, keyName }) => (
+      <span className="short" title={`${keyName ?? ''} ${keyId}`}>
+        {keyName ?? keyId}
       </span>
     ),
-    sortBy: ({ keyId }) => nameOf(keyId),
+    sortBy: ({ keyName, keyId }) => keyName ?? keyId,
     csv: ({ keyId }) => keyId,
   },
   {
@@ -127,8 +123,7 @@ export function SubmissionTable({
   onOpen: (item: Submission) => void;
   empty: ReactNode;
 }) {
-  const nameOf = useKeyNames();
-  const columns = useMemo(() => columnsOf(onOpen, nameOf), [onOpen, nameOf]);
+  const columns = useMemo(() => columnsOf(onOpen), [onOpen]);
   return (
     <Table
       caption="Transactions"
