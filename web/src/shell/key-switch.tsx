@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { keyIdOf } from '../key-secrets.ts';
+import { keyIdOf } from '../key-id.ts';
 import { useDebounced } from '../pager.ts';
 import { useCall } from '../queries.ts';
 import { useChangeSearch, useFrameSearch } from '../range.ts';

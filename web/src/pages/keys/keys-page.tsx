@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatShare } from '../../format.ts';
-import { keyIdOf } from '../../key-secrets.ts';
+import { keyIdOf } from '../../key-id.ts';
 import { useDebounced, usePager } from '../../pager.ts';
 import { type Product, productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
