@@ -187,7 +187,7 @@ export class ClickHouseLog implements LogStore {
   async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
     const pages = chunk(positions, IDS_MAX).map((some) =>
       this.#server.query<LogRow>(
-        `select ${rowColumns} from ${TABLE} where (customer_id, at, id) in ${listOf(some.map(positionOf))}
+        `select ${rowColumns} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
           order by at desc, id desc limit 1 by id`,
       ),
     );

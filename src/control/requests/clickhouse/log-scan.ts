@@ -5,7 +5,7 @@ import { type ClickHouse, listOf, textLiteral } from './client.ts';
 import { TABLE } from './table.ts';
 
 /** Rows to read at most, so that the duration of a search does not depend on the size of the log. */
-const SCAN_MAX_ROWS = 1_000_000;
+const SCAN_MAX_ROWS = 500_000;
 /** Fewer rows are not worth another query. */
 const REMAINING_MIN_ROWS = SCAN_MAX_ROWS / 10;
 /** The newest part of the log is searched first; each further part is at most this many times as long. */
