@@ -22,6 +22,8 @@ export const clickHouseProgram: string | null =
 export type ClickHouseServer = Readonly<{
   /** URL of a new, empty database. */
   createDatabase(): Promise<string>;
+  /** Counts the rows of the log in a new database. */
+  countLog(url: string): Promise<number>;
   /** Ends the process without notice. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -57,9 +59,11 @@ export async function startClickHouse(program: string): Promise<ClickHouseServer
   const file = join(folder, 'config.xml');
   writeFileSync(file, configuration(folder, port));
   writeFileSync(join(folder, 'users.xml'), users);
-  const query = async (body: string): Promise<void> => {
+  const query = async (body: string): Promise<string> => {
     const response = await fetch(url, { method: 'POST', body });
-    if (!response.ok) throw new Error(await response.text());
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text;
   };
   let child: ChildProcess | null = null;
   let databases = 0;
@@ -91,6 +95,8 @@ export async function startClickHouse(program: string): Promise<ClickHouseServer
       await query(`create database ${name}`);
       return `${url}/${name}`;
     },
+    countLog: async (database) =>
+      Number(await query(`select count() from ${new URL(database).pathname.slice(1)}.request_log`)),
     async destroy() {
       await kill();
       rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
+import { type ClickHouseServer, clickHouseProgram, startClickHouse } from '../control/clickhouse-server.ts';
 import { readMetrics } from '../observing/metrics-text.ts';
 import { type Collector, startCollector } from '../observing/otlp-collector.ts';
 import { dyingAfterRequest } from '../upstream/mock/behaviors.ts';
@@ -34,6 +35,9 @@ const good: Behaviour = ({ id, method }, reply) =>
 
 let nodes: readonly [MockNode, MockNode];
 let collector: Collector;
+/** Stores the log, if it is installed. */
+let clickHouse: ClickHouseServer | null;
+let clickHouseUrl: string | undefined;
 let service: RunningService;
 let api: OperatorApi;
 let server: TestRpcClient;
@@ -41,10 +45,13 @@ let server: TestRpcClient;
 beforeAll(async () => {
   nodes = [await startMock(good), await startMock(good)];
   collector = await startCollector();
+  clickHouse = clickHouseProgram === null ? null : await startClickHouse(clickHouseProgram);
   const upstream = (name: string, { url }: MockNode) =>
     `[[upstream]]\nname = "${name}"\nurl = "${url}"\nws = "off"\n`;
+  clickHouseUrl = await clickHouse?.createDatabase();
   service = await startService({
     configuration: `
+      ${clickHouseUrl === undefined ? '' : `[store]\nclickhouse_url = "${clickHouseUrl}"`}
       ${upstream('a', nodes[0])}
       ${upstream('b', nodes[1])}
       [internal.upstream_pool]
@@ -74,6 +81,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
+  await clickHouse?.destroy();
   await Promise.all([...(nodes ?? []).map((node) => node.close()), collector?.close()]);
 });
 
@@ -141,6 +149,7 @@ describe('the request log', () => {
     expect(await found('method=wallet/balance')).toMatchObject({ status: 'client', http: 400 });
     expect(await found('method=slotSubscribe')).toMatchObject({ http: 0 });
     expect(await found('method=getSlot&status=ok')).toBeDefined();
+    if (clickHouseUrl !== undefined) expect(await clickHouse?.countLog(clickHouseUrl)).toBeGreaterThan(2);
   });
 });
 
