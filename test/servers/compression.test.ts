@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { ResponseCompression } from '../../src/servers/compression.ts';
-import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
+import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const MIN_BYTES = 1_000;
 const LONG = `"${'long '.repeat(400)}"`;
@@ -64,6 +65,27 @@ describe.each([{ raw: true }, { raw: false }])('response compression, fast path:
     const short = await send('/v1/rpc', key, accepted, call);
     expect(short.headers).not.toHaveProperty('content-encoding');
     expect(short.bytes.toString()).toContain('"short"');
+  });
+});
+
+describe.each([{ raw: true }, { raw: false }])('a compressed response, fast path: $raw', ({ raw }) => {
+  it('no longer counts once its client has disconnected', async () => {
+    const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 1 });
+    server = await startHttpServer({ raw }, { compression });
+    const random = randomBytes(8 * 1024 * 1024).toString('base64');
+    server.answer = async () => result(`"${random}"`);
+    const key = server.createKey();
+    const slow = server.connect();
+    slow.socket.pause();
+    slow.socket.write(rawPost(key, call, 'accept-encoding: gzip\r\n'));
+    const isFree = () => {
+      const started = compression.compress('gzip', [Buffer.from(LONG)]);
+      started?.cancel();
+      return started !== null;
+    };
+    await expect.poll(isFree).toBe(false);
+    slow.socket.destroy();
+    await expect.poll(isFree).toBe(true);
   });
 });
 
