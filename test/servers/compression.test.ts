@@ -20,6 +20,8 @@ const route: RestRoute = {
   handle: async () => ({ message: 'Long', result: LONG }),
 };
 
+const secret: RestRoute = { ...route, paths: ['/sol/v1/secret'], name: 'secret', holdsSecrets: true };
+
 let server: TestHttpServer;
 afterEach(() => server.stop());
 
@@ -48,7 +50,7 @@ describe.each([{ raw: true }, { raw: false }])('response compression, fast path:
     ['gzip;q=0.000, br', 'identity'],
   ] as const)('answers accept-encoding %j with %s', async (accepted, coding) => {
     const compression = new ResponseCompression({ compressionMinBytes: MIN_BYTES, compressionsMax: 1 });
-    server = await startHttpServer({ raw }, { compression }, [route]);
+    server = await startHttpServer({ raw }, { compression }, [route, secret]);
     server.answer = async () => result(LONG);
     const key = server.createKey();
     const single = `{"jsonrpc":"2.0","result":${LONG},"id":1}`;
@@ -62,6 +64,8 @@ describe.each([{ raw: true }, { raw: false }])('response compression, fast path:
       expect(decoders[coding](bytes).toString()).toBe(expected);
     }
     server.answer = async () => result('"short"');
+    const secrets = await send('/sol/v1/secret', key, accepted);
+    expect(secrets.headers).not.toHaveProperty('content-encoding');
     const short = await send('/v1/rpc', key, accepted, call);
     expect(short.headers).not.toHaveProperty('content-encoding');
     expect(short.bytes.toString()).toContain('"short"');
