@@ -5,7 +5,8 @@ const STYLE = `:root{color-scheme:light dark;--page:#fff;--text:#1b1f24;--link:#
 --warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
 @media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e8ea;--link:#8ab8ff;--ok:#4cc27d;
 --warn:#e3a23c;--bad:#ff7a7a;--none:#7d838c}}
-body{background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
+body{background:var(--page);color:var(--text);
+font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0}
 header p{font-weight:600;border:1px solid;border-radius:8px;padding:.75rem 1rem}
 section,footer{margin-top:2rem}section div{display:flex;justify-content:space-between;gap:1rem}
