@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { ResponseCompression } from '../../src/servers/compression.ts';
-import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
+import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const MIN_BYTES = 1_000;
 const LONG = `"${'long '.repeat(400)}"`;
@@ -18,6 +19,8 @@ const route: RestRoute = {
   bodyType: 'json',
   handle: async () => ({ message: 'Long', result: LONG }),
 };
+
+const secret: RestRoute = { ...route, paths: ['/sol/v1/secret'], name: 'secret', holdsSecrets: true };
 
 let server: TestHttpServer;
 afterEach(() => server.stop());
@@ -47,7 +50,7 @@ describe.each([{ raw: true }, { raw: false }])('response compression, fast path:
     ['gzip;q=0.000, br', 'identity'],
   ] as const)('answers accept-encoding %j with %s', async (accepted, coding) => {
     const compression = new ResponseCompression({ compressionMinBytes: MIN_BYTES, compressionsMax: 1 });
-    server = await startHttpServer({ raw }, { compression }, [route]);
+    server = await startHttpServer({ raw }, { compression }, [route, secret]);
     server.answer = async () => result(LONG);
     const key = server.createKey();
     const single = `{"jsonrpc":"2.0","result":${LONG},"id":1}`;
@@ -61,9 +64,32 @@ describe.each([{ raw: true }, { raw: false }])('response compression, fast path:
       expect(decoders[coding](bytes).toString()).toBe(expected);
     }
     server.answer = async () => result('"short"');
+    const secrets = await send('/sol/v1/secret', key, accepted);
+    expect(secrets.headers).not.toHaveProperty('content-encoding');
     const short = await send('/v1/rpc', key, accepted, call);
     expect(short.headers).not.toHaveProperty('content-encoding');
     expect(short.bytes.toString()).toContain('"short"');
+  });
+});
+
+describe.each([{ raw: true }, { raw: false }])('a compressed response, fast path: $raw', ({ raw }) => {
+  it('no longer counts once its client has disconnected', async () => {
+    const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 1 });
+    server = await startHttpServer({ raw }, { compression });
+    const random = randomBytes(8 * 1024 * 1024).toString('base64');
+    server.answer = async () => result(`"${random}"`);
+    const key = server.createKey();
+    const slow = server.connect();
+    slow.socket.pause();
+    slow.socket.write(rawPost(key, call, 'accept-encoding: gzip\r\n'));
+    const isFree = () => {
+      const started = compression.compress('gzip', [Buffer.from(LONG)]);
+      started?.cancel();
+      return started !== null;
+    };
+    await expect.poll(isFree).toBe(false);
+    slow.socket.destroy();
+    await expect.poll(isFree).toBe(true);
   });
 });
 

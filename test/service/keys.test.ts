@@ -1,3 +1,6 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
@@ -16,11 +19,20 @@ const folder = temporaryFolder('keys');
 let mock: MockNode;
 let service: RunningService;
 
+const issuerKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const issuer = createServer((_request, response) => {
+  response.end(JSON.stringify({ keys: [issuerKeys.publicKey.export({ format: 'jwk' })] }));
+});
+
 beforeAll(async () => {
   mock = await startMock(healthy());
-  service = await startService({ configuration: `[[upstream]]\nurl = "${mock.url}"\n` });
+  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
+  const { port } = issuer.address() as AddressInfo;
+  const jwt = `issuer = "https://id.example.com"\naudience = "solway"\njwks_url = "http://127.0.0.1:${port}/"`;
+  service = await startService({ configuration: `[[upstream]]\nurl = "${mock.url}"\n[keys.jwt]\n${jwt}\n` });
 });
 afterAll(async () => {
+  issuer.close();
   await service?.stop();
   await mock?.close();
 });
@@ -49,6 +61,24 @@ it('a key change takes effect within a second while the service runs', async () 
   expect((await solwayKeys('revoke', overlapping.key.id)).key.state).toBe('revoked');
   await takesEffect(overlapping.secret, 403);
   expect(await statusWith(service.key)).toBe(200);
+});
+
+function signedToken(claims: object): string {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const body = `${encode({ alg: 'ES256' })}.${encode(claims)}`;
+  const key = { key: issuerKeys.privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
+}
+
+it('a token of the issuer stands for a key, until the key is revoked', async () => {
+  const { key } = await solwayKeys('create', '--name', 'of tokens');
+  const exp = Math.floor(Date.now() / 1_000) + 600;
+  const claims = { iss: 'https://id.example.com', aud: 'solway', exp, api_key_id: key.id };
+  const token = signedToken(claims);
+  await eventually(async () => (await statusWith(token)) === 200, 'the token is accepted');
+  expect(await statusWith(signedToken({ ...claims, aud: 'another' }))).toBe(403);
+  await solwayKeys('revoke', key.id);
+  await eventually(async () => (await statusWith(token)) === 403, 'the token is rejected');
 });
 
 describe('with an operator token, on another machine', () => {

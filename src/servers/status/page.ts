@@ -1,16 +1,19 @@
 import { escapeHtml } from '../../base/text/escape-html.ts';
 import type { ServiceStatus, StatusDay, StatusState } from '../../protocol/service-status.ts';
 
-const STYLE = `:root{color-scheme:light dark;--ok:#1a7f45;--warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
-@media (prefers-color-scheme:dark){:root{--ok:#4cc27d;--warn:#e3a23c;--bad:#ff7a7a;--none:#7d838c}}
-body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
+const STYLE = `:root{color-scheme:light dark;--page:#fff;--text:#1b1f24;--link:#0b5cad;--ok:#1a7f45;
+--warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
+@media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e8ea;--link:#8ab8ff;--ok:#4cc27d;
+--warn:#e3a23c;--bad:#ff7a7a;--none:#7d838c}}
+body{background:var(--page);color:var(--text);
+font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0}
 header p{font-weight:600;border:1px solid;border-radius:8px;padding:.75rem 1rem}
-section{margin-top:2rem}section div{display:flex;justify-content:space-between;gap:1rem}
+section,footer{margin-top:2rem}section div{display:flex;justify-content:space-between;gap:1rem}
 p{margin:.3rem 0}ol{display:flex;gap:1px;height:2rem;list-style:none;margin:.5rem 0;padding:0}
 li{background:var(--none);border-radius:1px;flex:1;overflow:hidden}
 li span{display:block;text-indent:-999px;white-space:nowrap}
-.operational{color:var(--ok)}.degraded{color:var(--warn)}.outage{color:var(--bad)}
+a{color:var(--link)}.operational{color:var(--ok)}.degraded{color:var(--warn)}.outage{color:var(--bad)}
 li.operational{background:var(--ok)}li.degraded{background:var(--warn)}li.outage{background:var(--bad)}`;
 
 const names: Readonly<Record<StatusState, string>> = {
@@ -39,8 +42,8 @@ const dayItem = (day: StatusDay): string => {
   return `<li class="${day.state ?? 'none'}" title="${text}"><span>${text}</span></li>`;
 };
 
-/** Rounded down, so that an outage never shows as 100 %. */
-const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
+/** Rounded down, so that an outage never shows as 100%. */
+const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)}%`;
 
 function section({ network, state, availability, days }: ServiceStatus['networks'][number]): string {
   const history =
