@@ -3,7 +3,7 @@ import type { ServiceStatus, StatusDay, StatusState } from '../../protocol/servi
 
 const STYLE = `:root{color-scheme:light dark;--ok:#1a7f45;--warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
 @media (prefers-color-scheme:dark){:root{--ok:#4cc27d;--warn:#e3a23c;--bad:#ff7a7a;--none:#7d838c}}
-body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
+html{background:Canvas}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0}
 header p{font-weight:600;border:1px solid;border-radius:8px;padding:.75rem 1rem}
 section{margin-top:2rem}section div{display:flex;justify-content:space-between;gap:1rem}

@@ -26,13 +26,11 @@ import './playground.css';
 
 type Kind = Method['kind'];
 
-const interfaces: Readonly<
-  Record<Kind, Readonly<{ label: string; first: string; products: readonly Product[] }>>
-> = {
-  rpc: { label: 'JSON-RPC', first: 'getBalance', products: ['rpc'] },
-  rest: { label: 'REST', first: 'wallet/balance', products: ['rpc'] },
-  websocket: { label: 'WebSocket', first: 'slotSubscribe', products: ['rpc'] },
-  grpc: { label: 'gRPC', first: 'Subscribe', products: ['grpc'] },
+const interfaces: Readonly<Record<Kind, Readonly<{ label: string; first: string; product: Product }>>> = {
+  rpc: { label: 'JSON-RPC', first: 'getBalance', product: 'rpc' },
+  rest: { label: 'REST', first: 'wallet/balance', product: 'rpc' },
+  websocket: { label: 'WebSocket', first: 'slotSubscribe', product: 'rpc' },
+  grpc: { label: 'gRPC', first: 'Subscribe', product: 'grpc' },
 };
 
 export function PlaygroundPage() {
@@ -178,7 +176,7 @@ function Run({
       >
         <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
         <KeySelect
-          products={method.name === 'SubscribeDeshred' ? ['fs'] : interfaces[method.kind].products}
+          product={method.name === 'SubscribeDeshred' ? 'fs' : interfaces[method.kind].product}
           chosen={key}
           onChoose={setKey}
         />
