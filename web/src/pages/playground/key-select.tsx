@@ -29,9 +29,10 @@ export function KeySelect({
   });
   const valid = (keys.data?.items ?? []).filter(({ state }) => state === 'active' || state === 'rotating');
   const current = valid.find(({ id }) => id === chosen)?.id ?? valid[0]?.id ?? null;
+  const isLoaded = keys.data !== undefined;
   useEffect(() => {
-    if (current !== chosen) onChoose(current);
-  }, [current, chosen, onChoose]);
+    if (isLoaded && current !== chosen) onChoose(current);
+  }, [isLoaded, current, chosen, onChoose]);
 
   if (!can('developer')) return <p className="muted">Your role can view this page but not send requests.</p>;
   if (keys.data === undefined) return null;
