@@ -1,9 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { snippetsFor } from '../../web/src/snippets.ts';
+import { requestSnippets, snippetsFor } from '../../web/src/snippets.ts';
 
 const urls = { http: 'http://127.0.0.1:8080', ws: 'ws://127.0.0.1:8080', grpc: 'http://127.0.0.1:50051' };
 const rustOf = (product: 'grpc' | 'fs', grpc = urls.grpc): string =>
   snippetsFor(product, { ...urls, grpc }, 'svc_key').find(({ id }) => id === 'rust')?.text ?? '';
+
+describe('the request of the playground as code', () => {
+  it('keeps quotes and integers, in the syntax of each language', () => {
+    const params = `["it's", {"x": true, "y": null, "slot": 18446744073709551615}]`;
+    const snippets = requestSnippets(urls, 'KEY', { isGood: true, kind: 'rpc', method: 'getX', params });
+    const text = (id: string): string | undefined => snippets.find((one) => one.id === id)?.text;
+    expect(text('curl')).toContain(`["it'\\''s", {"x": true, "y": null, "slot": 18446744073709551615}]`);
+    expect(text('python')).toContain(`["it's", {"x": True, "y": None, "slot": 18446744073709551615}]`);
+    expect(text('go')).toContain(`"params":${params}`);
+    expect(text('rust')).toContain(`json!(${params})`);
+  });
+});
 
 describe('the Rust snippet', () => {
   it.each([

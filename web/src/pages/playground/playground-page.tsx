@@ -26,13 +26,11 @@ import './playground.css';
 
 type Kind = Method['kind'];
 
-const interfaces: Readonly<
-  Record<Kind, Readonly<{ label: string; first: string; products: readonly Product[] }>>
-> = {
-  rpc: { label: 'JSON-RPC', first: 'getBalance', products: ['rpc'] },
-  rest: { label: 'REST', first: 'wallet/balance', products: ['rpc'] },
-  websocket: { label: 'WebSocket', first: 'slotSubscribe', products: ['rpc'] },
-  grpc: { label: 'gRPC', first: 'Subscribe', products: ['grpc'] },
+const interfaces: Readonly<Record<Kind, Readonly<{ label: string; first: string; product: Product }>>> = {
+  rpc: { label: 'JSON-RPC', first: 'getBalance', product: 'rpc' },
+  rest: { label: 'REST', first: 'wallet/balance', product: 'rpc' },
+  websocket: { label: 'WebSocket', first: 'slotSubscribe', product: 'rpc' },
+  grpc: { label: 'gRPC', first: 'Subscribe', product: 'grpc' },
 };
 
 export function PlaygroundPage() {
@@ -52,12 +50,15 @@ export function PlaygroundPage() {
 /** Links of the docs name a method and its parameters in the URL. */
 function Playground({ methods }: { methods: readonly Method[] }) {
   const [{ method: named, params }, change] = useFilters(['method', 'params']);
+  const frame = useFrameSearch();
+  const [keys, setKeys] = useState<Readonly<Partial<Record<Product, string | null>>>>({});
   const fallback = methods.find(({ name }) => name === interfaces.rpc.first);
   const method = methods.find(({ name }) => name === named) ?? fallback;
   if (method === undefined) return <p className="muted">No methods available.</p>;
   const kinds = (Object.keys(interfaces) as Kind[]).filter((kind) =>
     methods.some((one) => one.kind === kind),
   );
+  const product = method.name === 'SubscribeDeshred' ? 'fs' : interfaces[method.kind].product;
   const choose = (name: string): void => change({ method: name, params: undefined });
   return (
     <>
@@ -73,6 +74,9 @@ function Playground({ methods }: { methods: readonly Method[] }) {
         params={params}
         methods={methods.filter(({ kind }) => kind === method.kind)}
         onMethod={choose}
+        product={product}
+        chosenKey={keys[product] ?? frame.key ?? null}
+        onKey={(key) => setKeys({ ...keys, [product]: key })}
       />
     </>
   );
@@ -126,16 +130,20 @@ function Run({
   params,
   methods,
   onMethod,
+  product,
+  chosenKey: key,
+  onKey,
 }: {
   method: Method;
   params: string | undefined;
   methods: readonly Method[];
   onMethod: (name: string) => void;
+  product: Product;
+  chosenKey: string | null;
+  onKey: (key: string | null) => void;
 }) {
   const { customer, service, can } = useSession();
-  const frame = useFrameSearch();
   const [text, setText] = useState(() => params ?? initialText(method, service.network));
-  const [key, setKey] = useState<string | null>(frame.key ?? null);
   const [response, setResponse] = useState<GatewayResponse | null>(null);
   const [snapshot, setSnapshot] = useState<StreamSnapshot>(idleStream);
   const [isBusy, setIsBusy] = useState(false);
@@ -177,11 +185,7 @@ function Run({
         }}
       >
         <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
-        <KeySelect
-          products={method.name === 'SubscribeDeshred' ? ['fs'] : interfaces[method.kind].products}
-          chosen={key}
-          onChoose={setKey}
-        />
+        <KeySelect product={product} chosen={key} onChoose={onKey} />
         <Field
           label={isArray(method) ? 'Parameters' : 'Request'}
           name="params"
