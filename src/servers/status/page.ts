@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../base/text/escape-html.ts';
 import type { ServiceStatus, StatusDay, StatusState } from '../../protocol/service-status.ts';
 
-const STYLE = `:root{color-scheme:light dark;--ok:#1a7f45;--warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
+const STYLE = `:root{color-scheme:light dark;background:Canvas;--ok:#1a7f45;--warn:#a15c00;--bad:#c0262d;--none:#8a8f98}
 @media (prefers-color-scheme:dark){:root{--ok:#4cc27d;--warn:#e3a23c;--bad:#ff7a7a;--none:#7d838c}}
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:46rem;padding:1.5rem 1rem}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0}
