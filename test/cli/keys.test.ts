@@ -32,6 +32,22 @@ describe('solway keys', () => {
     expect(rest[2]!.out).toBe(`svc_rpc_live_${id}… is disabled.\n`);
   });
 
+  it('searches and sorts keys and customers', async () => {
+    for (const name of ['web shop', 'indexer', 'Web 2']) await solway('keys', 'create', '--name', name);
+    const found = await solway('keys', 'list', '--search', 'web', '--sort=-name', '--json');
+    const { keys } = JSON.parse(found.out) as { keys: { name: string }[] };
+    expect(keys.map(({ name }) => name)).toEqual(['web shop', 'Web 2']);
+    expect((await solway('keys', 'list', '--sort', 'age')).err).toContain(
+      '--sort: must be one of name, -name',
+    );
+    expect((await solway('customers', 'list', '--sort', 'name')).out).toMatch(
+      /^ID .*\nhouse .* 3 +0 +Default\n$/,
+    );
+    expect((await solway('customers', 'delete', 'house')).err).toContain('missing option --name');
+    const refused = await solway('customers', 'delete', 'house', '--name', 'Default');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('cannot be deleted')]);
+  });
+
   it('reports validation errors with option names', async () => {
     for (const [given, words] of [
       [['--cidr', 'nowhere'], /^solway: --cidr: must be an IP address or a range such as /],

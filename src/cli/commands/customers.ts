@@ -91,7 +91,11 @@ async function act(action: Action<Job>, { argument: id, parsed, terminal: { envi
   return withCustomerCommands(commandOptions, (commands) => action.run({ commands, values, id }));
 }
 
+const optionNames = {
+  ...{ search: '--search', state: '--state', plan: '--plan', sort: '--sort', name: '--name' },
+};
+
 export const command = actionCommand<Job>({
-  ...{ name: 'customers', help, actions, act },
+  ...{ name: 'customers', help, optionNames, actions, act },
   options: { ...configurationOptions, ...customerOptions },
 });

@@ -194,7 +194,7 @@ const optionNames = {
   ...{ product: '--product', name: '--name', planId: '--plan', expiresAt: '--expires', isPublic: '--public' },
   ...{ networks: '--network', cidrs: '--cidr', origins: '--origin', methods: '--method', rate: '--rate' },
   ...{ addressPerSecond: '--address-rate', logsBodies: '--log-bodies', neverBack: '--never-back' },
-  overlapMs: '--overlap',
+  ...{ overlapMs: '--overlap', state: '--state', search: '--search', sort: '--sort' },
 };
 
 export const command = actionCommand<Job>({

@@ -248,12 +248,22 @@ export class KeyFeed {
     const since = this.#version;
     const { pageRows } = this.#options;
     await this.#applyPages(keysChangedAfter(source, since, pageRows, this.#hasApplied ? null : Date.now()));
-    if (since > 0) await this.#applyPages(keysOfPlansChangedAfter(source, since, pageRows));
+    if (since > 0) {
+      // A plan may have many keys, and a revocation must not wait for all of them.
+      const applyNewer = () => this.#applyPages(keysChangedAfter(source, newest, pageRows));
+      await this.#applyPages(keysOfPlansChangedAfter(source, since, pageRows), applyNewer);
+    }
     this.#version = newest;
   }
 
-  /** Gives a slow server a longer timeout with each attempt. */
-  async #applyPages(pages: AsyncGenerator<KeyRecord[]>): Promise<void> {
+  /**
+   * Gives a slow server a longer timeout with each attempt.
+   * @param afterPage - called after each page.
+   */
+  async #applyPages(
+    pages: AsyncGenerator<KeyRecord[]>,
+    afterPage: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
     const next = () => pages.next();
     try {
       for (;;) {
@@ -261,6 +271,7 @@ export class KeyFeed {
         if (done === true) return;
         this.#hasApplied = true;
         this.#options.sink.apply(value);
+        await afterPage();
       }
     } catch (error) {
       if (error instanceof StoreHangsError)

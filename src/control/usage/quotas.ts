@@ -1,6 +1,16 @@
+import { sql } from 'kysely';
 import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/store.ts';
-import { type Axis, axisOver, monthRange, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
+import {
+  type Axis,
+  axisOver,
+  monthRange,
+  readSums,
+  segmentsOf,
+  stepMs,
+  type UsageFilter,
+  zeros,
+} from './read-usage.ts';
 
 /** Credits per day of the calendar month (UTC), up to and including the current day. */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
@@ -16,6 +26,27 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
 export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
   const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);
+}
+
+/** Like `creditsUsed`, for many customers at once; without those that used none. */
+export async function creditsOfCustomers(
+  { db }: Store,
+  customerIds: readonly string[],
+  atMs: number,
+): Promise<Map<string, number>> {
+  const credits = new Map<string, number>();
+  if (customerIds.length === 0) return credits;
+  const axis = axisOver('day', monthRange(atMs).from, atMs + 1);
+  for (const { step, isRaw, from, to } of await segmentsOf(db, 'total', axis)) {
+    const source = isRaw
+      ? sql`usage_minute where minute >= ${from} and minute < ${to}`
+      : sql`usage_total where step = ${step} and bucket >= ${from} and bucket < ${to}`;
+    const { rows } = await sql<{ customer_id: string; credits: number }>`
+      select customer_id, cast(sum(credits) as bigint) as credits from ${source}
+      and customer_id in (${sql.join(customerIds)}) group by customer_id`.execute(db);
+    for (const row of rows) credits.set(row.customer_id, (credits.get(row.customer_id) ?? 0) + row.credits);
+  }
+  return credits;
 }
 
 const PACE_HOURS = 7 * 24;

@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
+import { updateRows } from '../../../src/control/database/rows.ts';
 import type { Store } from '../../../src/control/database/store.ts';
+import { makeChange } from '../../../src/control/database/transaction.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
@@ -77,6 +79,32 @@ describeOnBothStores('the key feed', ({ kind, open, defer }) => {
     expect(directory.find(recently!.key.id as KeyId)).toBeDefined();
     expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
+  });
+
+  it('applies a revocation while it reads the many keys of a changed plan', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const names = Array.from({ length: 60 }, (_, nth) => String(nth));
+    const created = await Promise.all(names.map((name) => createKey(register, { product: 'rpc', name })));
+    const { id } = created[0]!.key;
+    const applied: string[] = [];
+    let revoked: Promise<unknown> | null = null;
+    const sink = {
+      apply(records: readonly KeyRecord[]) {
+        applied.push(...records.map(({ status }) => status));
+        if (applied.length > created.length) revoked ??= revokeKey(register, id);
+      },
+      setStoreReachable: () => undefined,
+    };
+    const feed = new KeyFeed({ store, sink, pollIntervalMs: 3_600_000, pageRows: 1 });
+    defer(() => feed.stop());
+    await feed.start();
+    await makeChange(store, (trx, version) => updateRows(trx, 'plan', { id: 'default' }, { version }));
+    await feed.refresh();
+    await revoked;
+    await feed.refresh();
+    const at = applied.indexOf('revoked');
+    expect([at > created.length, applied.length - at > 10]).toEqual([true, true]);
   });
 
   it('misses no revocation after an interrupted first load', async () => {

@@ -6,6 +6,7 @@ import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/store.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { reportLeaks } from '../../../src/control/keys/leaked-keys.ts';
+import { creditsOfCustomers } from '../../../src/control/usage/quotas.ts';
 import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
 import {
   type AccountsFixtureOptions,
@@ -152,6 +153,7 @@ describeOnBothStores('the list of keys', ({ open }) => {
     expect(items[0]).toMatchObject({ creditsUsed: 27, errors24h: 2 });
     expect(items[0]?.requests24h).toEqual([4, ...Array<number>(22).fill(0), 9]);
     expect(items.filter(({ creditsUsed }) => creditsUsed > 0)).toHaveLength(1);
+    expect(await creditsOfCustomers(store, ['acme', 'other'], NOW)).toEqual(new Map([['acme', 27]]));
   });
 });
 

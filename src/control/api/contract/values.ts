@@ -63,7 +63,6 @@ export const auditEntry = z.object({
 });
 
 export const auditFilter = {
-  /** An action, or a prefix such as `key.*`. */
   action: z.string().max(64).optional(),
   /** As in the entries, for example `user:anna@example.com`. */
   actor: z.string().max(300).optional(),

@@ -1,4 +1,4 @@
-import { type SqlBool, sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { AuditEntry } from '../../database/audit-entry.ts';
 import { fieldsOf, namesOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
@@ -41,12 +41,8 @@ const lineOf = (row: AuditTable) => ({
 
 const lineWithCustomerOf = (row: AuditTable) => ({ ...lineOf(row), customerId: row.customer_id });
 
-/** `action` may be a prefix such as `key.*`. */
-function select({ store }: ApiServices, { customer, action = '', actor, key, from, to }: Filter) {
-  const prefix = action.endsWith('*') ? action.slice(0, -1) : '';
-  const exact = action === '' || action.endsWith('*') ? undefined : action;
-  return selectRows(store.db, 'audit', { customer_id: customer, action: exact, actor, key_id: key })
-    .$if(prefix !== '', (query) => query.where(sql<SqlBool>`substr(action, 1, ${prefix.length}) = ${prefix}`))
+function select({ store }: ApiServices, { customer, action, actor, key, from, to }: Filter) {
+  return selectRows(store.db, 'audit', { customer_id: customer, action, actor, key_id: key })
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
 }

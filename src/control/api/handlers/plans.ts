@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { selectRows } from '../../database/rows.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { planLimitsOf } from '../../plans.ts';
-import { creditsUsed } from '../../usage/quotas.ts';
+import { creditsOfCustomers } from '../../usage/quotas.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { contains, readPage, type SortKeys } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
@@ -93,13 +93,11 @@ export const planHandlers = (services: ApiServices) =>
     'GET /customers': async ({ query }) => {
       const { rows, next } = await pageOfCustomers(services, query);
       const ids = rows.map(({ id }) => id);
-      const [members, keys] = await Promise.all([
+      const [members, keys, credits] = await Promise.all([
         countOf(services, 'member', ids),
         countOf(services, 'api_key', ids),
+        creditsOfCustomers(services.store, ids, services.now()),
       ]);
-      const credits = new Map<string, number>();
-      for (const id of ids)
-        credits.set(id, await creditsUsed(services.store, { customerId: id }, services.now()));
       const items = rows.map((row) => ({
         ...customerJson(row),
         members: members.get(row.id) ?? 0,

@@ -37,7 +37,7 @@ export function AuditTools({
             name="action"
             className="input audit-action mono"
             defaultValue={action ?? ''}
-            placeholder="key.revoke or key.*"
+            placeholder="key.revoke"
             maxLength={64}
             autoComplete="off"
             spellCheck={false}
