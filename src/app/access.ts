@@ -119,6 +119,7 @@ async function watchStore(
   return {
     keys,
     usage: usage.meter,
+    setGateway: usage.setGateway,
     pendingUsageRows: usage.waiting,
     lostUsage: usage.lost,
     limits: sharing,

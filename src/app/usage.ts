@@ -73,6 +73,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     meter,
     /** Identifies this run in usage rows. */
     runId: writer.runId,
+    setGateway: (id: string) => writer.setGateway(id),
     losses,
     /** Entries of usage lost since startup. */
     lost: () => meter.uncounted + writer.losses.lostRows + writer.losses.lateRows,

@@ -30,8 +30,10 @@ export type RpcRequest = MeteredRequest &
   }>;
 
 /** Malformed body, invalid call, notification or empty batch. */
-export type InvalidRequest = MeteredRequest &
+export type InvalidRequest = Omit<MeteredRequest, 'network'> &
   Readonly<{
+    /** null if the network that the request names is not served. */
+    network: Network | null;
     /** null for a valid request that contains no call. */
     fault: Failure | null;
     /** null if there is no response. */

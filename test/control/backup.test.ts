@@ -26,7 +26,15 @@ async function fill(store: Store): Promise<void> {
     const minutes = Array.from({ length: 300 }, (_, at) => ({
       ...{ minute: 29_000_000 + from + at, epoch: 'e', key_id: '', customer_id: 'house', plan_id: '' },
       ...{ product: 'rpc' as const, method: 'getSlot', status: 'ok' as const, requests: from + at },
-      ...{ bytes_in: 2 ** 52, bytes_out: 1, credits: 1, messages: 0, latency: '3:1' },
+      ...{
+        bytes_in: 2 ** 52,
+        bytes_out: 1,
+        credits: 1,
+        messages: 0,
+        latency: '3:1',
+        network: '' as const,
+        code: '',
+      },
     }));
     await store.db.insertInto('usage_minute').values(minutes).execute();
   }

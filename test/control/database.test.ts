@@ -48,7 +48,18 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
       },
     ]);
     const [usage] = await store.db.selectFrom('usage_minute').selectAll().execute();
-    expect(usage).toMatchObject({ key_id: 'k', requests: 2, bytes_out: 4, latency: '0:2', messages: 0 });
+    expect(usage).toMatchObject({
+      key_id: 'k',
+      requests: 2,
+      bytes_out: 4,
+      latency: '0:2',
+      messages: 0,
+      code: '',
+    });
+    expect(await store.db.selectFrom('usage_mark').select('kind').orderBy('kind').execute()).toEqual([
+      { kind: 'hour' },
+      { kind: 'minute' },
+    ]);
     const steps = await store.db.selectFrom('schema_migration').select('number').orderBy('number').execute();
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
   });

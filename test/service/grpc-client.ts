@@ -22,6 +22,7 @@ const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
 export class ReceivedStream {
   messages = 0;
   bytes = 0;
+  last: Buffer | null = null;
   readonly ended: Promise<Refusal>;
   readonly #stream: ClientDuplexStream<Buffer, Buffer>;
   readonly #first = Promise.withResolvers<void>();
@@ -33,6 +34,7 @@ export class ReceivedStream {
     stream.on('data', (message: Buffer) => {
       this.messages++;
       this.bytes += message.length;
+      this.last = message;
       this.#first.resolve();
     });
     stream.on('error', () => {});

@@ -6,6 +6,8 @@ import { openPeppers } from '../../src/control/pepper-proof.ts';
 export type OperatorApi = Readonly<{
   /** Parses the response as JSON. @throws Error with the response on failure. */
   sendRequest: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
+  /** @throws Error with the response on failure. */
+  sendText: (verb: string, path: string, body?: object) => Promise<string>;
   secret: string;
 }>;
 
@@ -36,14 +38,17 @@ export async function operatorApi(
 ): Promise<OperatorApi> {
   const secret = await operatorToken(dataDir, database);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  async function sendText(verb: string, path: string, body?: object): Promise<string> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(`${url}/api/v1${path}`, { method: verb, headers, ...sent });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${verb} ${path} got ${response.status} ${text}`);
+    return text;
+  }
   return {
     secret,
-    async sendRequest<Result>(verb: string, path: string, body?: object) {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const response = await fetch(`${url}/api/v1${path}`, { method: verb, headers, ...sent });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${verb} ${path} got ${response.status} ${text}`);
-      return JSON.parse(text) as Result;
-    },
+    sendText,
+    sendRequest: async <Result>(verb: string, path: string, body?: object) =>
+      JSON.parse(await sendText(verb, path, body)) as Result,
   };
 }

@@ -3,6 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { failures } from '../../src/protocol/errors.ts';
+import { totalOf } from '../exactness/client-counts.ts';
+import { isEqual } from '../exactness/compare.ts';
+import { runMixedCalls } from '../exactness/run-mixed-calls.ts';
 import { eventually } from './eventually.ts';
 import { GrpcClient, type ReceivedStream } from './grpc-client.ts';
 import { keysCommand } from './keys-command.ts';
@@ -94,6 +97,12 @@ describe('access to gRPC by key', () => {
     const wrong = { status: 16, name: 'INVALID_KEY' };
     expect(await listen('svc_grpc_live_nonsense').ended).toMatchObject(wrong);
   });
+});
+
+it('every page shows what the clients of four customers counted', async () => {
+  const { counts, comparisons } = await runMixedCalls(service, { calls: 100, customers: 4 }, false);
+  expect(comparisons.filter((comparison) => !isEqual(comparison))).toEqual([]);
+  expect([totalOf(counts.by('customer')) >= 100, comparisons.length]).toEqual([true, 4 * 27 + 2]);
 });
 
 it('SIGTERM closes WebSockets and streams with the reason, and stores their usage', async () => {

@@ -122,6 +122,22 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'performance');
     });
 
+    it('show the slowest method of all customers two clicks from Home', async () => {
+      await open('Home', '/?range=15m');
+      await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+      const methods = page.getByRole('region', { name: 'Methods', exact: true });
+      await methods.getByRole('radio', { name: 'p95' }).check();
+      await methods.getByRole('row', { name: /^getSlot \d/ }).waitFor();
+      const codes = page.getByRole('region', { name: 'Errors by code' });
+      await codes.getByRole('row', { name: /^-32602 \d/ }).waitFor();
+      await page.getByLabel('Node', { exact: true }).check();
+      await page.getByRole('link', { name: 'embedded-ledger' }).waitFor();
+      await page.getByLabel('Gateway', { exact: true }).check();
+      await checkPage(page, 'fleet');
+      await methods.getByRole('button', { name: 'getSlot' }).click();
+      await page.getByRole('button', { name: 'Remove filter: method getSlot' }).click();
+    });
+
     it('lead from Home to the reason of a failed request in three clicks', async () => {
       await open('Home', `/?range=15m&key=${created.key.id}`);
       await page

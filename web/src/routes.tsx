@@ -44,6 +44,11 @@ const framed = [
     component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
+    ...withFields,
+    path: '/fleet',
+    component: lazyRouteComponent(() => import('./pages/fleet/fleet-page.tsx'), 'FleetPage'),
+  }),
+  createRoute({
     ...inFrame,
     path: '/keys',
     component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),

@@ -94,7 +94,7 @@ type HeartbeatParts = Readonly<{
 
 function createHeartbeat(
   { gateways }: Configuration,
-  { store }: Access,
+  { store, setGateway }: Access,
   { pool, activeNodes }: MeasuredUpstreams,
   { connections, health, workerTelemetry }: HeartbeatParts,
   log: Logger,
@@ -113,7 +113,9 @@ function createHeartbeat(
     'Gateway heartbeat resumed',
   );
   const gateway = { host: hostOf(workerTelemetry), version: PROGRAM_VERSION };
-  return new GatewayHeartbeat(store, callbacks, gateway, { ...gateways, onState });
+  const heartbeat = new GatewayHeartbeat(store, callbacks, gateway, { ...gateways, onState });
+  setGateway(heartbeat.id);
+  return heartbeat;
 }
 
 function openWriter(

@@ -1,5 +1,4 @@
 import type { KeyStatus } from '../../gateway/auth/key-record.ts';
-import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AlertTables } from './tables/alerts.ts';
@@ -7,7 +6,7 @@ import type { NodeHistoryTables } from './tables/node-history.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
-import type { UsageCounters, UsageTables } from './tables/usage.ts';
+import type { UsageCounters, UsageOutcome, UsageTables } from './tables/usage.ts';
 
 /**
  * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, digests are hex text, and integers
@@ -111,7 +110,7 @@ export interface KeyTable {
 }
 
 /** Running totals of each process per minute. Readers must sum over `epoch`. */
-export interface UsageMinuteTable extends UsageCounters {
+export interface UsageMinuteTable extends UsageCounters, UsageOutcome {
   /** Minutes since the Unix epoch. */
   minute: number;
   /** Id of a process run. */
@@ -123,7 +122,6 @@ export interface UsageMinuteTable extends UsageCounters {
   plan_id: string;
   product: Product;
   method: string;
-  status: UsageStatus;
 }
 
 /** Append-only. `id` is the value of the change counter, so ids follow the order of changes. */

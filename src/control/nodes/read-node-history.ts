@@ -3,7 +3,7 @@ import type { Network } from '../../protocol/call.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { NodeEventTable, NodeHistoryTable } from '../database/tables/node-history.ts';
-import { type Axis, lengthOf, percentile, zeros } from '../usage/read-usage.ts';
+import { type Axis, lengthOf, percentile, percentilesOf, stepMs, zeros } from '../usage/read-usage.ts';
 import { addLatency, emptyLatencyHistogram } from '../usage/usage-sums.ts';
 
 const EVENTS_MAX = 500;
@@ -79,6 +79,25 @@ export async function readNodeHistory(store: Store, node: string, axis: Axis): P
     share: calls.map((count, at) => ratio(count, networkCalls[at] ?? 0)),
     ready: ready.map((count, at) => ratio(count, samples[at] ?? 0)),
   };
+}
+
+/** Attempts at each node of the fleet. @param network - undefined: all networks. */
+export async function readTopNodes({ db }: Store, axis: Axis, network?: Network) {
+  const step = axis.step === 'minute' ? 'minute' : 'hour';
+  const factor = stepMs[axis.step] / stepMs[step];
+  const rows = await selectRows(db, 'node_history', { step, network })
+    .where('bucket', '>=', axis.from * factor)
+    .where('bucket', '<', axis.to * factor)
+    .execute();
+  const nodes = new Map<string, { requests: number; errors: number; counts: Float64Array }>();
+  for (const row of rows) {
+    const sum = nodes.get(row.node) ?? { requests: 0, errors: 0, counts: emptyLatencyHistogram() };
+    nodes.set(row.node, sum);
+    sum.requests += callsOf(row);
+    sum.errors += row.failures + row.throttled;
+    addLatency(sum.counts, row.latency);
+  }
+  return [...nodes].map(([name, { counts, ...sum }]) => ({ name, ...sum, latency: percentilesOf(counts) }));
 }
 
 /** Events of a node, newest first. */

@@ -1,12 +1,20 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
 import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
+import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import { type MarkKind, type UsageCounters, type UsageStep, usageSteps } from '../database/tables/usage.ts';
+import {
+  type MarkKind,
+  totalTables,
+  type UsageCounters,
+  type UsageOutcome,
+  type UsageStep,
+  usageSteps,
+} from '../database/tables/usage.ts';
 import { retentionStarts, stepOfKind } from './usage-rows.ts';
 import { counterSums } from './usage-sums.ts';
 
@@ -105,11 +113,13 @@ export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axi
 }
 
 export type UsageFilter = Readonly<{
-  customerId: string;
+  /** null: all customers, for operators only. */
+  customerId: string | null;
   /** Ids of keys, which must belong to the customer. */
   keys?: readonly string[] | undefined;
   product?: Product | undefined;
   method?: string | undefined;
+  network?: Network | undefined;
   planId?: string | undefined;
   /** Only calls whose status is not `ok`. */
   failed?: boolean | undefined;
@@ -117,33 +127,61 @@ export type UsageFilter = Readonly<{
 
 export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
 
-export type GroupColumn = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
+type Dimensions = UsageOutcome & {
+  customer_id: string;
+  key_id: string;
+  plan_id: string;
+  /** Id of the process run. */
+  epoch: string;
+  product: Product;
+  method: string;
+};
+
+export type GroupColumn = keyof Dimensions;
 
 export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> & {
   /** Index of the step in the axis. */
   at: number;
   /** The last Unix minute with any usage, to the precision of the step. */
   last_minute: number;
-} & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
+} & Pick<Dimensions, Name>;
 
 /** Maximum buckets per query: few, because other statements wait for it. */
 const BUCKETS_AT_ONCE = 60;
 
-type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
+type Table = (typeof totalTables)[number] | 'usage_hour' | 'usage_day' | 'usage_minute';
+
+type TableKind = 'fleet' | 'total' | 'method' | 'detail';
+
+/** Columns of the roll-ups, smaller tables first. */
+const columnsOfKind: Readonly<Record<TableKind, readonly GroupColumn[]>> = {
+  fleet: ['epoch', 'product', 'method', 'status', 'network', 'code'],
+  total: ['customer_id', 'plan_id', 'product', 'status'],
+  method: ['customer_id', 'product', 'method', 'status'],
+  detail: ['customer_id', 'key_id', 'product', 'method', 'status', 'network', 'code'],
+};
 
 /** Chooses the smallest table with all columns needed for grouping and filtering. */
-function tableKindOf(filter: UsageFilter, groupBy: readonly GroupColumn[]): 'total' | 'method' | 'detail' {
-  if (filter.keys !== undefined || groupBy.includes('key_id')) return 'detail';
-  return filter.method !== undefined || groupBy.includes('method') ? 'method' : 'total';
+function tableKindOf(filter: UsageFilter, groupBy: readonly GroupColumn[]): TableKind {
+  const needed = new Set<GroupColumn>(groupBy);
+  if (filter.customerId !== null) needed.add('customer_id');
+  if (filter.keys !== undefined) needed.add('key_id');
+  if (filter.planId !== undefined) needed.add('plan_id');
+  if (filter.network !== undefined) needed.add('network');
+  if (filter.method !== undefined) needed.add('method');
+  const kinds = Object.keys(columnsOfKind) as TableKind[];
+  const kind = kinds.find((one) => [...needed].every((column) => columnsOfKind[one].includes(column)));
+  if (kind === undefined) throw new Error(`no usage table has the columns ${[...needed].join(', ')}`);
+  return kind;
 }
 
-function tableOf(kind: ReturnType<typeof tableKindOf>, { step, isRaw }: Segment): Table {
+function tableOf(kind: TableKind, { step, isRaw }: Segment): Table {
   if (isRaw) return 'usage_minute';
   if (kind !== 'detail') return `usage_${kind}`;
   return step === 'hour' ? 'usage_hour' : 'usage_day';
 }
 
-const isTotal = (table: Table): boolean => table === 'usage_total' || table === 'usage_method';
+const isTotal = (table: Table): boolean => (totalTables as readonly string[]).includes(table);
 
 type Part = Readonly<{
   table: Table;
@@ -156,28 +194,46 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
-    // For a large customer, the index by key selects fewer rows than the index by customer.
-    filter.keys === undefined
-      ? sql`customer_id = ${filter.customerId}`
-      : sql`key_id in (${sql.join([...filter.keys])})`,
     sql`${column} >= ${segment.from}`,
     sql`${column} < ${segment.to}`,
   ];
+  // For a large customer, the index by key selects fewer rows than the index by customer.
+  if (filter.keys !== undefined) conditions.push(sql`key_id in (${sql.join([...filter.keys])})`);
+  else if (filter.customerId !== null) conditions.push(sql`customer_id = ${filter.customerId}`);
   if (isTotal(table)) conditions.push(sql`step = ${segment.step}`);
   if (filter.product !== undefined) conditions.push(sql`product = ${filter.product}`);
   if (filter.method !== undefined) conditions.push(sql`method = ${filter.method}`);
+  if (filter.network !== undefined) conditions.push(sql`network = ${filter.network}`);
   if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
   if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
   return { table, segment, column, where: sql.join(conditions, sql` and `) };
 }
 
-async function partsOf(
+/** Splits an axis into axes of the coarsest steps that fit, so that a long range is summed from few rows. */
+function coarsestAxes(axis: Axis): Axis[] {
+  const coarser = usageSteps[usageSteps.indexOf(axis.step) + 1];
+  if (coarser === undefined) return [axis];
+  const per = finerStepsPer[coarser];
+  const middle = { step: coarser, from: Math.ceil(axis.from / per), to: Math.floor(axis.to / per) };
+  if (lengthOf(middle) <= 0) return [axis];
+  const [start, end] = [
+    { ...axis, to: middle.from * per },
+    { ...axis, from: middle.to * per },
+  ];
+  return [start, ...coarsestAxes(middle), end].filter((part) => lengthOf(part) > 0);
+}
+
+/** @param isWhole - whether the caller needs only sums over the whole axis. */
+export async function partsOf(
   { db }: Store,
   { axis, filter }: UsageQuery,
   groupBy: readonly GroupColumn[],
+  isWhole: boolean,
 ): Promise<Part[]> {
   const kind = tableKindOf(filter, groupBy);
-  const segments = await segmentsOf(db, kind === 'detail' ? 'detail' : 'total', axis);
+  const segments: Segment[] = [];
+  for (const part of isWhole ? coarsestAxes(axis) : [axis])
+    segments.push(...(await segmentsOf(db, kind === 'detail' ? 'detail' : 'total', part)));
   return segments.flatMap((segment) => {
     const parts: Part[] = [];
     for (let from = segment.from; from < segment.to; from += BUCKETS_AT_ONCE) {
@@ -244,7 +300,7 @@ export async function readSums<Name extends GroupColumn>(
   onRow: OnSum<Name>,
   steps: Axis | null = query.axis,
 ): Promise<void> {
-  const parts = await partsOf(store, query, groupBy);
+  const parts = await partsOf(store, query, groupBy, steps === null);
   await eachRow(parts, (part) => readPart(store, steps, part, groupBy), onRow);
 }
 
@@ -255,27 +311,35 @@ export const readWholeSums = <Name extends GroupColumn>(
   onRow: OnSum<Name>,
 ): Promise<void> => readSums(store, query, groupBy, onRow, null);
 
-type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
+type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
 
 /** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
 const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
-/** @param byMethod - if false, `method` is empty. */
+/**
+ * Reports histograms by step.
+ * @param by - column whose value is `name`; null: `name` is empty. With `values`, only rows with these values are
+ * reported, for the whole axis, with `at` 0.
+ */
 export async function readLatencyRows(
   store: Store,
   query: UsageQuery,
-  byMethod: boolean,
+  by: Readonly<{ column: GroupColumn; values?: readonly string[] }> | null,
   onRow: (row: LatencyRow) => void,
 ): Promise<void> {
-  const method = byMethod ? sql.ref('method') : sql`''`;
+  const { column, values } = by ?? {};
+  const name = column === undefined ? sql`''` : sql.ref(column);
+  const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
+  const steps = values === undefined ? query.axis : null;
   const read = async (part: Part) => {
     const { rows } =
-      await sql<LatencyRow>`select ${stepIndexIn(query.axis, part)} as at, ${method} as method, product, latency
+      await sql<LatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, product, latency
       from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])})
-      and latency <> ''`.execute(store.db);
+      and latency <> '' ${isListed}`.execute(store.db);
     return rows;
   };
-  await eachRow(await partsOf(store, query, byMethod ? ['method'] : []), read, onRow);
+  const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
+  await eachRow(parts, read, onRow);
 }
 
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */

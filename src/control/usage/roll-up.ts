@@ -2,13 +2,16 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import type {
-  MarkKind,
-  UsageCounters,
-  UsageDetailTable,
-  UsageMethodTable,
-  UsageStep,
-  UsageTotalTable,
+import {
+  type MarkKind,
+  totalTables,
+  type UsageCounters,
+  type UsageDetailTable,
+  type UsageFleetTable,
+  type UsageMethodTable,
+  type UsageOutcome,
+  type UsageStep,
+  type UsageTotalTable,
 } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import {
@@ -33,12 +36,17 @@ const NO_LAST_MINUTE = 0;
 type BucketSums = Readonly<{
   totals: UsageSums<Omit<UsageTotalTable, keyof UsageCounters>>;
   methods: UsageSums<Omit<UsageMethodTable, keyof UsageCounters>>;
+  fleet: UsageSums<Omit<UsageFleetTable, keyof UsageCounters>>;
 }>;
 
-const emptySums = (): BucketSums => ({ totals: new UsageSums(), methods: new UsageSums() });
+const emptySums = (): BucketSums => ({
+  totals: new UsageSums(),
+  methods: new UsageSums(),
+  fleet: new UsageSums(),
+});
 
 /** Key columns of a row within a minute, in the order of the primary key. */
-const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
+const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status', 'network', 'code'] as const;
 
 /** Yields the rows of one minute in pages. May miss concurrent writes, which lockIfUnchanged then detects. */
 const minutePages = (db: Kysely<Schema>, minute: number) =>
@@ -58,10 +66,11 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums
   const sums = emptySums();
   for await (const rows of minutePages(db, minute)) {
     for (const row of rows) {
-      const { customer_id, plan_id, product, method, status } = row;
-      const bucketKey = { step: 'minute', bucket: minute, customer_id, product, status } as const;
-      sums.totals.add({ ...bucketKey, plan_id }, row, NO_LAST_MINUTE);
-      sums.methods.add({ ...bucketKey, method }, row, NO_LAST_MINUTE);
+      const { customer_id, plan_id, epoch, product, method, status, network, code } = row;
+      const bucketKey = { step: 'minute', bucket: minute, product, status } as const;
+      sums.totals.add({ ...bucketKey, customer_id, plan_id }, row, NO_LAST_MINUTE);
+      sums.methods.add({ ...bucketKey, customer_id, method }, row, NO_LAST_MINUTE);
+      sums.fleet.add({ ...bucketKey, epoch, method, network, code }, row, NO_LAST_MINUTE);
     }
   }
   return sums;
@@ -91,11 +100,16 @@ async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): P
     for (const { customer_id, product, method, status, ...counters } of methods) {
       sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, NO_LAST_MINUTE);
     }
+    const fleet = await selectRows(db, 'usage_fleet', where).execute();
+    for (const { epoch, product, method, status, network, code, ...counters } of fleet) {
+      const dimensions = { step, bucket, epoch, product, method, status, network, code };
+      sums.fleet.add(dimensions, counters, NO_LAST_MINUTE);
+    }
   }
   return sums;
 }
 
-async function insertPages<Name extends 'usage_total' | 'usage_method' | 'usage_hour'>(
+async function insertPages<Name extends 'usage_total' | 'usage_method' | 'usage_fleet' | 'usage_hour'>(
   trx: Transaction<Schema>,
   table: Name,
   rows: readonly Schema[Name][],
@@ -109,14 +123,14 @@ function replaceTotals(
   store: Store,
   seen: MarkSnapshot,
   step: UsageStep,
-  { totals, methods }: BucketSums,
+  { totals, methods, fleet }: BucketSums,
   next: StaleBucket | null,
 ): Promise<boolean> {
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    const sums = { usage_total: totals.rows(), usage_method: methods.rows() };
-    for (const table of ['usage_total', 'usage_method'] as const) {
+    const sums = { usage_total: totals.rows(), usage_method: methods.rows(), usage_fleet: fleet.rows() };
+    for (const table of totalTables) {
       await deleteRows(trx, table, { step, bucket });
       const values = sums[table].map(({ last_minute: _, ...row }) => row);
       await insertPages(trx, table, values as never[]);
@@ -152,13 +166,17 @@ const finerColumn = (step: CoarseStep): 'hour' => sources[step].finer as 'hour';
 const tableOf = (step: CoarseStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
-  const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | 'status'>>();
+  const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | keyof UsageOutcome>>();
   const customers = new Map<string, string>();
   for (const row of rows) {
-    const { key_id, product, method, status } = row;
+    const { key_id, product, method, status, network, code } = row;
     // Usage of a key that the store did not know yet has an empty customer id.
     if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
-    sums.add({ key_id, product, method, status }, row, 'minute' in row ? row.minute : row.last_minute);
+    sums.add(
+      { key_id, product, method, status, network, code },
+      row,
+      'minute' in row ? row.minute : row.last_minute,
+    );
   }
   return sums.rows().map((row) => ({ customer_id: customers.get(row.key_id) ?? '', ...row }));
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { usageStatuses } from '../../gateway/metering/usage-status.ts';
+import { networks } from '../../protocol/call.ts';
 import { products } from '../../protocol/product.ts';
 import { checkedLine, readCheckedLine } from '../checked-line.ts';
 import type { Store } from '../database/store.ts';
@@ -29,10 +30,13 @@ async function findOrphanedJournals(folder: string) {
 
 const rowFields = [
   ...(['minute', 'keyId', 'product', 'method', 'status', 'requests', 'bytesIn', 'bytesOut'] as const),
-  ...(['credits', 'messages', 'latency'] as const),
+  ...(['credits', 'messages', 'latency', 'network', 'code'] as const),
 ];
 
-/** Example: 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"] */
+/** Number of fields in lines of older versions, which have no network and code. */
+const FIELDS_WITHOUT_OUTCOME = 11;
+
+/** Example: 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1","devnet",""] */
 export const journalLine = (row: StoredUsage): string => checkedLine(rowFields.map((field) => row[field]));
 
 /** @param line - without its line feed. */
@@ -42,16 +46,20 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** The checksum proves that a line is intact; this check proves that its format is known. */
 function rowOf(values: unknown): StoredUsage | null {
-  if (!Array.isArray(values) || values.length !== rowFields.length) return null;
-  const row = Object.fromEntries(rowFields.map((field, index) => [field, values[index]])) as StoredUsage;
-  const { minute, keyId, product, method, status, latency } = row;
+  if (!Array.isArray(values)) return null;
+  const all: readonly unknown[] = values.length === FIELDS_WITHOUT_OUTCOME ? [...values, null, ''] : values;
+  if (all.length !== rowFields.length) return null;
+  const row = Object.fromEntries(rowFields.map((field, index) => [field, all[index]])) as StoredUsage;
+  const { minute, keyId, product, method, status, latency, network, code } = row;
   const isValid =
     [minute, row.requests, row.bytesIn, row.bytesOut, row.credits, row.messages].every(isCount) &&
     (keyId === null || typeof keyId === 'string') &&
     Object.hasOwn(products, product) &&
     typeof method === 'string' &&
     usageStatuses.includes(status) &&
-    typeof latency === 'string';
+    typeof latency === 'string' &&
+    (network === null || networks.includes(network)) &&
+    typeof code === 'string';
   return isValid ? row : null;
 }
 

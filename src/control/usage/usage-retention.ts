@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
+import { type MarkKind, totalTables, type UsageStep } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import { stepOfKind } from './usage-rows.ts';
 
@@ -72,7 +72,7 @@ async function removeUnit({ db }: Store, level: Level, unit: number, oldest: num
   const per = perUnit(level, level.step);
   for (let bucket = Math.max(oldest, unit * per); bucket < (unit + 1) * per; bucket++) {
     await deleteRows(db, tableOf(level.step), { [level.step]: bucket });
-    for (const table of ['usage_total', 'usage_method'] as const) {
+    for (const table of totalTables) {
       await deleteRows(db, table, { step: level.step, bucket });
     }
   }

@@ -101,8 +101,8 @@ export const storedUsage = (row: UsageRow): StoredUsage => ({
   latency: serializeHistogram(row.latency),
 });
 
-export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
-  `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;
+export const rowKeyOf = ({ minute, keyId, product, method, status, network, code }: StoredUsage): string =>
+  `${minute} ${keyId ?? ''} ${product} ${method} ${status} ${network ?? ''} ${code}`;
 
 type UsageAccount = Readonly<{ customer_id: string; plan_id: string }>;
 
@@ -118,6 +118,8 @@ function tableRow(runId: string, row: StoredUsage, account: UsageAccount): Usage
     product: row.product,
     method: row.method,
     status: row.status,
+    network: row.network ?? '',
+    code: row.code,
     requests: row.requests,
     bytes_in: row.bytesIn,
     bytes_out: row.bytesOut,
@@ -162,7 +164,7 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     .values(rows)
     .onConflict((conflict) =>
       conflict
-        .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
+        .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status', 'network', 'code'])
         .doUpdateSet(maxOnConflict()),
     )
     .compile().sql;
@@ -214,10 +216,19 @@ async function upsertUsage(trx: Transaction<Schema>, runId: string, rows: readon
   return rows.length - retained.length;
 }
 
-/** Stores usage rows. Returns the number of rows rejected because their minutes were deleted. */
-export async function storeUsage(store: Store, runId: string, rows: readonly StoredUsage[]): Promise<number> {
+/**
+ * Stores usage rows. Returns the number of rows rejected because their minutes were deleted.
+ * @param gateway - id of the gateway; undefined if it is not known.
+ */
+export async function storeUsage(
+  store: Store,
+  runId: string,
+  rows: readonly StoredUsage[],
+  gateway?: string,
+): Promise<number> {
   return store.db.transaction().execute(async (trx) => {
-    await upsertRow(trx, 'usage_epoch', { epoch: runId }, { written_at: Date.now() });
+    const written = { written_at: Date.now(), ...(gateway === undefined ? {} : { gateway }) };
+    await upsertRow(trx, 'usage_epoch', { epoch: runId }, written);
     return upsertUsage(trx, runId, rows);
   });
 }

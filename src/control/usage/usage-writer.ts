@@ -58,6 +58,7 @@ export class UsageWriter {
   #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
+  #gateway: string | undefined;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'store' | 'source'>) {
@@ -77,6 +78,11 @@ export class UsageWriter {
 
   get pendingRows(): number {
     return this.#pending.size;
+  }
+
+  /** Sets the id under which this run is shown. */
+  setGateway(id: string): void {
+    this.#gateway = id;
   }
 
   start(): void {
@@ -161,6 +167,7 @@ export class UsageWriter {
         this.#options.store,
         this.runId,
         batch.map(([, row]) => row),
+        this.#gateway,
       );
       for (const [rowKey, row] of batch) this.#forget(rowKey, row);
     }

@@ -34,6 +34,7 @@ describe('key state', () => {
   describe('at the usage meter', () => {
     const call = (over: Partial<CompletedCall> = {}): CompletedCall => ({
       ...{ key: { id, keyState: keyState }, product: 'rpc', method: 'getSlot', status: 'ok' },
+      ...{ network: 'devnet', code: 0 },
       ...{ bytesIn: 1, bytesOut: 1, credits: 1, latencyMicros: 1 },
       ...over,
     });

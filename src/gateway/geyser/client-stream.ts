@@ -122,7 +122,8 @@ export class ClientStream implements GeyserStream {
     const { product } = key;
     this.#live.messages += messages;
     this.#live.bytes += bytes;
-    gateway.meter.recordMessages({ key, product, method: rpc, messages, bytesOut: bytes });
+    const { meter, network } = gateway;
+    meter.recordMessages({ key, product, method: rpc, network, messages, bytesOut: bytes });
   }
 
   recordReceived(messages: number, bytes: number): number {

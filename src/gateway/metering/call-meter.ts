@@ -74,6 +74,10 @@ export function logInternalError(
     log.error({ err: failure.cause, ...fields }, 'Request failed with an internal error');
 }
 
+/** The code under which the request log and usage list a failed request; 0: none. */
+const codeOf = ({ status, detail, failure, rpcCode }: RequestResult): string | number =>
+  status === 'ok' ? 0 : (detail?.code ?? failure?.code ?? rpcCode);
+
 export type CallMeterParts = Readonly<{
   usage: UsageMeter;
   quota?: QuotaLedger;
@@ -100,7 +104,7 @@ export class CallMeter {
   endRequest(context: RequestContext, result: MeteredResult): void {
     const { usage, quota, lastUsed, requestLog, counters } = this.#parts;
     const { key, startedAt } = context;
-    const { method, status, bytesIn, bytesOut } = result;
+    const { method, status, network, bytesIn, bytesOut } = result;
     const product = key?.product ?? result.product;
     const credits =
       key === null || result.credits === null
@@ -109,7 +113,11 @@ export class CallMeter {
     const endedAt = performance.now();
     const nowMs = Date.now();
     const latencyMicros = (endedAt - startedAt) * 1_000;
-    usage.record({ key, product, method, status, bytesIn, bytesOut, credits, latencyMicros }, nowMs);
+    const code = codeOf(result);
+    usage.record(
+      { key, product, method, status, network, code, bytesIn, bytesOut, credits, latencyMicros },
+      nowMs,
+    );
     if (key !== null) quota?.spend(key, credits, nowMs, context.reservedCredits);
     if (key !== null && context.authenticatedAt !== null)
       lastUsed?.record(key.id, context.client.address, nowMs, key.keyState);

@@ -9,6 +9,8 @@ const call: CompletedCall = {
   product: 'rpc',
   method: 'getSlot',
   status: 'ok',
+  network: 'devnet',
+  code: 0,
   bytesIn: 10,
   bytesOut: 20,
   credits: 1,
@@ -26,6 +28,26 @@ describe('usage meter', () => {
     meter.record({ ...call, key: null, status: 'client' }, 0);
     meter.record(call, MINUTE);
     expect(meter.drain().map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('has rows per network and error code, with a limit on the codes that nodes choose', () => {
+    const meter = new UsageMeter();
+    meter.record({ ...call, network: 'testnet' }, 0);
+    for (const code of ['OVERLOADED', 'NOT_FOUND', 'unheard of'])
+      meter.record({ ...call, status: 'upstream', code }, 0);
+    for (let code = -1; code >= -103; code--) meter.record({ ...call, status: 'rpcError', code }, 0);
+    const rows = meter.drain();
+    expect(rows.filter(({ requests }) => requests === 1)).toHaveLength(rows.length - 1);
+    expect(rows.filter(({ status }) => status === 'rpcError')).toHaveLength(101);
+    expect(rows.find(({ requests }) => requests > 1)).toMatchObject({ code: 'other', requests: 3 });
+    expect(
+      rows.filter(({ status }) => status !== 'rpcError').map(({ code, network }) => [network, code]),
+    ).toEqual([
+      ['testnet', ''],
+      ['devnet', 'OVERLOADED'],
+      ['devnet', 'NOT_FOUND'],
+      ['devnet', 'other'],
+    ]);
   });
 
   it('counts all unknown methods as `other`', () => {

@@ -1,5 +1,8 @@
 import { Histograms } from '../../base/histogram.ts';
+import { type Network, networks } from '../../protocol/call.ts';
+import { failures } from '../../protocol/errors.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
+import { grpcCodes } from '../../protocol/grpc/status.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
@@ -12,6 +15,9 @@ export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
+/** Error code for JSON-RPC codes beyond `nodeCodesMax`, which nodes may choose freely. */
+export const OTHER_CODE = 'other';
+
 /** Totals of this process for one minute so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
   /** Null for requests without a valid key. */
@@ -19,6 +25,10 @@ export type UsageRow = Readonly<{
   product: Product;
   method: string;
   status: UsageStatus;
+  /** Null if the request ended without naming a network. */
+  network: Network | null;
+  /** Failure code, gRPC status or JSON-RPC error code; empty for status `ok`. */
+  code: string;
   /** Unix minutes. */
   minute: number;
   requests: number;
@@ -36,18 +46,26 @@ export const STREAM_UNIT_BYTES = 100_000;
 
 export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 
-export type CompletedCall = Omit<UsageRow, 'keyId' | 'minute' | 'requests' | 'messages' | 'latency'> &
+export type CompletedCall = Omit<
+  UsageRow,
+  'keyId' | 'code' | 'minute' | 'requests' | 'messages' | 'latency'
+> &
   Readonly<{
     key: MeteredKey | null;
+    /** A number for an error from a node; 0: none. */
+    code: string | number;
     /** Time from the start of authentication to the response. */
     latencyMicros: number;
   }>;
 
 /** `method` is NOTIFICATIONS or the method that opened the stream. */
-export type SentMessages = Pick<UsageRow, 'product' | 'method' | 'messages' | 'bytesOut' | 'credits'> &
+export type SentMessages = Pick<
+  UsageRow,
+  'product' | 'method' | 'network' | 'messages' | 'bytesOut' | 'credits'
+> &
   Readonly<{ key: MeteredKey }>;
 
-type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status'>;
+type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status' | 'network' | 'code'>;
 
 type CounterCache = { usageCounter: UsageCounter | null };
 
@@ -72,7 +90,7 @@ const meteredMethods: readonly string[] = [
   ...endpointNames,
 ];
 const methodSlots: ReadonlyMap<string, number> = new Map(
-  meteredMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
+  meteredMethods.map((method, index) => [method, index + 1]),
 );
 /** Whether usage and metrics name the method; others come from clients, and count as OTHER_METHOD. */
 export const isMeteredMethod = (method: string): boolean => methodSlots.has(method);
@@ -81,7 +99,20 @@ const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [stat
   number
 >;
 
-export const usageMeterOptions = { rowsMax: 200_000 } as const;
+const networkSlots = Object.fromEntries(networks.map((network, index) => [network, index + 1])) as Record<
+  Network,
+  number
+>;
+/** Slot 0: no code; slot 1: OTHER_CODE. Some failures have the name of a gRPC status. */
+const fixedCodes = new Set([0, OTHER_CODE, ...Object.keys(failures), ...grpcCodes]);
+const fixedCodeSlots: ReadonlyMap<string | number, number> = new Map(
+  [...fixedCodes].map((code, slot) => [code, slot]),
+);
+
+/** `nodeCodesMax` is the number of JSON-RPC error codes from nodes that are counted by themselves in a minute. */
+export const usageMeterOptions = { rowsMax: 200_000, nodeCodesMax: 100 } as const;
+const OTHER_CODE_SLOT = 1;
+const CODE_SLOTS = fixedCodeSlots.size + usageMeterOptions.nodeCodesMax;
 
 /** Initial capacity in histogram rows. Each later minute starts with at least as many as the previous minute used. */
 const INITIAL_ROWS = 64;
@@ -92,6 +123,8 @@ export class UsageMeter {
   /** Counters of the current minute by product, by key, and by method and status. */
   #current: Record<Product, Map<KeyId | null, Map<number, UsageCounter>>> = emptyTables();
   #latencies = new Histograms(INITIAL_ROWS);
+  /** Slots of the JSON-RPC error codes that nodes sent in the current minute. */
+  readonly #nodeCodeSlots = new Map<number, number>();
   /** Past minutes that have not been drained yet. */
   #closed: Minute[] = [];
   #minute = 0;
@@ -116,8 +149,9 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  recordMessages({ key, product, method, messages, bytesOut, credits }: SentMessages, nowMs: number): void {
-    const counter = this.#counterAt({ key, product, method, status: 'ok' }, nowMs);
+  recordMessages(sent: SentMessages, nowMs: number): void {
+    const { key, product, method, network, messages, bytesOut, credits } = sent;
+    const counter = this.#counterAt({ key, product, method, network, status: 'ok', code: 0 }, nowMs);
     if (counter === null) return;
     counter.messages += messages;
     counter.bytesOut += bytesOut;
@@ -153,6 +187,7 @@ export class UsageMeter {
     if (changed.length > 0) this.#closed.push({ counters: changed, latencies: this.#latencies });
     this.#rows -= open.length - changed.length;
     this.#current = emptyTables();
+    this.#nodeCodeSlots.clear();
     this.#latencies = new Histograms(Math.max(INITIAL_ROWS, this.#latencies.rows));
     this.#minute = minute;
   }
@@ -160,7 +195,7 @@ export class UsageMeter {
   #counterAt(dimensions: UsageDimensions, nowMs: number): UsageCounter | null {
     const minute = Math.floor(nowMs / 60_000);
     if (minute > this.#minute) this.#rollOver(minute);
-    const slot = (methodSlots.get(dimensions.method) ?? 0) + statusSlots[dimensions.status];
+    const slot = this.#slotOf(dimensions);
     const keyState = dimensions.key?.keyState;
     const cached = keyState?.usageCounter ?? null;
     const isSame = cached?.meter === this && cached.slot === slot && cached.product === dimensions.product;
@@ -169,6 +204,25 @@ export class UsageMeter {
     if (keyState !== undefined) keyState.usageCounter = counter;
     if (counter === null) this.uncounted += 1;
     return counter;
+  }
+
+  /** Numbers each combination of method, status, network and code. */
+  #slotOf({ method, status, network, code }: UsageDimensions): number {
+    const methodAndStatus = (methodSlots.get(method) ?? 0) * usageStatuses.length + statusSlots[status];
+    const networkSlot = network === null ? 0 : networkSlots[network];
+    return (methodAndStatus * (networks.length + 1) + networkSlot) * CODE_SLOTS + this.#codeSlotOf(code);
+  }
+
+  #codeSlotOf(code: string | number): number {
+    if (code === 0) return 0;
+    const slot =
+      fixedCodeSlots.get(code) ?? (typeof code === 'number' ? this.#nodeCodeSlots.get(code) : undefined);
+    if (slot !== undefined) return slot;
+    if (typeof code !== 'number' || this.#nodeCodeSlots.size >= usageMeterOptions.nodeCodesMax)
+      return OTHER_CODE_SLOT;
+    const added = fixedCodeSlots.size + this.#nodeCodeSlots.size;
+    this.#nodeCodeSlots.set(code, added);
+    return added;
   }
 
   #findOrCreate(dimensions: UsageDimensions, slot: number): UsageCounter | null {
@@ -202,7 +256,7 @@ const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, UsageCount
 });
 
 const createCounter = (
-  { key, product, method, status }: UsageDimensions,
+  { key, product, method, status, network, code }: UsageDimensions,
   slot: number,
   minute: number,
   row: number,
@@ -220,6 +274,8 @@ const createCounter = (
   keyId: key?.id ?? null,
   method: methodSlots.has(method) ? method : OTHER_METHOD,
   status,
+  network,
+  code: slot % CODE_SLOTS === OTHER_CODE_SLOT ? OTHER_CODE : String(code || ''),
   minute,
   messages: 0,
   keyState: key?.keyState ?? null,

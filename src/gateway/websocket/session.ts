@@ -219,7 +219,9 @@ class WebSocketSession implements Session {
     const { product } = key;
     this.#live.messages += messages;
     this.#live.bytes += bytes;
-    this.#shared.meter.recordMessages({ key, product, method: NOTIFICATIONS, messages, bytesOut: bytes });
+    const { network } = this.#scope;
+    const sent = { key, product, method: NOTIFICATIONS, network, messages, bytesOut: bytes };
+    this.#shared.meter.recordMessages(sent);
   }
 
   setBacklog(backlog: Backlog): void {

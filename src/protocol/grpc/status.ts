@@ -1,7 +1,7 @@
 import type { FailureFacts } from '../errors.ts';
 
 /** Indexed by status code. Source: grpc/grpc, doc/statuscodes.md. */
-const names = [
+export const grpcCodes = [
   'OK',
   'CANCELLED',
   'UNKNOWN',
@@ -20,7 +20,7 @@ const names = [
   'DATA_LOSS',
   'UNAUTHENTICATED',
 ] as const;
-export type GrpcCode = (typeof names)[number];
+export type GrpcCode = (typeof grpcCodes)[number];
 
 export type GrpcStatus = Readonly<{
   code: GrpcCode;
@@ -56,7 +56,7 @@ export function statusOf(headers: Headers): GrpcStatus | null {
   if (typeof number !== 'string') return null;
   const message = headers['grpc-message'];
   return {
-    code: names[Number(number)] ?? 'UNKNOWN',
+    code: grpcCodes[Number(number)] ?? 'UNKNOWN',
     message: typeof message === 'string' ? decodeMessage(message) : '',
   };
 }
@@ -67,7 +67,7 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
   message: `HTTP ${status}`,
 });
 
-export const numberOf = (code: GrpcCode): number => names.indexOf(code);
+export const numberOf = (code: GrpcCode): number => grpcCodes.indexOf(code);
 
 /** Encodes as few characters as possible: some clients do not decode them. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export const encodeStatusMessage = (text: string): string =>

@@ -63,9 +63,11 @@ export class RpcCalls {
     if (network == null) return this.#handler.admit(caller, 'rpc', this.options.network);
     const rejection = networkRejection(network, this.options.served());
     if (rejection === null) return this.#handler.admit(caller, 'rpc', network as Network);
-    // An invalid key is reported before an invalid network.
-    const admitted = this.#handler.admit(caller, 'rpc', null);
-    return admitted instanceof Failure ? admitted : rejection;
+    // Meters the request. An invalid key is reported before an invalid network.
+    const { credential, client, traceparent } = caller;
+    const from = { credential, client, traceparent, product: 'rpc', network: null } as const;
+    const invalid = { ...from, fault: rejection, bytesIn: 0, idBytes: null };
+    return this.#handler.recordInvalidRequest(invalid).failure ?? rejection;
   }
 
   /** `admit` has checked the network; if the network has lost its nodes since, the pool rejects the call. */

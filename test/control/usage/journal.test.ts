@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
 import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
@@ -31,6 +32,8 @@ const call = {
   product: 'rpc',
   method: 'getSlot',
   status: 'ok',
+  network: 'devnet',
+  code: 0,
   bytesIn: 1,
   bytesOut: 1,
   credits: 1,
@@ -86,6 +89,15 @@ function killed(folder: string): string {
   writeFileSync(dead, readFileSync(join(folder, name)));
   return dead;
 }
+
+it('a journal line of an older version is read without network and code', () => {
+  const { network: _, code: _code, ...counted } = usageRow();
+  const { minute, keyId, product, method, status, requests, bytesIn, bytesOut, ...rest } = counted;
+  const fields = [minute, keyId, product, method, status, requests, bytesIn, bytesOut];
+  const text = JSON.stringify([...fields, rest.credits, rest.messages, rest.latency]);
+  const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
+  expect(readJournalLine(line)).toEqual({ ...counted, network: null, code: '' });
+});
 
 it('an interrupted write does not corrupt any line of the usage journal', async () => {
   const folder = newFolder();
@@ -287,13 +299,14 @@ describeOnBothStores('the usage writer', ({ open }) => {
       ])
       .executeTakeFirstOrThrow();
 
-  it('stores usage as counted, across minutes, methods and statuses', async () => {
+  it('stores usage as counted, across minutes, methods, statuses and error codes', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, newFolder(), { batchRows: { sqlite: 2, postgres: 2 } });
     for (let count = 0; count < 90; count++) {
       const method = ['getSlot', 'getBalance', 'unheardOf'][count % 3]!;
       const status = count % 2 ? 'ok' : 'upstream';
-      meter.record({ ...call, method, status, latencyMicros: 500 }, RECENT + count * 2_000);
+      const code = count % 2 ? 0 : -32_000 - (count % 4);
+      meter.record({ ...call, method, status, code, latencyMicros: 500 }, RECENT + count * 2_000);
       if (count % 7 === 0) await writer.flush();
     }
     meter.record({ ...call, key: null, bytesIn: 10, bytesOut: 20, latencyMicros: 500 }, RECENT + 200_000);
@@ -301,6 +314,10 @@ describeOnBothStores('the usage writer', ({ open }) => {
     expect(await totals(store)).toMatchObject({ requests: 91, bytes_in: 100, bytes_out: 110, credits: 91 });
     const methods = await store.db.selectFrom('usage_minute').select('method').distinct().execute();
     expect(methods.map(({ method }) => method).toSorted()).toEqual(['getBalance', 'getSlot', 'other']);
+    const codes = store.db.selectFrom('usage_minute').select(['network', 'code']).distinct().orderBy('code');
+    expect(await codes.execute()).toEqual(
+      ['', '-32000', '-32002'].map((code) => ({ network: 'devnet', code })),
+    );
     expect(writer.pendingRows).toBe(0);
   });
 

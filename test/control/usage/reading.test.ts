@@ -6,6 +6,8 @@ import { csvLine } from '../../../src/control/api/handlers/usage-series.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/store.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
+import { axisOver, readWholeSums } from '../../../src/control/usage/read-usage.ts';
+import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import type { RequestEntry } from '../../../src/gateway/telemetry/request-log.ts';
 import type { LooseJson } from '../accounts/accounts-fixture.ts';
@@ -38,6 +40,33 @@ async function invoke<Name extends 'summary' | 'usage' | 'quota' | 'performance'
   const read = 'query' in contract[route] ? contract[route].query.parse(query) : null;
   const handler = handlersOn(store, now)[route] as (given: unknown, context: ApiContext) => Promise<unknown>;
   return contract[route].result.parse(await handler({ path, query: read, body: null }, context));
+}
+
+async function fleetOf(
+  store: Store,
+  query: Readonly<Record<string, string | number>>,
+  now = NOW,
+): Promise<LooseJson> {
+  const route = contract['GET /usage/summary'];
+  const handler = handlersOn(store, now)['GET /usage/summary'];
+  const input = { path: {}, query: route.query.parse(query), body: null };
+  return route.result.parse(await handler(input as never, context));
+}
+
+/** Names of the top list with the given sums, largest first. */
+async function topOf(
+  store: Store,
+  query: Readonly<Record<string, string | number>>,
+  customer: string | null = null,
+  sum: 'requests' | 'errors' | 'credits' = 'requests',
+): Promise<unknown[]> {
+  const name = customer === null ? 'GET /usage/top' : 'GET /customers/{customer}/usage/top';
+  const read = contract[name].query.parse({ from: NOW - 3 * HOUR_MS, to: NOW, ...query });
+  const handler = handlersOn(store)[name] as (given: unknown, context: ApiContext) => Promise<unknown>;
+  const list = contract[name].result.parse(
+    await handler({ path: { customer }, query: read, body: null }, context),
+  );
+  return list.rows.map((row) => [row.label, row[sum]]);
 }
 
 async function csvOf(store: Store, query: Readonly<Record<string, string | number>>): Promise<string[]> {
@@ -264,19 +293,25 @@ describeOnBothStores('a usage report', ({ open }) => {
     expect(heat.boundsMs).toEqual(heat.boundsMs.toSorted((a: number, b: number) => a - b));
   });
 
-  it('shows failures by customer and time, with the error codes of the request log', async () => {
+  it('shows failures by customer and time, with exact counts of error codes, and examples of the request log', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 50, minute: NOW_MINUTE }),
-      usageRow({ requests: 3, status: 'limited', minute: NOW_MINUTE - 5 }),
-      usageRow({ requests: 4, status: 'limited', minute: NOW_MINUTE - 2 }),
-      usageRow({ requests: 2, status: 'rpcError', keyId: 'BBBBBBBB', minute: NOW_MINUTE - 1 }),
+      usageRow({ requests: 3, status: 'limited', code: 'RATE_LIMITED', minute: NOW_MINUTE - 5 }),
+      usageRow({ requests: 4, status: 'limited', code: 'RATE_LIMITED', minute: NOW_MINUTE - 2 }),
+      usageRow({
+        requests: 2,
+        status: 'rpcError',
+        code: '-32602',
+        keyId: 'BBBBBBBB',
+        minute: NOW_MINUTE - 1,
+      }),
     ]);
     const { log, writer } = createRequestWriter(store);
     const entry = (more: Partial<RequestEntry>) =>
       requestEntry({ at: NOW - 60_000, customerId: 'acme', keyId: 'AAAAAAAA', method: 'getSlot', ...more });
-    const limited = { status: 'limited', rpcCode: -32_029, failure: 'RATE_LIMITED' } as const;
-    log.push(entry({}), entry(limited), entry(limited), entry({ status: 'rpcError', rpcCode: -32_602 }));
+    const limited = { status: 'limited', rpcCode: -32_043, failure: 'RATE_LIMITED' } as const;
+    log.push(entry({}), entry(limited), entry({ status: 'rpcError', rpcCode: -32_602, message: 'no' }));
     await writer.flush();
     const { byStatus, rows, codes } = await invoke(store, 'errors');
     expect([sum(byStatus.limited ?? []), sum(byStatus.rpcError ?? []), sum(byStatus.ok ?? [])]).toEqual([
@@ -301,10 +336,113 @@ describeOnBothStores('a usage report', ({ open }) => {
         lastAt: at(NOW_MINUTE - 1),
       },
     ]);
-    expect(codes).toMatchObject([
-      { code: 'RATE_LIMITED', rpcCode: -32_029, count: 2, text: expect.stringContaining('limit') },
-      { code: '-32602', rpcCode: -32_602, count: 1 },
+    const example = expect.any(String);
+    expect(codes).toEqual([
+      {
+        ...{ code: 'RATE_LIMITED', rpcCode: -32_043, text: expect.stringContaining('limit') },
+        ...{ requests: 7, example },
+      },
+      { code: '-32602', rpcCode: -32_602, text: 'no', requests: 2, example },
     ]);
-    expect((await invoke(store, 'errors', { key: 'BBBBBBBB' })).codes).toEqual([]);
+    const ofKey = await invoke(store, 'errors', { key: 'BBBBBBBB' });
+    expect(ofKey.codes).toEqual([
+      { code: '-32602', rpcCode: -32_602, text: null, requests: 2, example: null },
+    ]);
+  });
+
+  it('lists the largest customers, keys, methods, networks, gateways and codes of the fleet', async () => {
+    const store = await openWithKeys(open);
+    const minute = NOW_MINUTE - 90;
+    const limited = { status: 'limited', code: 'RATE_LIMITED', credits: 0, latency: '' } as const;
+    await storeUsage(
+      store,
+      'first',
+      [
+        usageRow({ requests: 5, minute, latency: '9:5' }),
+        usageRow({ requests: 3, minute, keyId: 'BBBBBBBB', method: 'getBlock', latency: '60:3' }),
+        usageRow({ requests: 7, minute: NOW_MINUTE, keyId: 'CCCCCCCC', network: 'testnet', latency: '9:7' }),
+        usageRow({ requests: 2, minute: NOW_MINUTE, keyId: 'CCCCCCCC', ...limited }),
+      ],
+      'gateway-1',
+    );
+    await write(
+      store,
+      [usageRow({ requests: 1, minute, keyId: null, network: null, status: 'client' })],
+      'second',
+    );
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, NOW + 2 * HOUR_MS);
+      expect(await topOf(store, { by: 'customer' })).toEqual([
+        ['other', 9],
+        ['acme', 8],
+        ['Default', 1],
+      ]);
+      expect(await topOf(store, { by: 'key', limit: 2 })).toEqual([
+        ['name of CCCCCCCC', 9],
+        ['name of AAAAAAAA', 5],
+      ]);
+      expect(await topOf(store, { by: 'method', sort: 'p95' })).toEqual([
+        ['getBlock', 3],
+        ['getSlot', 15],
+      ]);
+      expect(await topOf(store, { by: 'customer', sort: 'errors' }, null, 'errors')).toEqual([
+        ['other', 2],
+        ['Default', 1],
+        ['acme', 0],
+      ]);
+      expect(await topOf(store, { by: 'network', sort: 'credits' }, null, 'credits')).toEqual([
+        ['devnet', 16],
+        ['testnet', 14],
+        ['', 2],
+      ]);
+      expect(await topOf(store, { by: 'gateway' })).toEqual([
+        ['gateway-1', 17],
+        ['second', 1],
+      ]);
+      expect(await topOf(store, { by: 'code' })).toEqual([
+        ['RATE_LIMITED', 2],
+        ['', 1],
+      ]);
+      expect(await topOf(store, { by: 'customer', network: 'testnet' })).toEqual([['other', 7]]);
+      expect(await topOf(store, { by: 'key', method: 'getBlock' })).toEqual([['name of BBBBBBBB', 3]]);
+      expect(await topOf(store, { by: 'method' }, 'acme')).toEqual([
+        ['getSlot', 5],
+        ['getBlock', 3],
+      ]);
+      expect(await topOf(store, { by: 'code' }, 'acme')).toEqual([]);
+      const { now, before, byStatus, latency } = await fleetOf(store, { method: 'getSlot' });
+      expect([now.requests, now.ok, now.credits, before.requests]).toEqual([9, 7, 14, 6]);
+      expect([sum(byStatus.ok), sum(byStatus.limited), latency.p99[59]]).toEqual([7, 2, 0.32]);
+    }
+  });
+
+  it('sums a long range from the coarsest steps, with partial hours and days at both ends', async () => {
+    const store = await openWithKeys(open);
+    const minutes = [0, 1, 19, 20, 60, 1_459, 1_460, 1_700].map((offset) => EDGE_MINUTE + offset);
+    await write(
+      store,
+      minutes.map((minute, index) => usageRow({ minute, requests: 2 ** index })),
+    );
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, EDGE + 2 * DAY_MS);
+      for (const [from, to] of [
+        [0, 8],
+        [1, 7],
+        [2, 6],
+        [3, 5],
+        [4, 5],
+      ] as const) {
+        const range = { from: minutes[from]! * MINUTE_MS, to: (minutes[to - 1]! + 1) * MINUTE_MS };
+        const axis = axisOver('minute', range.from, range.to);
+        for (const groupBy of [['method'], ['key_id']] as const) {
+          let requests = 0;
+          const query = { axis, filter: { customerId: 'acme' } };
+          await readWholeSums(store, query, groupBy, (row) => {
+            requests += row.requests;
+          });
+          expect(requests).toBe(2 ** to - 2 ** from);
+        }
+      }
+    }
   });
 });

@@ -1,5 +1,6 @@
 import type { KeyTable } from '../../../src/control/database/schema.ts';
 import type { Store } from '../../../src/control/database/store.ts';
+import { totalTables } from '../../../src/control/database/tables/usage.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
@@ -20,6 +21,8 @@ export const usageRow = (fields: Partial<StoredUsage> = {}): StoredUsage => {
     product: 'rpc',
     method: 'getSlot',
     status: 'ok' as UsageStatus,
+    network: 'devnet',
+    code: '',
     minute: EDGE_MINUTE,
     requests,
     bytesIn: requests * 10,
@@ -98,7 +101,7 @@ export async function sumsByTable(store: Store) {
     const rows = await store.db.selectFrom(table).select('requests').execute();
     return rows.reduce((total, row) => total + row.requests, 0);
   };
-  const sumTotals = async (table: 'usage_total' | 'usage_method', step: 'minute' | 'hour' | 'day') => {
+  const sumTotals = async (table: (typeof totalTables)[number], step: 'minute' | 'hour' | 'day') => {
     const rows = await store.db.selectFrom(table).select('requests').where('step', '=', step).execute();
     return rows.reduce((total, row) => total + row.requests, 0);
   };
@@ -110,6 +113,7 @@ export async function sumsByTable(store: Store) {
     hourTotals: await sumTotals('usage_total', 'hour'),
     dayTotals: await sumTotals('usage_total', 'day'),
     methods: await sumTotals('usage_method', 'day'),
+    fleet: await sumTotals('usage_fleet', 'day'),
   };
 }
 
@@ -121,17 +125,11 @@ export const allOf = (requests: number) => ({
   hourTotals: requests,
   dayTotals: requests,
   methods: requests,
+  fleet: requests,
 });
 
 export async function forgetUsage({ db }: Store): Promise<void> {
-  for (const table of [
-    'usage_minute',
-    'usage_hour',
-    'usage_day',
-    'usage_total',
-    'usage_method',
-    'usage_mark',
-  ] as const) {
+  for (const table of ['usage_minute', 'usage_hour', 'usage_day', ...totalTables, 'usage_mark'] as const) {
     await db.deleteFrom(table).execute();
   }
 }

@@ -61,6 +61,7 @@ const reasons = [
       'control/requests/read-submissions.ts',
       'control/requests/read-unknown-methods.ts',
       'control/shared/quota-reader.ts',
+      'control/usage/read-top.ts',
       'control/usage/read-usage.ts',
       'control/usage/usage-rows.ts',
       'localnet/history/history-index.ts',

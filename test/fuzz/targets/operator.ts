@@ -324,7 +324,16 @@ export const configurationTarget: Target = {
 
 const row: StoredUsage = {
   ...{ minute: 29_000_000, keyId: '7hQ2mKpZ', product: 'rpc', method: 'getSlot', status: 'ok' },
-  ...{ requests: 3, bytesIn: 210, bytesOut: 96, credits: 3, messages: 0, latency: '12:2,13:1' },
+  ...{
+    network: 'devnet',
+    code: '',
+    requests: 3,
+    bytesIn: 210,
+    bytesOut: 96,
+    credits: 3,
+    messages: 0,
+    latency: '12:2,13:1',
+  },
 };
 const line = journalLine(row);
 const plain = Buffer.from(line.slice(9) + journalLine({ ...row, product: 'grpc' }).slice(9));

@@ -3,6 +3,7 @@ import type { IconName } from '../ui/icon.tsx';
 export type NavItem = Readonly<{
   to:
     | '/'
+    | '/fleet'
     | '/keys'
     | '/usage'
     | '/performance'
@@ -26,6 +27,7 @@ export const navItems: readonly Readonly<{ title: string; navItems: readonly Nav
     title: 'Overview',
     navItems: [
       { to: '/', title: 'Home', icon: 'home', first: true },
+      { to: '/fleet', title: 'Fleet', icon: 'fleet', needs: 'operator' },
       { to: '/keys', title: 'API keys', icon: 'key', first: true },
       { to: '/playground', title: 'Playground', icon: 'play' },
     ],

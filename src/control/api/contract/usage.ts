@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
-import { count, product, rangeQuery, time, usageStatus } from './values.ts';
+import { count, network, product, rangeQuery, time, usageStatus } from './values.ts';
 
 const totals = z.object({
   requests: count,
@@ -29,6 +29,44 @@ const usageFilter = rangeQuery.extend({
   key: z.string().length(8).optional(),
   product: product.optional(),
   method: z.string().max(64).optional(),
+});
+
+const percentileSeries = z.object({
+  p50: z.array(z.number().nullable()),
+  p95: z.array(z.number().nullable()),
+  p99: z.array(z.number().nullable()),
+});
+
+const topSorts = ['requests', 'errors', 'credits', 'p95'] as const;
+export type TopSort = (typeof topSorts)[number];
+
+const fleetFilter = rangeQuery.extend({ method: z.string().max(64).optional(), network: network.optional() });
+
+const topQuery = fleetFilter.extend({
+  product: product.optional(),
+  /** The column by which the list is sorted, largest first. */
+  sort: z.enum(topSorts).default('requests'),
+  limit: z.coerce.number().int().min(1).max(200).default(20),
+});
+
+const topList = z.object({
+  axis,
+  rows: z.array(
+    z.object({
+      /** Id of the customer, key or process run, or the name of the method, network, node or error code. */
+      name: z.string(),
+      label: z.string(),
+      /** Customer of a key. */
+      customer: z.string().nullable(),
+      /** For a node, attempts. */
+      requests: count,
+      errors: count,
+      /** null: nodes have no credits. */
+      credits: count.nullable(),
+      latency,
+    }),
+  ),
+  updatedAt: time,
 });
 
 const quota = z.object({
@@ -112,11 +150,7 @@ export const usageRoutes = {
     query: usageFilter,
     result: z.object({
       axis,
-      series: z.object({
-        p50: z.array(z.number().nullable()),
-        p95: z.array(z.number().nullable()),
-        p99: z.array(z.number().nullable()),
-      }),
+      series: percentileSeries,
       methods: z.array(
         z.object({
           method: z.string(),
@@ -150,17 +184,49 @@ export const usageRoutes = {
           lastAt: time,
         }),
       ),
-      /** Read from the request log, so the list is incomplete if the log is sampled. */
+      /** Counts all requests. JSON-RPC codes of nodes beyond 100 in a minute are counted as `other`. */
       codes: z.array(
         z.object({
           code: z.string(),
           rpcCode: z.number().int().nullable(),
-          text: z.string(),
-          count,
-          example: z.string(),
+          text: z.string().nullable(),
+          requests: count,
+          /** Id of an entry in the request log, which is sampled; null: none. */
+          example: z.string().nullable(),
         }),
       ),
       updatedAt: time,
     }),
+  },
+  'GET /customers/{customer}/usage/top': {
+    access: 'viewer',
+    summary:
+      'List the largest keys, methods, networks or error codes by requests, errors, credits or latency',
+    query: topQuery.extend({ by: z.enum(['key', 'method', 'network', 'code']) }),
+    result: topList,
+  },
+  'GET /usage/summary': {
+    access: 'operator',
+    summary:
+      'Usage summary of all customers: totals compared with the previous period, outcomes, latency, credits',
+    query: fleetFilter,
+    result: z.object({
+      axis,
+      now: totals.extend({ latency }),
+      before: totals.extend({ latency }),
+      byStatus: z.record(usageStatus, z.array(count)),
+      latency: percentileSeries,
+      credits: z.array(count),
+      updatedAt: time,
+    }),
+  },
+  'GET /usage/top': {
+    access: 'operator',
+    summary:
+      'List the largest customers, keys, methods, networks, gateways, nodes or error codes of the fleet',
+    query: topQuery.extend({
+      by: z.enum(['customer', 'key', 'method', 'network', 'gateway', 'node', 'code']),
+    }),
+    result: topList,
   },
 } as const satisfies Record<RouteName, Route>;

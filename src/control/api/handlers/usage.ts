@@ -1,21 +1,20 @@
 import { BUCKET_COUNT } from '../../../base/histogram.ts';
+import { OTHER_CODE } from '../../../gateway/metering/usage-meter.ts';
 import { type FailureCode, failures } from '../../../protocol/errors.ts';
 import { grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { subscriptions } from '../../../protocol/subscriptions.ts';
 import type { Store } from '../../database/store.ts';
-import type { LogStore } from '../../requests/log-store.ts';
+import type { FailureCount } from '../../requests/log-store.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,
-  hasSucceeded,
   heatBoundsMs,
   heatRowOf,
   lengthOf,
   monthRange,
   percentile,
   percentilesOf,
-  previousAxis,
   readLatencyRows,
   readSums,
   readWholeSums,
@@ -29,77 +28,10 @@ import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import { type ApiServices, logStoreOf } from '../services.ts';
-import {
-  addAt,
-  addTotals,
-  axisOf,
-  keyNames,
-  noStatuses,
-  noTotals,
-  toAxisJson,
-  usageQueryOf,
-} from './usage-range.ts';
+import { addAt, keyNames, noStatuses, toAxisJson, usageQueryOf } from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
-
-const SUMMARY_ROUTE = 'GET /customers/{customer}/summary';
-type Summary = RouteOutput<typeof SUMMARY_ROUTE>;
-
-async function readNow(store: Store, query: UsageQuery) {
-  const totals = noTotals();
-  const byStatus = noStatuses(query.axis);
-  const credits = zeros(query.axis);
-  await readSums(store, query, ['status'], (row) => {
-    addTotals(totals, row);
-    addAt(byStatus[row.status], row.at, row.requests);
-    addAt(credits, row.at, row.credits);
-  });
-  const whole = emptyLatencyHistogram();
-  const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
-  await readLatencyRows(store, query, false, ({ at, latency }) => {
-    addLatency(whole, latency);
-    const step = steps[at];
-    if (step !== undefined) addLatency(step, latency);
-  });
-  const p95 = steps.map((step) => percentile(step, 0.95));
-  return { now: { ...totals, latency: percentilesOf(whole) }, byStatus, p95, credits };
-}
-
-async function readBefore(store: Store, query: UsageQuery): Promise<Summary['before']> {
-  const totals = noTotals();
-  await readWholeSums(store, query, ['status'], (row) => addTotals(totals, row));
-  const whole = emptyLatencyHistogram();
-  await readLatencyRows(store, query, false, ({ latency }) => addLatency(whole, latency));
-  return { ...totals, latency: percentilesOf(whole) };
-}
-
-async function connectionsOf({ db }: Store, customerId: string): Promise<Summary['connections']> {
-  const rows = await db
-    .selectFrom('connection')
-    .select((select) => ['kind', select.fn.countAll<number>().as('count')])
-    .where('customer_id', '=', customerId)
-    .groupBy('kind')
-    .execute();
-  const counts = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]));
-  return { websocket: 0, grpc: 0, ...counts };
-}
-
-/** Reads totals per customer, so the cost does not depend on the number of keys. */
-const usageSummary =
-  ({ store, now }: ApiServices): Handler<typeof SUMMARY_ROUTE> =>
-  async ({ path: { customer }, query }) => {
-    const at = now();
-    const axis = await axisOf(store, query, at);
-    const filter = { customerId: customer };
-    return {
-      axis: toAxisJson(axis),
-      ...(await readNow(store, { axis, filter })),
-      before: await readBefore(store, { axis: previousAxis(axis), filter }),
-      quotas: await quotasOf(store, customer, at),
-      connections: await connectionsOf(store, customer),
-      hasSucceeded: await hasSucceeded(store, customer),
-      updatedAt: await usageUpdatedAt(store, at),
-    };
-  };
+import { usageSummaryHandlers } from './usage-summary.ts';
+import { usageTopHandlers } from './usage-top.ts';
 
 const PERFORMANCE_ROUTE = 'GET /customers/{customer}/performance';
 type Performance = RouteOutput<typeof PERFORMANCE_ROUTE>;
@@ -126,7 +58,7 @@ async function readMethods(store: Store, query: UsageQuery): Promise<Map<string,
 async function readLatencies(store: Store, query: UsageQuery) {
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
-  await readLatencyRows(store, query, true, ({ at, product, method, latency }) => {
+  await readLatencyRows(store, query, { column: 'method' }, ({ at, product, name: method, latency }) => {
     const name = nameOf(product, method);
     const sum = methods.get(name) ?? emptyLatencyHistogram();
     methods.set(name, sum);
@@ -214,19 +146,16 @@ type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 const CODES_MAX = 50;
 
 /** null for errors of nodes and of gRPC services, which have texts of their own. */
-const textOf = (failure: string | null): string | null =>
-  failure !== null && Object.hasOwn(failures, failure) ? failures[failure as FailureCode].text : null;
+const rowOfFailure = (code: string) => (Object.hasOwn(failures, code) ? failures[code as FailureCode] : null);
 
-async function loggedCodes(log: LogStore, { axis, filter }: UsageQuery): Promise<Errors['codes']> {
-  const [from, to] = [axis.from * stepMs[axis.step], axis.to * stepMs[axis.step]];
-  const found = await log.failures(filter.customerId, { ...filter, from, to }, CODES_MAX);
-  return found.map(({ failure, rpcCode, count, example, message }) => ({
-    code: failure ?? String(rpcCode),
-    rpcCode: rpcCode === 0 ? null : rpcCode,
-    text: textOf(failure) ?? message ?? 'Open the example for details.',
-    count,
-    example,
-  }));
+function codesOf(counts: ReadonlyMap<string, number>, logged: readonly FailureCount[]): Errors['codes'] {
+  const examples = new Map(logged.map((entry) => [entry.failure ?? String(entry.rpcCode), entry]));
+  const largest = [...counts].sort(([, a], [, b]) => b - a).slice(0, CODES_MAX);
+  return largest.map(([code, requests]) => {
+    const { example = null, message = null } = examples.get(code) ?? {};
+    const { text = message, rpc = Number(code) || null } = rowOfFailure(code) ?? {};
+    return { code, rpcCode: rpc, text, requests, example };
+  });
 }
 
 const ROWS_MAX = 200;
@@ -239,12 +168,16 @@ async function readStatuses(store: Store, query: UsageQuery): Promise<Errors['by
   return byStatus;
 }
 
-async function readRows(store: Store, query: UsageQuery): Promise<Errors['rows']> {
+/** Failed requests by outcome, method and key, and by error code. */
+async function readFailed(store: Store, query: UsageQuery) {
   const found = new Map<string, Errors['rows'][number]>();
+  const counts = new Map<string, number>();
   const failed = { ...query, filter: { ...query.filter, failed: true } };
-  await readWholeSums(store, failed, ['status', 'method', 'product', 'key_id'], (sum) => {
+  await readWholeSums(store, failed, ['status', 'code', 'method', 'product', 'key_id'], (sum) => {
     const { status, method, product, key_id: key, requests } = sum;
     if (requests === 0) return;
+    const code = sum.code === '' ? OTHER_CODE : sum.code;
+    counts.set(code, (counts.get(code) ?? 0) + requests);
     const name = `${status} ${method} ${product} ${key}`;
     const row = found.get(name) ?? { status, method, product, key, keyName: null, requests: 0, lastAt: 0 };
     row.requests += requests;
@@ -253,7 +186,7 @@ async function readRows(store: Store, query: UsageQuery): Promise<Errors['rows']
   });
   const rows = [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
   const names = await keyNames(store, [...new Set(rows.map(({ key }) => key))]);
-  return rows.map((row) => ({ ...row, keyName: names.get(row.key) ?? null }));
+  return { rows: rows.map((row) => ({ ...row, keyName: names.get(row.key) ?? null })), counts };
 }
 
 const usageErrors =
@@ -262,18 +195,23 @@ const usageErrors =
     const { store } = services;
     const at = services.now();
     const usage = await usageQueryOf(store, customer, query, at);
+    const axis = toAxisJson(usage.axis);
+    const { rows, counts } = await readFailed(store, usage);
+    const filter = { ...usage.filter, from: axis.from, to: axis.to };
+    const logged = await logStoreOf(services).failures(customer, filter, CODES_MAX);
     return {
-      axis: toAxisJson(usage.axis),
+      axis,
       byStatus: await readStatuses(store, usage),
-      rows: await readRows(store, usage),
-      codes: await loggedCodes(logStoreOf(services), usage),
+      rows,
+      codes: codesOf(counts, logged),
       updatedAt: await usageUpdatedAt(store, at),
     };
   };
 
 export const usageHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /customers/{customer}/summary': usageSummary(services),
+    ...usageSummaryHandlers(services),
+    ...usageTopHandlers(services),
     'GET /customers/{customer}/usage': usageSeries(services),
     'GET /customers/{customer}/usage.csv': usageCsv(services),
     'GET /customers/{customer}/quota': usageQuota(services),

@@ -1,16 +1,18 @@
 import type { UsageStatus } from '../../../gateway/metering/usage-status.ts';
+import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 
 /**
- * Roll-ups of usage_minute and their bookkeeping. usage_hour and usage_day have rows by key and method; usage_total and
- * usage_method have rows by minute, hour and day. Hours and days are counted from 1970 (UTC).
+ * Roll-ups of usage_minute and their bookkeeping. usage_hour and usage_day have rows by key and method; usage_total,
+ * usage_method and usage_fleet have rows by minute, hour and day. Hours and days are counted from 1970 (UTC).
  */
 export interface UsageTables {
   usage_hour: UsageDetailTable & Readonly<{ hour: number }>;
   usage_day: UsageDetailTable & Readonly<{ day: number }>;
   usage_total: UsageTotalTable;
   usage_method: UsageMethodTable;
+  usage_fleet: UsageFleetTable;
   usage_mark: UsageMarkTable;
   /** First retained bucket. Earlier usage has been deleted and is no longer accepted. */
   usage_horizon: {
@@ -21,6 +23,8 @@ export interface UsageTables {
   usage_epoch: {
     epoch: string;
     written_at: number;
+    /** Id of the gateway; empty if only its journal was recovered. */
+    gateway: string;
   };
   /** Leases for work that only one gateway at a time should do. */
   usage_claim: {
@@ -45,6 +49,9 @@ export interface UsageTables {
   };
 }
 
+/** Tables with a column for the step, which are rolled up together. */
+export const totalTables = ['usage_total', 'usage_method', 'usage_fleet'] as const;
+
 export interface UsageCounters {
   requests: number;
   bytes_in: number;
@@ -56,14 +63,21 @@ export interface UsageCounters {
   latency: string;
 }
 
+export interface UsageOutcome {
+  status: UsageStatus;
+  /** Empty if the request ended without naming a network. */
+  network: Network | '';
+  /** Error code; empty for status `ok`, and if an older version wrote the row. */
+  code: string;
+}
+
 /** Totals across processes. */
-export interface UsageDetailTable extends UsageCounters {
+export interface UsageDetailTable extends UsageCounters, UsageOutcome {
   /** The built-in customer for calls without a valid key; empty for keys that the store lacks. */
   customer_id: string;
   key_id: string;
   product: Product;
   method: string;
-  status: UsageStatus;
   /** The last minute with usage. */
   last_minute: number;
 }
@@ -75,19 +89,26 @@ interface UsageSumTable extends UsageCounters {
   step: UsageStep;
   /** Minutes, hours or days since the Unix epoch. */
   bucket: number;
-  customer_id: string;
   product: Product;
   status: UsageStatus;
 }
 
 /** Totals across methods and keys, for summaries and quotas. */
 export interface UsageTotalTable extends UsageSumTable {
+  customer_id: string;
   /** Plan of the key at the time of the call. */
   plan_id: string;
 }
 
 /** Totals by method, across keys. */
 export interface UsageMethodTable extends UsageSumTable {
+  customer_id: string;
+  method: string;
+}
+
+/** Totals of each process run across customers. */
+export interface UsageFleetTable extends UsageSumTable, UsageOutcome {
+  epoch: string;
   method: string;
 }
 
@@ -169,3 +190,47 @@ export const usageTables =
   rollUpState +
   adoptMinutes +
   'create index api_key_customer_plan on api_key (customer_id, plan_id)';
+
+/** Columns of a table before this step, to copy its rows. */
+const copied = (columns: string): string =>
+  `customer_id, key_id, product, method, status, requests, bytes_in, bytes_out, credits, messages, latency, ${columns}`;
+
+/** Adds network and code to the primary key, which needs a new table. */
+const withOutcome = (table: string, own: string, key: string, columns: string): string => `
+  alter table ${table} rename to ${table}_old;
+  create table ${table} (
+    ${own}, customer_id text not null, key_id text not null, product text not null, method text not null,
+    status text not null, network text not null default '', code text not null default '', ${counters},
+    constraint ${table}_outcome primary key (${key}, key_id, product, method, status, network, code)
+  );
+  insert into ${table} (${copied(columns)}) select ${copied(columns)} from ${table}_old;
+  drop table ${table}_old;
+  create index ${table}_by_customer on ${table} (customer_id, ${key.split(',')[0]});
+  create index ${table}_by_key on ${table} (key_id, ${key.split(',')[0]});`;
+
+const rolledUp = (step: 'hour' | 'day'): string =>
+  withOutcome(
+    `usage_${step}`,
+    `${step} bigint not null, last_minute bigint not null`,
+    step,
+    `${step}, last_minute`,
+  );
+
+export const usageOutcomes = `
+  ${withOutcome(
+    'usage_minute',
+    'minute bigint not null, epoch text not null, plan_id text not null',
+    'minute, epoch',
+    'minute, epoch, plan_id',
+  )}
+  ${rolledUp('hour')}
+  ${rolledUp('day')}
+  create table usage_fleet (
+    step text not null, bucket bigint not null, epoch text not null, product text not null,
+    method text not null, status text not null, network text not null, code text not null, ${counters},
+    constraint usage_fleet_row primary key (step, bucket, epoch, product, method, status, network, code)
+  );
+  alter table usage_epoch add column gateway text not null default '';
+  insert into usage_mark (kind, bucket, epoch, token)
+    select distinct 'minute', minute, epoch, 0 from usage_minute where true
+    on conflict (kind, bucket, epoch) do update set token = 0`;

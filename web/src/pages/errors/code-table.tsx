@@ -2,14 +2,13 @@ import { Link } from '@tanstack/react-router';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { toSearch } from '../../filters.ts';
 import { formatCount } from '../../format.ts';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
 /** The REST API's fixed message for invalid fields says too little. */
 const messageOf = ({ code, text }: Row): string =>
-  code === 'INVALID_FIELDS' ? 'Invalid request fields' : text;
+  code === 'INVALID_FIELDS' ? 'Invalid request fields' : (text ?? '–');
 
 const columns: Column<Row>[] = [
   {
@@ -39,23 +38,24 @@ const columns: Column<Row>[] = [
     csv: messageOf,
   },
   {
-    id: 'count',
-    title: 'Logged requests',
+    id: 'requests',
+    title: 'Requests',
     align: 'end',
-    cell: ({ count }) => formatCount(count),
-    sortBy: ({ count }) => count,
-    csv: ({ count }) => count,
+    cell: ({ requests }) => formatCount(requests),
+    sortBy: ({ requests }) => requests,
+    csv: ({ requests }) => requests,
   },
   {
     id: 'example',
     title: 'Example',
     hideTitle: true,
     align: 'end',
-    cell: ({ example, code }) => (
-      <Link to="/logs" search={(before) => ({ ...before, entry: example })}>
-        Example<span className="visually-hidden"> of {code}</span>
-      </Link>
-    ),
+    cell: ({ example, code }) =>
+      example === null ? null : (
+        <Link to="/logs" search={(before) => ({ ...before, entry: example })}>
+          Example<span className="visually-hidden"> of {code}</span>
+        </Link>
+      ),
   },
 ];
 
@@ -64,13 +64,8 @@ export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
     caption="Errors by code"
     columns={columns}
     rows={codes}
-    rowKey={({ code, rpcCode }) => `${code} ${rpcCode}`}
-    initialSort={{ column: 'count', down: true }}
+    rowKey={({ code }) => code}
+    initialSort={{ column: 'requests', down: true }}
     csvName="errors-by-code"
-    empty={
-      <EmptyState title="No matching requests in the request log">
-        The request log is sampled and kept for a limited time. The counts on this page include all requests.
-      </EmptyState>
-    }
   />
 );

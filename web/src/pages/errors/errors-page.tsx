@@ -62,7 +62,7 @@ function ErrorsContent({ errors }: { errors: Errors }) {
       </Panel>
       <Panel
         title="By code"
-        note="From the sampled request log. Select a code to list its requests, or open an example."
+        note="Counts all requests. Select a code to list its logged requests, or open an example."
       >
         <CodeTable codes={codes} />
       </Panel>

@@ -1,0 +1,80 @@
+import type { Store } from '../../database/store.ts';
+import { readTopNodes } from '../../nodes/read-node-history.ts';
+import { readTop } from '../../usage/read-top.ts';
+import { type Axis, type GroupColumn, type UsageQuery, usageUpdatedAt } from '../../usage/read-usage.ts';
+import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
+import { defineHandlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { axisOf, toAxisJson } from './usage-range.ts';
+
+type TopQuery = ParsedRouteInput<'GET /usage/top'>['query'];
+type Row = RouteOutput<'GET /usage/top'>['rows'][number];
+type Labels = ReadonlyMap<string, Readonly<{ label: string; customer?: string | null }>>;
+
+const columns = {
+  customer: 'customer_id',
+  key: 'key_id',
+  method: 'method',
+  network: 'network',
+  gateway: 'epoch',
+  code: 'code',
+} as const satisfies Partial<Record<TopQuery['by'], GroupColumn>>;
+
+async function labelsOf({ db }: Store, by: TopQuery['by'], names: readonly string[]): Promise<Labels> {
+  if (names.length === 0) return new Map();
+  if (by === 'customer') {
+    const rows = await db.selectFrom('customer').select(['id', 'name']).where('id', 'in', names).execute();
+    return new Map(rows.map(({ id, name }) => [id, { label: name }]));
+  }
+  if (by === 'key') {
+    const keys = await db
+      .selectFrom('api_key')
+      .select(['id', 'name', 'customer_id'])
+      .where('id', 'in', names)
+      .execute();
+    return new Map(keys.map(({ id, name, customer_id: customer }) => [id, { label: name || id, customer }]));
+  }
+  if (by !== 'gateway') return new Map();
+  const runs = await db
+    .selectFrom('usage_epoch')
+    .select(['epoch', 'gateway'])
+    .where('epoch', 'in', names)
+    .execute();
+  return new Map(runs.map(({ epoch, gateway }) => [epoch, { label: gateway || epoch }]));
+}
+
+async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: string | null): Promise<Row[]> {
+  const { by, sort, limit, product, method, network } = query;
+  if (by === 'node') {
+    const nodes = await readTopNodes(store, axis, network);
+    const sizeOf = ({ requests, errors, latency }: (typeof nodes)[number]): number =>
+      ({ requests, errors, credits: requests, p95: latency.p95 ?? -1 })[sort];
+    const rows = nodes.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, limit);
+    return rows.map((row) => ({ ...row, label: row.name, customer: null, credits: null }));
+  }
+  const filter = { customerId, product, method, network, failed: by === 'code' ? true : undefined };
+  const usage: UsageQuery = { axis, filter };
+  const rows = await readTop(store, usage, columns[by], sort, limit);
+  const labels = await labelsOf(
+    store,
+    by,
+    rows.map(({ name }) => name),
+  );
+  return rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) }));
+}
+
+export const usageTopHandlers = ({ store, now }: ApiServices) => {
+  const answer = async (
+    query: TopQuery,
+    customerId: string | null,
+  ): Promise<RouteOutput<'GET /usage/top'>> => {
+    const at = now();
+    const axis = await axisOf(store, query, at);
+    const rows = await topRows(store, axis, query, customerId);
+    return { axis: toAxisJson(axis), rows, updatedAt: await usageUpdatedAt(store, at) };
+  };
+  return defineHandlers({
+    'GET /usage/top': ({ query }) => answer(query, null),
+    'GET /customers/{customer}/usage/top': ({ path: { customer }, query }) => answer(query, customer),
+  });
+};
