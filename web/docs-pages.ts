@@ -27,6 +27,7 @@ const escapeHtml = (text: string): string =>
 
 const plainText = (html: string): string =>
   html
+    .replaceAll(/<\/?(?:a|code|em|strong)\b[^>]*>/g, '')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

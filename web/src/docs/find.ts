@@ -29,8 +29,9 @@ function scoreOf({ page, heading, text }: DocsEntry, words: readonly string[]): 
 }
 
 function excerptOf({ text }: DocsEntry, word: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - EXCERPT_CHARS / 3);
-  return text.slice(at, at + EXCERPT_CHARS);
+  const at = text.toLowerCase().indexOf(word) - EXCERPT_CHARS / 3;
+  const start = at <= 0 ? 0 : text.indexOf(' ', at) + 1;
+  return text.slice(start, start + EXCERPT_CHARS);
 }
 
 /** Sections that contain every word of the query, best first. */
