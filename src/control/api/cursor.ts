@@ -20,6 +20,14 @@ export function decodeCursor<Type extends keyof Types>(cursor: string | undefine
   return id as Types[Type];
 }
 
+/** Like `decodeCursor`, for the last item of a list in this order. */
+export function decodeSortedCursor(cursor: string | undefined, sort: string, type: keyof Types) {
+  if (cursor === undefined) return null;
+  const [ofSort, value, id, ...rest] = partsIn(cursor);
+  if (ofSort !== sort || !isOf(value, type) || !isOf(id, 'string') || rest.length > 0) throw invalidCursor();
+  return { value: value as Part, id: id as string };
+}
+
 /** False for parts of another type and parts that the database cannot compare. */
 function isOf(part: unknown, type: keyof Types): boolean {
   return type === 'number'
@@ -66,7 +74,7 @@ export type PageQuery<Name extends string> = Readonly<{
  * repeated when other rows are added or removed. It is valid only for the same order.
  * @throws ApiError 422 for an invalid cursor
  */
-export async function readPage<Row extends Readonly<{ id: string }>, Name extends string>(
+export async function selectPage<Row extends Readonly<{ id: string }>, Name extends string>(
   query: SelectQueryBuilder<never, never, Row>,
   { cursor, limit, sort }: PageQuery<Name>,
   keys: SortKeys<Name>,
@@ -86,13 +94,11 @@ export async function readPage<Row extends Readonly<{ id: string }>, Name extend
     return { rows: items, next };
   }
   const { type, value } = keys[(isDescending ? sort.slice(1) : sort) as Name];
-  const [ofSort, lastValue, lastId, ...rest] = cursor === undefined ? [] : partsIn(cursor);
-  const isValid = ofSort === sort && isOf(lastValue, type) && isOf(lastId, 'string') && rest.length === 0;
-  if (cursor !== undefined && !isValid) throw invalidCursor();
+  const last = decodeSortedCursor(cursor, sort, type);
   const rows = (await query
     .select(value.as('sort_value'))
-    .$if(cursor !== undefined, (some) =>
-      some.where(sql<SqlBool>`(${value}, ${id}) ${after} (${lastValue}, ${lastId})`),
+    .$if(last !== null, (some) =>
+      some.where(sql<SqlBool>`(${value}, ${id}) ${after} (${last?.value}, ${last?.id})`),
     )
     .orderBy(value, direction)
     .orderBy(id, direction)

@@ -6,7 +6,7 @@ import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { type ApiError, invalidFields, notFound } from '../api/api-error.ts';
 import type { KeyJson, KeyOwnerJson } from '../api/contract/keys.ts';
-import { contains, type PageQuery, readPage, type SortKeys } from '../api/cursor.ts';
+import { contains, type PageQuery, type SortKeys, selectPage } from '../api/cursor.ts';
 import type { AuditEntry } from '../database/audit-entry.ts';
 import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
@@ -166,7 +166,7 @@ export async function listKeyPage(
   if (state !== undefined) query = inState(query, state, now());
   else if (!withRevoked) query = query.where('state', '!=', 'revoked');
   if (search.trim() !== '') query = matching(query, search.trim());
-  const { rows, next } = await readPage(query as never, { limit, ...page }, sortKeys);
+  const { rows, next } = await selectPage(query as never, { limit, ...page }, sortKeys);
   return { keys: (rows as Selectable<KeyTable>[]).map((row) => viewKey(row, now())), next };
 }
 

@@ -56,8 +56,6 @@ const reasons = [
       'control/plans.ts',
       'control/nodes/read-node-history.ts',
       'control/requests/read-gateways.ts',
-      'control/requests/log-search.ts',
-      'control/requests/read-log.ts',
       'control/requests/read-submissions.ts',
       'control/requests/read-unknown-methods.ts',
       'control/shared/quota-reader.ts',

@@ -15,7 +15,7 @@ import {
   contract,
   type RawRouteInput,
 } from '../../../src/control/api/contract/contract.ts';
-import { decodeCursor, encodeCursor } from '../../../src/control/api/cursor.ts';
+import { decodeCursor, decodeSortedCursor, encodeCursor } from '../../../src/control/api/cursor.ts';
 import {
   parseRouteInput,
   readBytes,
@@ -221,7 +221,20 @@ async function requestIn(bytes: Uint8Array): Promise<RawRouteInput> {
   };
 }
 
+function isAccepted(decode: () => unknown): boolean {
+  try {
+    decode();
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return false;
+    throw thrown;
+  }
+}
+
 function checkCursor(cursor: string): void {
+  const sorted = encodeCursor('name', cursor.length, cursor.length);
+  if (isAccepted(() => decodeSortedCursor(sorted, 'name', 'number'))) throw new Error('a number is no id');
+  isAccepted(() => decodeSortedCursor(cursor, 'name', 'string'));
   const id = decodeCursor(cursor, 'string');
   if (id === null || decodeCursor(encodeCursor(id), 'string') !== id)
     throw new Error('a cursor changes in a round trip');

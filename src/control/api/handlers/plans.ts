@@ -4,7 +4,7 @@ import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { planLimitsOf } from '../../plans.ts';
 import { creditsOfCustomers } from '../../usage/quotas.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
-import { contains, readPage, type SortKeys } from '../cursor.ts';
+import { contains, type SortKeys, selectPage } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
@@ -66,7 +66,7 @@ async function pageOfCustomers(services: ApiServices, { search = '', state, plan
         ]),
       ),
     );
-  const { rows, next } = await readPage(query as never, page, sortKeys);
+  const { rows, next } = await selectPage(query as never, page, sortKeys);
   return { rows: rows as CustomerTable[], next };
 }
 
