@@ -33,6 +33,7 @@ describe('the JSON form of gRPC messages', () => {
     [{ fromSlot: 1.5 }, 'from_slot: must be an integer; write one above 2^53 as a string'],
     [{ fromSlot: '-1' }, 'from_slot: must be within the range of uint64'],
     [{ accounts: [] }, 'accounts: must be an object'],
+    [{ accounts: { a: null } }, 'accounts: must be an object without null values'],
     [{ commitment: 'SOON' }, 'commitment: must be one of PROCESSED, CONFIRMED, FINALIZED'],
     [[], 'request: must be an object'],
   ])('rejects %j, naming the field', (request, message) => {

@@ -1,4 +1,4 @@
-import { ProtobufReader } from '../geyser/protobuf.ts';
+import { InvalidProtobuf, ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 import { readProtoFiles } from './reflection.ts';
 import { GrpcError } from './status.ts';
@@ -34,6 +34,8 @@ const kinds: Readonly<Record<number, Kind>> = {
 /** `FieldDescriptorProto.Label`. */
 const REPEATED = 3;
 const TIMESTAMP = '.google.protobuf.Timestamp';
+/** Years 1 to 9999. Source: google/protobuf/timestamp.proto. */
+const [TIMESTAMP_MIN_S, TIMESTAMP_MAX_S] = [-62_135_596_800n, 253_402_300_799n];
 
 type Field = {
   name: string;
@@ -173,6 +175,8 @@ function decodeTimestamp(reader: ProtobufReader): string {
       nanos = inner.int32();
     },
   });
+  if (seconds < TIMESTAMP_MIN_S || seconds > TIMESTAMP_MAX_S)
+    throw new InvalidProtobuf('a timestamp is out of range');
   const time = new Date(Number(seconds) * 1_000).toISOString().slice(0, -'.000Z'.length);
   return `${time}.${String(nanos).padStart(9, '0')}Z`;
 }
@@ -272,7 +276,10 @@ function encodeField(writer: ProtobufWriter, field: Field, value: unknown): void
   if (!field.isRepeated) encodeValue(writer, field, value);
   else if (isMap(field)) {
     if (!isObject(value)) throw invalid(field.name, 'an object');
-    for (const [key, one] of Object.entries(value)) encodeValue(writer, field, { key, value: one });
+    for (const [key, one] of Object.entries(value)) {
+      if (one === null) throw invalid(field.name, 'an object without null values');
+      encodeValue(writer, field, { key, value: one });
+    }
   } else {
     if (!Array.isArray(value)) throw invalid(field.name, 'an array');
     for (const one of value) encodeValue(writer, field, one);

@@ -99,6 +99,13 @@ describe('gRPC streams for web pages', () => {
     expect(await response.text()).toContain('"DRAINING"');
   });
 
+  it("end at a node's malformed message", async () => {
+    const response = await open({ slots: { all: {} } });
+    // Field 3 (slot) is longer than the message.
+    sinks[0]?.push(new Uint8Array(), Uint8Array.of(0x1a, 5));
+    expect(await response.text()).toContain('"UPSTREAM_UNAVAILABLE"');
+  });
+
   it('end a reader that is too slow', async () => {
     const response = await open({ slots: { all: {} } });
     const block = encodeFromJson('.geyser.SubscribeUpdate', { pong: { id: 1 } });

@@ -104,6 +104,16 @@ class JsonStream implements GeyserSink {
     this.#schedule();
   }
 
+  /** Updates arrive undecoded, so a node's malformed message is noticed only here. */
+  #write(message: Buffer): void {
+    try {
+      this.#response.write(`${JSON.stringify(decodeToJson(this.#update, message))}\n`);
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      this.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    }
+  }
+
   #schedule(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -121,9 +131,9 @@ class JsonStream implements GeyserSink {
     let bytes = 0;
     while (messages < this.#queue.length && performance.now() < endsAt && !response.writableNeedDrain) {
       const message = this.#queue[messages] as Buffer;
-      response.write(`${JSON.stringify(decodeToJson(this.#update, message))}\n`);
       messages += 1;
       bytes += message.length;
+      this.#write(message);
     }
     this.#queue.splice(0, messages);
     this.#waitingBytes -= bytes;

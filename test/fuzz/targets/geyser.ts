@@ -22,6 +22,7 @@ import {
   decodePingRequest,
 } from '../../../src/protocol/geyser/unary.ts';
 import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
+import { decodeToJson, encodeFromJson } from '../../../src/protocol/grpc/json-codec.ts';
 import { handleReflection } from '../../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import { RequestBudget, RequestFrames } from '../../../src/servers/grpc/decode.ts';
@@ -32,7 +33,7 @@ import { updates } from '../../geyser/arbitrary.ts';
 import { deshredRequest, request } from '../../geyser/arbitrary-request.ts';
 import { decodedUpdate } from '../../geyser/re-encode.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
-import { accepted, inPieces, type Target } from '../engine/target.ts';
+import { accepted, inPieces, jsonIn, type Target, texts } from '../engine/target.ts';
 
 /** Valid values with any of their fields. */
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>): Value[] =>
@@ -196,5 +197,34 @@ export const geyserAnswersTarget: Target = {
     const single = ofNode(input.subarray(2), encoding, 1);
     compare(single, ofNode(input.subarray(2), encoding, length + 1));
     return single.messages.length > 0;
+  },
+};
+
+const REQUEST = '.geyser.SubscribeRequest';
+
+export const grpcJsonTarget: Target = {
+  /** The JSON of a request, or the bytes of an update. */
+  seeds: [
+    ...texts([
+      '{"accounts":{"a":{"account":["x"],"filters":[{"memcmp":{"offset":"1","bytes":"AQI="}}]}},"commitment":"CONFIRMED"}',
+      '{"from_slot":18446744073709551615,"ping":{"id":1}}',
+    ]),
+    ...Object.values(updates)
+      .flatMap((update) => sample(update))
+      .map((update) => SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()),
+  ],
+  /** Accepted JSON survives a round trip; bytes are shown or refused. */
+  fuzz(input: Uint8Array): boolean {
+    const shown = accepted(
+      () => JSON.stringify(decodeToJson('.geyser.SubscribeUpdate', input)),
+      InvalidProtobuf,
+    );
+    const value = jsonIn(input);
+    if (value === undefined) return shown;
+    return accepted(() => {
+      const bytes = encodeFromJson(REQUEST, value);
+      const again = encodeFromJson(REQUEST, decodeToJson(REQUEST, bytes));
+      if (!Buffer.from(bytes).equals(again)) throw new Error('a request changes in a round trip');
+    }, GrpcError);
   },
 };

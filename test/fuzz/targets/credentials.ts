@@ -1,0 +1,62 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
+import { JwtVerifier, verificationKeyOf } from '../../../src/gateway/auth/jwt.ts';
+import { createGrant, isGrantOf, parseGrant } from '../../../src/gateway/auth/playground-grant.ts';
+import { jsonIn, type Target, texts } from '../engine/target.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const jwk = publicKey.export({ format: 'jwk' });
+const keys = [verificationKeyOf(jwk)!];
+const rules = { issuer: 'https://id.example.com', audience: 'solway', keyClaim: 'key' };
+const claims = { iss: rules.issuer, aud: rules.audience, exp: 4_000_000_000, key: '7hQ2mKpZ' };
+
+const encode = (text: string): string => Buffer.from(text).toString('base64url');
+
+function signed(header: string, payload: string): string {
+  const body = `${encode(header)}.${encode(payload)}`;
+  return `${body}.${sign(null, Buffer.from(body), privateKey).toString('base64url')}`;
+}
+
+const HEADER = '{"alg":"EdDSA"}';
+const GOOD = signed(HEADER, JSON.stringify(claims));
+const keyIdOf = (token: string): string | null =>
+  new JwtVerifier(rules, { keys, onUnknownKey: () => undefined }).keyIdOf(token, 1_000_000_000_000);
+
+export const tokenTarget: Target = {
+  /** A token, the text of a payload, or a key of the issuer. */
+  seeds: texts([
+    GOOD,
+    JSON.stringify(claims),
+    JSON.stringify({ ...claims, nbf: 1, aud: ['solway'] }),
+    JSON.stringify(jwk),
+  ]),
+  /** Only the signed token passes; a payload passes only with all claims; no key is for a symmetric algorithm. */
+  fuzz(input: Uint8Array): boolean {
+    const text = Buffer.from(input).toString();
+    const value = jsonIn(input);
+    const key = verificationKeyOf(value);
+    if (key !== null && key.key.type !== 'public') throw new Error('a key that is not public');
+    const ofToken = keyIdOf(text);
+    if (ofToken !== null && !text.startsWith(GOOD.slice(0, GOOD.lastIndexOf('.'))))
+      throw new Error('a forged token passed');
+    const ofPayload = keyIdOf(signed(HEADER, text));
+    if (ofPayload !== null && (value as { iss?: unknown }).iss !== rules.issuer)
+      throw new Error('a token of another issuer passed');
+    return key !== null || ofToken !== null || ofPayload !== null;
+  },
+};
+
+const pepper = Buffer.alloc(32, 7);
+const GRANT = createGrant('7hQ2mKpZ', 1_800_000_000_000, pepper);
+
+export const playgroundGrantTarget: Target = {
+  seeds: texts([GRANT, generateApiKey('rpc').text]),
+  /** Only the issued grant is authentic. */
+  fuzz(input: Uint8Array): boolean {
+    const text = Buffer.from(input).toString('latin1');
+    const grant = parseGrant(text);
+    if (grant !== null && text !== GRANT && isGrantOf(grant, pepper))
+      throw new Error('a damaged grant passed');
+    return grant !== null;
+  },
+};
