@@ -3,7 +3,15 @@ import type { Network } from '../../protocol/call.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { NodeEventTable, NodeHistoryTable } from '../database/tables/node-history.ts';
-import { type Axis, lengthOf, percentile, percentilesOf, stepMs, zeros } from '../usage/read-usage.ts';
+import {
+  type Axis,
+  BUCKETS_AT_ONCE,
+  lengthOf,
+  percentile,
+  percentilesOf,
+  stepMs,
+  zeros,
+} from '../usage/read-usage.ts';
 import { addLatency, emptyLatencyHistogram } from '../usage/usage-sums.ts';
 
 const EVENTS_MAX = 500;
@@ -85,17 +93,20 @@ export async function readNodeHistory(store: Store, node: string, axis: Axis): P
 export async function readTopNodes({ db }: Store, axis: Axis, network?: Network) {
   const step = axis.step === 'minute' ? 'minute' : 'hour';
   const factor = stepMs[axis.step] / stepMs[step];
-  const rows = await selectRows(db, 'node_history', { step, network })
-    .where('bucket', '>=', axis.from * factor)
-    .where('bucket', '<', axis.to * factor)
-    .execute();
   const nodes = new Map<string, { requests: number; errors: number; counts: Float64Array }>();
-  for (const row of rows) {
-    const sum = nodes.get(row.node) ?? { requests: 0, errors: 0, counts: emptyLatencyHistogram() };
-    nodes.set(row.node, sum);
-    sum.requests += callsOf(row);
-    sum.errors += row.failures + row.throttled;
-    addLatency(sum.counts, row.latency);
+  const end = axis.to * factor;
+  for (let from = axis.from * factor; from < end; from += BUCKETS_AT_ONCE) {
+    const rows = await selectRows(db, 'node_history', { step, network })
+      .where('bucket', '>=', from)
+      .where('bucket', '<', Math.min(end, from + BUCKETS_AT_ONCE))
+      .execute();
+    for (const row of rows) {
+      const sum = nodes.get(row.node) ?? { requests: 0, errors: 0, counts: emptyLatencyHistogram() };
+      nodes.set(row.node, sum);
+      sum.requests += callsOf(row);
+      sum.errors += row.failures + row.throttled;
+      addLatency(sum.counts, row.latency);
+    }
   }
   return [...nodes].map(([name, { counts, ...sum }]) => ({ name, ...sum, latency: percentilesOf(counts) }));
 }

@@ -1,7 +1,7 @@
 import { type FailureCode, failures } from '../../protocol/errors.ts';
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
-import { fieldsOf } from '../database/rows.ts';
+import { fieldsOf, namesOf } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import { timeOfId } from './entry-ids.ts';
 import type { LogFilter, LogRow, LogStore } from './log-store.ts';
@@ -13,13 +13,12 @@ const HISTOGRAM_STEP_MIN_MS = 1_000;
 
 /** Adds the names of keys, which only the database knows. */
 export async function withKeyNames({ db }: Store, rows: readonly LogRow[]): Promise<NamedLogRow[]> {
-  const ids = [...new Set(rows.flatMap(({ key_id: id }) => (id === null ? [] : [id])))];
-  const keys =
-    ids.length === 0
-      ? []
-      : await db.selectFrom('api_key').select(['id', 'name']).where('id', 'in', ids).execute();
-  const names = new Map(keys.map(({ id, name }) => [id, name]));
-  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id ?? '') ?? null }));
+  const names = await namesOf(
+    db,
+    'api_key',
+    rows.map(({ key_id }) => key_id),
+  );
+  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }));
 }
 
 type LogHistogram = RouteOutput<'GET /customers/{customer}/logs/histogram'>;

@@ -147,7 +147,7 @@ export type UsageSum<Name extends GroupColumn> = Omit<UsageCounters, 'latency'> 
 } & Pick<Dimensions, Name>;
 
 /** Maximum buckets per query: few, because other statements wait for it. */
-const BUCKETS_AT_ONCE = 60;
+export const BUCKETS_AT_ONCE = 60;
 
 type Table = (typeof totalTables)[number] | 'usage_hour' | 'usage_day' | 'usage_minute';
 

@@ -20,7 +20,7 @@ import { corsHeaders, rejectRequest } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 
 /** Path prefix of the gRPC streams for web pages, which cannot use gRPC. */
-export const GRPC_HTTP_PREFIX = '/v1/grpc';
+const GRPC_HTTP_PREFIX = '/v1/grpc';
 
 const BODY_MAX_BYTES = 65_536;
 /** Each of these streams costs far more than a gRPC stream, because every message is decoded. */
@@ -31,22 +31,22 @@ const SLICE_MS = 5;
 /** Interval of empty lines, which show that the stream is open. */
 const IDLE_MS = 15_000;
 
-const dialects = {
+const streamMethods = {
   Subscribe: {
-    request: '.geyser.SubscribeRequest',
-    update: '.geyser.SubscribeUpdate',
+    requestType: '.geyser.SubscribeRequest',
+    updateType: '.geyser.SubscribeUpdate',
     decode: decodeSubscribeRequest,
   },
   SubscribeDeshred: {
-    request: '.geyser.SubscribeDeshredRequest',
-    update: '.geyser.SubscribeUpdateDeshred',
+    requestType: '.geyser.SubscribeDeshredRequest',
+    updateType: '.geyser.SubscribeUpdateDeshred',
     decode: decodeSubscribeDeshredRequest,
   },
 } as const;
 
-type Rpc = keyof typeof dialects;
+type Rpc = keyof typeof streamMethods;
 
-function statusOf(thrown: unknown): Pick<GrpcStatus, 'message'> & { code: string } {
+function toStreamError(thrown: unknown): Pick<GrpcStatus, 'message'> & { code: string } {
   if (thrown instanceof Failure) return { code: thrown.code, message: thrown.text };
   if (thrown instanceof GrpcError) return thrown;
   return { code: 'INVALID_ARGUMENT', message: 'The request is not valid.' };
@@ -64,7 +64,7 @@ class JsonStream implements GeyserSink {
 
   constructor(response: ServerResponse, rpc: Rpc) {
     this.#response = response;
-    this.#update = dialects[rpc].update;
+    this.#update = streamMethods[rpc].updateType;
     response.on('drain', () => this.#flush());
   }
 
@@ -99,7 +99,7 @@ class JsonStream implements GeyserSink {
 
   /** Ends the stream after the queued messages. */
   fail(thrown: unknown): void {
-    const { code, message } = statusOf(thrown);
+    const { code, message } = toStreamError(thrown);
     this.#ending ??= `${JSON.stringify({ error: { code, message } })}\n`;
     this.#schedule();
   }
@@ -146,7 +146,7 @@ class JsonStream implements GeyserSink {
 /** @throws GrpcError */
 function requestBytes(rpc: Rpc, body: Buffer): Uint8Array {
   try {
-    return encodeFromJson(dialects[rpc].request, JSON.parse(body.toString()));
+    return encodeFromJson(streamMethods[rpc].requestType, JSON.parse(body.toString()));
   } catch (thrown) {
     throw thrown instanceof GrpcError ? thrown : new GrpcError('INVALID_ARGUMENT', 'The body must be JSON.');
   }
@@ -154,7 +154,7 @@ function requestBytes(rpc: Rpc, body: Buffer): Uint8Array {
 
 /** @throws Failure, GrpcError, InvalidProtobuf */
 const decodeRequest = (rpc: Rpc, bytes: Uint8Array, bounds: RequestBounds) =>
-  dialects[rpc].decode(bytes, bounds);
+  streamMethods[rpc].decode(bytes, bounds);
 
 const isExpected = (thrown: unknown): boolean =>
   thrown instanceof Failure || thrown instanceof GrpcError || thrown instanceof InvalidProtobuf;
@@ -165,13 +165,16 @@ const isExpected = (thrown: unknown): boolean =>
  */
 export function httpStreams(handler: GeyserHandler, proxies: TrustedProxies, log: Logger) {
   const open = new Set<JsonStream>();
+  /** Requests whose body is being read. */
+  let opening = 0;
   const budget = new ByteBudget(() => STREAMS_MAX * BODY_MAX_BYTES);
 
   async function serve(response: ServerResponse, query: string, rpc: Rpc): Promise<void> {
     const { req: request } = response;
     if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-    if (open.size >= STREAMS_MAX) throw new Failure('OVERLOADED');
-    const body = await readBody(response, BODY_MAX_BYTES, budget);
+    if (open.size + opening >= STREAMS_MAX) throw new Failure('OVERLOADED');
+    opening++;
+    const body = await readBody(response, BODY_MAX_BYTES, budget).finally(() => opening--);
     if (body === null) return;
     const caller = callerOf(request, request.socket, query, proxies);
     const sink = new JsonStream(response, rpc);
@@ -210,12 +213,11 @@ export function httpStreams(handler: GeyserHandler, proxies: TrustedProxies, log
         await serve(response, query, rpc);
       } catch (thrown) {
         if (thrown instanceof Failure) rejectRequest(response, thrown);
-        else if (thrown instanceof GrpcError) rejectRequest(response, new Failure('INVALID_REQUEST'));
         else throw thrown;
       }
     };
   const routes: HttpRoutes = new Map(
-    (Object.keys(dialects) as Rpc[]).map((rpc) => [
+    (Object.keys(streamMethods) as Rpc[]).map((rpc) => [
       `${GRPC_HTTP_PREFIX}/geyser.Geyser/${rpc}`,
       new Map([['POST', handlerOf(rpc)]]),
     ]),

@@ -1,5 +1,5 @@
 import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-status.ts';
-import { findRow } from '../../database/rows.ts';
+import { findRow, namesOf } from '../../database/rows.ts';
 import type { Store } from '../../database/store.ts';
 import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
@@ -97,8 +97,7 @@ export const usageQueryOf = async (
 });
 
 /** Returns the names of keys by id. If a key has no name, its id is used. */
-export async function keyNames({ db }: Store, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const keys = await db.selectFrom('api_key').select(['id', 'name']).where('id', 'in', ids).execute();
-  return new Map(keys.map(({ id, name }) => [id, name || id]));
+export async function keyNames({ db }: Store, ids: readonly string[]) {
+  const names = await namesOf(db, 'api_key', ids);
+  return new Map([...names].map(([id, name]) => [id, name || id]));
 }

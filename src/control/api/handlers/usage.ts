@@ -24,7 +24,7 @@ import {
   zeros,
 } from '../../usage/read-usage.ts';
 import { addLatency, emptyLatencyHistogram } from '../../usage/usage-sums.ts';
-import { notFound } from '../api-error.ts';
+import { ApiError, notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import { type ApiServices, logStoreOf } from '../services.ts';
@@ -185,8 +185,17 @@ async function readFailed(store: Store, query: UsageQuery) {
     found.set(name, row);
   });
   const rows = [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
-  const names = await keyNames(store, [...new Set(rows.map(({ key }) => key))]);
+  const names = await keyNames(
+    store,
+    rows.map(({ key }) => key),
+  );
   return { rows: rows.map((row) => ({ ...row, keyName: names.get(row.key) ?? null })), counts };
+}
+
+/** The counts do not depend on the log, which only has examples. */
+function noneIfUnavailable(error: unknown): [] {
+  if (error instanceof ApiError && error.status === 503) return [];
+  throw error;
 }
 
 const usageErrors =
@@ -198,7 +207,7 @@ const usageErrors =
     const axis = toAxisJson(usage.axis);
     const { rows, counts } = await readFailed(store, usage);
     const filter = { ...usage.filter, from: axis.from, to: axis.to };
-    const logged = await logStoreOf(services).failures(customer, filter, CODES_MAX);
+    const logged = await logStoreOf(services).failures(customer, filter, CODES_MAX).catch(noneIfUnavailable);
     return {
       axis,
       byStatus: await readStatuses(store, usage),

@@ -121,7 +121,9 @@ export class ClickHouseLog implements LogStore {
   }
 
   async find(customerId: string, id: string): Promise<LogRow | undefined> {
-    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at: timeOfId(id), id }]));
+    const at = timeOfId(id);
+    if (at < this.#oldest) return undefined;
+    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at, id }]));
     return row;
   }
 
@@ -166,22 +168,27 @@ export class ClickHouseLog implements LogStore {
 
   async deleteCustomers(ids: readonly string[]): Promise<void> {
     for (const some of chunk(ids, IDS_MAX)) {
-      const isOne = `customer_id in ${listOf(some.map(textLiteral))}`;
+      const isDeleted = `customer_id in ${listOf(some.map(textLiteral))}`;
       const found = await this.#read(() =>
         this.#server.query<{ rows: number; pending: number }>(
           `select count() as rows, (select count() from system.mutations where database = currentDatabase()
-            and table = '${TABLE}' and not is_done) as pending from ${TABLE} where ${isOne}`,
+            and table = '${TABLE}' and not is_done) as pending from ${TABLE} where ${isDeleted}`,
         ),
       );
       // The server deletes in the background. A second deletion would only wait for the first.
       if (found.rows.some(({ rows, pending }) => rows > 0 && pending === 0))
-        await this.#server.run(`alter table ${TABLE} delete where ${isOne}`);
+        await this.#server.run(`alter table ${TABLE} delete where ${isDeleted}`);
     }
   }
 
   /** Without expired rows, whose partition is dropped later. */
   #rangeOf({ from, to }: Pick<LogFilter, 'from' | 'to'>): Readonly<{ from: number; to: number }> {
-    return { from: Math.max(from, Date.now() - this.#options.retentionHours * HOUR_MS), to };
+    return { from: Math.max(from, this.#oldest), to };
+  }
+
+  /** Rows before this time have expired. */
+  get #oldest(): number {
+    return Date.now() - this.#options.retentionHours * HOUR_MS;
   }
 
   async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
@@ -272,7 +279,7 @@ export class ClickHouseLog implements LogStore {
   async #prune(): Promise<void> {
     const now = performance.now();
     if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
-    const first = Math.floor((Date.now() - this.#options.retentionHours * HOUR_MS) / DAY_MS);
+    const first = Math.floor(this.#oldest / DAY_MS);
     const { rows } = await this.#server.query<{ partition: string }>(
       `select distinct partition from system.parts
         where active and database = currentDatabase() and table = '${TABLE}'`,

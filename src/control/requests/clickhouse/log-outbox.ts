@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nullIfMissing } from '../../../base/files.ts';
 import { makeFolder } from '../../../base/make-folder.ts';
@@ -27,6 +27,16 @@ type OutboxFile = {
 };
 
 export type OutboxBatch = Readonly<{ files: readonly OutboxFile[]; rows: NewLogRow[]; isSuspect: boolean }>;
+
+/** Appends all of the text or, if the disk is full, nothing: the caller appends it again. */
+async function writeWhole({ path, bytes }: OutboxFile, text: string): Promise<void> {
+  try {
+    await appendFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    await nullIfMissing(truncate(path, bytes));
+    throw error;
+  }
+}
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
@@ -141,16 +151,10 @@ export class LogOutbox {
       file = this.#newFile();
       this.#files.push(file);
     }
+    file.writing = writeWhole(file, lines.join(''));
+    await file.writing;
     file.bytes += bytes;
     file.rows += lines.length;
-    try {
-      file.writing = appendFile(file.path, lines.join(''), { mode: 0o600 });
-      await file.writing;
-    } catch (error) {
-      // The file may have some of the rows, which the caller appends again to another file.
-      file.isSealed = true;
-      throw error;
-    }
   }
 
   async #rowsOf(path: string): Promise<NewLogRow[]> {
