@@ -111,6 +111,7 @@ async function reported(
     user: userId,
     key: 'k',
     node: 'n',
+    plan: 'p',
     token: 't',
     invitation: 'i',
     notice: 'o',

@@ -6,6 +6,7 @@ import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { nodeRoutes } from './nodes.ts';
 import { operatorRoutes } from './operator.ts';
+import { planRoutes } from './plans.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -16,6 +17,7 @@ export const contract = {
   ...usageRoutes,
   ...logRoutes,
   ...operatorRoutes,
+  ...planRoutes,
   ...nodeRoutes,
   ...healthRoutes,
   ...alertRoutes,

@@ -13,6 +13,7 @@ import { memberHandlers } from './members.ts';
 import { nodeHistoryHandlers } from './node-history.ts';
 import { addedNodeHandlers, upstreamHandlers } from './nodes.ts';
 import { noticeHandlers } from './notices.ts';
+import { planChangeHandlers } from './plan-changes.ts';
 import { planHandlers } from './plans.ts';
 import { tokenHandlers } from './tokens.ts';
 import { usageHandlers } from './usage.ts';
@@ -31,6 +32,7 @@ export const buildHandlers = (services: ApiServices) =>
     ...usageHandlers(services),
     ...logHandlers(services),
     ...planHandlers(services),
+    ...planChangeHandlers(services),
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),

@@ -13,6 +13,8 @@ const keysOfTables = {
   change_counter: ['id'],
   pepper: ['version'],
   plan: ['id'],
+  plan_price: ['plan_id', 'since'],
+  plan_undo: ['subject'],
   customer: ['id'],
   auth_user: ['id'],
   auth_session: ['id'],
