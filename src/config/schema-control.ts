@@ -4,6 +4,7 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
+import { statementOptions } from '../control/billing/billing-options.ts';
 import {
   CREDITS_MAX,
   MONTHLY_PRICE_MAX,
@@ -416,4 +417,5 @@ export const rehearsalPlan = {
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
 export const nodeHistory = section('', {}, nodeHistoryOptions);
+export const billing = section('', {}, statementOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

@@ -65,6 +65,7 @@ export const schema = {
   request_log: control.requestLog,
   gateways: control.gateways,
   node_history: control.nodeHistory,
+  billing: control.billing,
   metrics: server.metrics,
   telemetry: server.telemetry,
   log: server.log,

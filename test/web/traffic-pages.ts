@@ -307,6 +307,20 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await recipient.waitFor({ state: 'detached' });
     });
 
+    it('show a bill in one click from Home, for a customer and for all', async () => {
+      await open('Home', '/');
+      await page.getByRole('link', { name: 'Billing', exact: true }).click();
+      await page.getByRole('row', { name: /^Usage under the plan default/ }).waitFor();
+      await checkPage(page, 'billing');
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Usage (CSV)' }).click();
+      const file = await readFile(await (await download).path(), 'utf8');
+      expect(file).toMatch(new RegExp(`,${created.key.id},traffic,rpc,getSlot,12,`));
+      await page.getByRole('tab', { name: 'All customers' }).click();
+      await page.getByRole('row', { name: /^Default.* default/ }).waitFor();
+      await checkPage(page, 'all bills');
+    });
+
     it('create a plan, confirm its changes and the move of a customer, and undo both', async () => {
       await open('Settings', '/settings?tab=plans');
       await page.getByRole('button', { name: 'Create plan' }).click();

@@ -227,7 +227,14 @@ export const migrations: readonly Migration[] = [
         where status <> 'ok'`,
   },
   { number: 21, name: 'networks and error codes of usage', up: usageOutcomes },
-  { number: 22, name: 'prices, archive and undo of plans', up: billingTables },
+  {
+    number: 22,
+    name: 'prices, archive and undo of plans; billing statements; Stripe',
+    async up(db) {
+      await executeSql(db, billingTables);
+      await makeAppendOnly(db, 'billing_statement');
+    },
+  },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

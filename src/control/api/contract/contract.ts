@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
 import { alertRoutes } from './alerts.ts';
+import { billingRoutes } from './billing.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
@@ -18,6 +19,7 @@ export const contract = {
   ...logRoutes,
   ...operatorRoutes,
   ...planRoutes,
+  ...billingRoutes,
   ...nodeRoutes,
   ...healthRoutes,
   ...alertRoutes,

@@ -2,6 +2,7 @@ import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { alertHandlers } from './alerts.ts';
 import { auditHandlers } from './audit.ts';
+import { billingHandlers } from './billing.ts';
 import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
 import { healthHandlers } from './health.ts';
@@ -33,6 +34,7 @@ export const buildHandlers = (services: ApiServices) =>
     ...logHandlers(services),
     ...planHandlers(services),
     ...planChangeHandlers(services),
+    ...billingHandlers(services),
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),

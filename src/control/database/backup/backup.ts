@@ -15,6 +15,8 @@ const keysOfTables = {
   plan: ['id'],
   plan_price: ['plan_id', 'since'],
   plan_undo: ['subject'],
+  billing_statement: ['id'],
+  statement_key: ['id'],
   customer: ['id'],
   auth_user: ['id'],
   auth_session: ['id'],
