@@ -4,13 +4,14 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
-import { statementOptions } from '../control/billing/billing-options.ts';
+import { statementOptions, stripePusherOptions } from '../control/billing/billing-options.ts';
 import {
   CREDITS_MAX,
   MONTHLY_PRICE_MAX,
   PRICE_PER_MILLION_MAX,
   planLimitRanges as ranges,
 } from '../control/billing/plan-fields.ts';
+import { stripeApiLimits } from '../control/billing/stripe-api.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
 import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
@@ -417,5 +418,17 @@ export const rehearsalPlan = {
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
 export const nodeHistory = section('', {}, nodeHistoryOptions);
+export const stripe = section(
+  'Usage sent to a billing meter of Stripe, hourly.',
+  {
+    secret_key: option(secretLine, null, 'Secret key; write access to meter events, read access to meters.', {
+      secret: true,
+      env: 'STRIPE_SECRET_KEY',
+      example: '"env:STRIPE_SECRET_KEY"',
+    }),
+    meter: option(label, 'solway_credits', 'Event name of the meter, which aggregates by sum.'),
+  },
+  { ...stripeApiLimits, ...stripePusherOptions },
+);
 export const billing = section('', {}, statementOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

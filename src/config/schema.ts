@@ -66,6 +66,7 @@ export const schema = {
   gateways: control.gateways,
   node_history: control.nodeHistory,
   billing: control.billing,
+  stripe: control.stripe,
   metrics: server.metrics,
   telemetry: server.telemetry,
   log: server.log,

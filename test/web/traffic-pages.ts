@@ -316,7 +316,14 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('link', { name: 'Usage (CSV)' }).click();
       const file = await readFile(await (await download).path(), 'utf8');
       expect(file).toMatch(new RegExp(`,${created.key.id},traffic,rpc,getSlot,12,`));
+      await page.getByLabel('Stripe customer ID').fill('cus_');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(/^Must be the id of a customer of Stripe/).waitFor();
+      await page.getByLabel('Stripe customer ID').fill('cus_NffrFeUfNV2Hib');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('button', { name: 'Stop sending usage' }).click();
       await page.getByRole('tab', { name: 'All customers' }).click();
+      await page.getByText('Set stripe.secret_key in the configuration').waitFor();
       await page.getByRole('row', { name: /^Default.* default/ }).waitFor();
       await checkPage(page, 'all bills');
     });

@@ -38,6 +38,8 @@ const bill = z.object({
   statement: z.object({ id: z.string(), keyId: z.string(), closedAt: time }).nullable(),
   /** Credits that arrived after the month was closed. The next statement contains them. */
   lateCredits: count,
+  /** Customer of Stripe to whose meter usage is sent; null: none. */
+  stripeCustomerId: z.string().nullable(),
   /** Months with a bill, newest first. */
   months: z.array(z.string()),
 });
@@ -104,6 +106,40 @@ export const billingRoutes = {
     summary: 'Export the usage of all customers in a month as JSON Lines, by key, product and method',
     query: monthQuery,
     format: 'jsonl',
+  },
+  'PUT /customers/{customer}/stripe': {
+    access: 'admin',
+    summary: 'Set the customer of Stripe to whose meter usage is sent; only the operator can do this',
+    body: z.object({
+      stripeCustomerId: z
+        .string()
+        .regex(
+          /^cus_[A-Za-z0-9]{1,64}$/,
+          'must be the id of a customer of Stripe, such as cus_NffrFeUfNV2Hib',
+        )
+        .nullable(),
+    }),
+    result: z.object({ stripeCustomerId: z.string().nullable() }),
+  },
+  'GET /stripe': {
+    access: 'operator',
+    summary: 'List hours of usage that could not be sent to Stripe',
+    result: z.object({
+      /** Whether stripe.secret_key is set. */
+      isConfigured: z.boolean(),
+      waiting: count,
+      events: z.array(
+        z.object({
+          id: z.string(),
+          customerId: z.string(),
+          at: time,
+          credits: count,
+          state: z.enum(['waiting', 'failed']),
+          tries: count,
+          problem: z.string(),
+        }),
+      ),
+    }),
   },
   'GET /billing/keys': {
     access: 'anybody',

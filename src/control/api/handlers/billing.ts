@@ -3,16 +3,19 @@ import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts
 import { exportMonth, type MonthUsage } from '../../billing/export-month.ts';
 import { type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
 import { findStatement, lateLines, StatementSigner, statementOf } from '../../billing/statement.ts';
-import { selectRows } from '../../database/rows.ts';
+import { mapCustomer } from '../../billing/stripe-events.ts';
+import { countRows, findRow, selectRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
+import { stepMs } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
-import { invalidField, notFound } from '../api-error.ts';
+import { forbidden, invalidField, notFound } from '../api-error.ts';
 import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
-import { defineHandlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { withAudit } from './audit.ts';
 import { requireCustomer } from './customers.ts';
 import { keyNames } from './usage-range.ts';
 import { csvLine } from './usage-series.ts';
@@ -56,6 +59,8 @@ async function billOf(
     totals: [...(stated?.totals ?? totalsOf(amountsOf(current)))],
     statement: row === undefined ? null : { id: row.id, keyId: row.key_id, closedAt: row.closed_at },
     lateCredits: late.reduce((sum, { credits }) => sum + credits, 0),
+    stripeCustomerId:
+      (await findRow(store.db, 'stripe_customer', { customer_id: customerId }))?.stripe_id ?? null,
     months: monthsSince(customer.created_at, at),
   };
 }
@@ -145,6 +150,45 @@ async function publicKeys({ store, peppers }: ApiServices) {
   return { keys: [...keys].map(([id, key]) => ({ id, publicKey: key })) };
 }
 
+function setStripeCustomer(
+  services: ApiServices,
+  customerId: string,
+  stripeId: string | null,
+  context: ApiContext,
+) {
+  if (context.role !== 'operator')
+    throw forbidden('OPERATOR_ONLY', 'Only the operator can set the customer of Stripe');
+  return withAudit(services, context, async (trx) => {
+    const other =
+      stripeId === null ? undefined : await findRow(trx, 'stripe_customer', { stripe_id: stripeId });
+    if (other !== undefined && other.customer_id !== customerId)
+      throw invalidField('stripeCustomerId', `is already the customer of Stripe of ${other.customer_id}`);
+    await mapCustomer(trx, customerId, stripeId, services.now());
+    const detail = { stripeCustomerId: stripeId };
+    return [detail, { action: 'customer.stripe', customerId, detail }];
+  });
+}
+
+const STRIPE_EVENTS_MAX = 100;
+
+async function stripeState({ store, configuration }: ApiServices) {
+  const { stripe } = configuration() as { stripe?: { secret_key?: unknown } };
+  const rows = await selectRows(store.db, 'stripe_event', {})
+    .where('state', '<>', 'sent')
+    .where('problem', 'is not', null)
+    .orderBy('hour', 'desc')
+    .limit(STRIPE_EVENTS_MAX)
+    .execute();
+  return {
+    isConfigured: (stripe?.secret_key ?? null) !== null,
+    waiting: await countRows(store.db, 'stripe_event', { state: 'waiting' }),
+    events: rows.map(({ id, customer_id, hour, credits, state, tries, problem }) => ({
+      ...{ id, customerId: customer_id, at: hour * stepMs.hour, credits, tries },
+      ...{ state: state as 'waiting' | 'failed', problem: problem ?? '' },
+    })),
+  };
+}
+
 export const billingHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /customers/{customer}/billing': ({ path, query }) => billOf(services, path.customer, query.month),
@@ -162,4 +206,7 @@ export const billingHandlers = (services: ApiServices) =>
     'GET /billing.jsonl': async ({ query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'jsonl'),
     'GET /billing/keys': () => publicKeys(services),
+    'PUT /customers/{customer}/stripe': ({ path, body }, context) =>
+      setStripeCustomer(services, path.customer, body.stripeCustomerId, context),
+    'GET /stripe': () => stripeState(services),
   });

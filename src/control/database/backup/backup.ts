@@ -17,6 +17,8 @@ const keysOfTables = {
   plan_undo: ['subject'],
   billing_statement: ['id'],
   statement_key: ['id'],
+  stripe_customer: ['customer_id'],
+  stripe_event: ['id'],
   customer: ['id'],
   auth_user: ['id'],
   auth_session: ['id'],

@@ -3,6 +3,8 @@ export interface BillingTables {
   plan_undo: PlanUndoTable;
   billing_statement: StatementTable;
   statement_key: StatementKeyTable;
+  stripe_customer: StripeCustomerTable;
+  stripe_event: StripeEventTable;
 }
 
 /** Price of a plan from `since` on. The price at the end of a month applies to the whole month. */
@@ -52,6 +54,39 @@ export interface StatementKeyTable {
   created_at: number;
 }
 
+/** Customers whose usage is sent to Stripe. */
+export interface StripeCustomerTable {
+  customer_id: string;
+  /** Id of the customer at Stripe. */
+  stripe_id: string;
+  /** Usage from this time on is sent. */
+  since: number;
+  /** The first hour since 1970 that was not queued yet. */
+  next_hour: number;
+}
+
+/** Credits of an hour for a meter of Stripe. Late usage makes further events of the hour. */
+export interface StripeEventTable {
+  /** Identifier that Stripe accepts once. */
+  id: string;
+  customer_id: string;
+  stripe_id: string;
+  /** Hours since 1970. */
+  hour: number;
+  /** Number of the event within its hour. */
+  number: number;
+  credits: number;
+  /** `failed`: given up. */
+  state: 'waiting' | 'sent' | 'failed';
+  tries: number;
+  /** Time of the next attempt; while a gateway has claimed the event, the end of its lease. */
+  due_at: number;
+  /** Time of the first attempt whose outcome is unknown; null: Stripe does not have the event. */
+  unsure_since: number | null;
+  problem: string | null;
+  created_at: number;
+}
+
 export const billingTables = `
   alter table plan add column archived_at bigint;
   create table plan_price (
@@ -65,4 +100,15 @@ export const billingTables = `
     body text not null, signature text not null, key_id text not null,
     constraint billing_statement_month unique (month, customer_id)
   );
-  create table statement_key (id text primary key, public_key text not null, created_at bigint not null)`;
+  create table statement_key (id text primary key, public_key text not null, created_at bigint not null);
+  create table stripe_customer (
+    customer_id text primary key, stripe_id text not null unique, since bigint not null,
+    next_hour bigint not null
+  );
+  create table stripe_event (
+    id text primary key, customer_id text not null, stripe_id text not null, hour bigint not null,
+    number bigint not null, credits bigint not null, state text not null, tries integer not null,
+    due_at bigint not null, unsure_since bigint, problem text, created_at bigint not null
+  );
+  create index stripe_event_state on stripe_event (state, hour, number);
+  create index stripe_event_customer on stripe_event (customer_id, hour)`;

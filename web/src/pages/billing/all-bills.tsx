@@ -13,6 +13,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { totalText } from './money.ts';
 import { MonthSelect } from './month-select.tsx';
+import { StripeEvents } from './stripe-panels.tsx';
 
 type Bills = RouteOutput<'GET /billing'>;
 type Row = Bills['items'][number];
@@ -85,6 +86,7 @@ export function AllBills({
           </>
         )}
       </Pending>
+      <StripeEvents />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { monthTitle, totalText } from './money.ts';
 import { MonthSelect } from './month-select.tsx';
+import { StripeCustomer } from './stripe-panels.tsx';
 
 export function CustomerBill({
   month,
@@ -20,7 +21,7 @@ export function CustomerBill({
   month: string | undefined;
   onMonth: (month: string) => void;
 }) {
-  const { customer } = useSession();
+  const { customer, user } = useSession();
   const bill = useCall(
     'GET /customers/{customer}/billing',
     { path: { customer: customer.id }, query: month === undefined ? {} : { month } },
@@ -49,6 +50,9 @@ export function CustomerBill({
             />
           </Panel>
           <Downloads bill={data} />
+          {user.isOperator ? (
+            <StripeCustomer key={customer.id} customerId={customer.id} stripeId={data.stripeCustomerId} />
+          ) : null}
         </div>
       )}
     </Pending>
