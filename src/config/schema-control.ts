@@ -423,10 +423,9 @@ export const stripe = section(
   {
     secret_key: option(secretLine, null, 'Secret key; write access to meter events, read access to meters.', {
       secret: true,
-      env: 'STRIPE_SECRET_KEY',
       example: '"env:STRIPE_SECRET_KEY"',
     }),
-    meter: option(label, 'solway_credits', 'Event name of the meter, which aggregates by sum.'),
+    meter: option(label, 'api_credits', 'Event name of the meter, which aggregates by sum.'),
   },
   { ...stripeApiLimits, ...stripePusherOptions },
 );

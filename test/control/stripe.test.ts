@@ -57,7 +57,7 @@ class FakeStripe {
     if (request.headers.authorization !== `Bearer ${KEY}`)
       return reply(401, { error: { message: 'Invalid API Key' } });
     if (pathname === '/v1/billing/meters')
-      return reply(200, { data: [{ id: 'mtr_1', event_name: 'solway_credits' }] });
+      return reply(200, { data: [{ id: 'mtr_1', event_name: 'api_credits' }] });
     if (pathname === '/v1/billing/meters/mtr_1/event_summaries') {
       const [from, to] = ['start_time', 'end_time'].map((name) => Number(searchParams.get(name)) * 1_000);
       const sum = this.events
@@ -96,7 +96,7 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
   beforeAll(async () => {
     stripe = new FakeStripe();
     port = await stripe.listen();
-    api = new StripeApi(KEY, 'solway_credits', { ...stripeApiLimits, apiUrl: `http://127.0.0.1:${port}` });
+    api = new StripeApi(KEY, 'api_credits', { ...stripeApiLimits, apiUrl: `http://127.0.0.1:${port}` });
   });
   afterAll(async () => {
     await api.close();

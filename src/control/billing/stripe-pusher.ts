@@ -110,7 +110,7 @@ export class StripePusher {
     await recordEvent(store, event, { problem, due_at, ...known });
   }
 
-  /** Asks Stripe whether it has an event that may have been accepted so long ago that a repetition could be counted. */
+  /** Looks up whether Stripe has an event that may have been accepted too long ago to be repeated safely. */
   async #resolve(event: StripeEventTable): Promise<void> {
     const { store, api, options } = this.#parts;
     const from = event.hour * stepMs.hour;

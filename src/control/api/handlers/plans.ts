@@ -23,8 +23,8 @@ async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): P
   return new Map(rows.map((row) => [row.plan_id, Number(row.count)]));
 }
 
-const undoRows = (db: ApiServices['store']['db'], subjects: readonly string[]) =>
-  selectRows(db, 'plan_undo', {}).where('subject', 'in', subjects).execute();
+const undoRows = async (db: ApiServices['store']['db'], subjects: readonly string[]) =>
+  subjects.length === 0 ? [] : selectRows(db, 'plan_undo', {}).where('subject', 'in', subjects).execute();
 
 export async function listPlans(services: ApiServices): Promise<PlanJson[]> {
   const { db } = services.store;
