@@ -10,6 +10,7 @@ import type { NewKey } from '../control/keys/create-key.ts';
 import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/options.ts';
 import { type Access, openAccess } from './access.ts';
+import { openBilling } from './billing.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
 import { decideDevelopmentMode } from './development-mode.ts';
@@ -207,6 +208,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const mailer = openMailer(configuration);
     const notices = await openNotices(configuration, access, telemetry, mailer, log);
     stops.push(notices.stop);
+    const billing = openBilling(configuration, access, log);
+    stops.push(billing.stop);
     const { store, peppers, refreshKeys } = access;
     const forCaller = (by: ReloadActor) => reload.forCaller(by);
     const additionalServices = {

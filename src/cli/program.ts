@@ -16,6 +16,10 @@ const commands: Readonly<Record<string, Row>> = {
   },
   keys: { summary: 'create, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
   customers: { summary: 'list and delete customers', load: () => import('./commands/customers.ts') },
+  plans: {
+    summary: 'create, change, archive and delete plans',
+    load: () => import('./commands/plans.ts'),
+  },
   upstream: {
     summary: 'list, add, cordon, drain and remove nodes while the service runs',
     load: () => import('./commands/upstream.ts'),

@@ -83,7 +83,10 @@ const completeServers = (servers: readonly NamedServer[], kind: string, defaultN
   withNames(servers, kind).map((server) => ({ ...server, network: server.network ?? defaultNetwork }));
 
 const completePlans = (plans: Readonly<Record<string, PlanValues>>): Plan[] =>
-  Object.entries(plans).map(([id, { name = id, ...limits }]) => ({ id, name, limits }));
+  Object.entries(plans).map(([id, { name = id, billing, ...limits }]) => ({
+    ...{ id, name, limits },
+    price: billing,
+  }));
 
 const resolveOrNull = (path: string | null): string | null => (path === null ? null : resolve(path));
 

@@ -1,7 +1,7 @@
 import { camelCase } from '../base/camel-case.ts';
 import type { Configuration } from './configuration.ts';
 import { showUrl } from './errors.ts';
-import type { Entry, Option, Rows } from './option.ts';
+import { type Entry, type Option, type Rows, snakeCase } from './option.ts';
 import { planRows, publicEntries } from './schema.ts';
 import type { Table } from './table.ts';
 
@@ -30,6 +30,9 @@ const showRows = (rows: Rows, values: Table): Table =>
     Object.entries(rows).map(([name, row]) => [name, showOption(row, values[camelCase(name)])]),
   );
 
+const snakeNames = (values: Table): Table =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
+
 const programNames: Readonly<Record<string, string>> = { upstream: 'upstreams', sender: 'senders' };
 
 function showEntry(entry: Entry, value: unknown): unknown {
@@ -44,9 +47,9 @@ export function showConfiguration(configuration: Configuration): Table {
     const key = programNames[name] ?? camelCase(name);
     return [name, showEntry(entry, configuration[key as keyof Configuration])];
   });
-  const plans = configuration.plans.map(({ id, name, limits }) => [
+  const plans = configuration.plans.map(({ id, name, limits, price }) => [
     id,
-    showRows(planRows, { name, ...limits }),
+    showRows(planRows, { name, ...limits, billing: price ? snakeNames(price) : null }),
   ]);
   return { ...Object.fromEntries(shown), plans: Object.fromEntries(plans), file: configuration.file };
 }

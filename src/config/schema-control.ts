@@ -4,6 +4,14 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
+import { statementOptions, stripePusherOptions } from '../control/billing/billing-options.ts';
+import {
+  CREDITS_MAX,
+  MONTHLY_PRICE_MAX,
+  PRICE_PER_MILLION_MAX,
+  planLimitRanges as ranges,
+} from '../control/billing/plan-fields.ts';
+import { stripeApiLimits } from '../control/billing/stripe-api.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
 import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
@@ -33,6 +41,7 @@ import { limit, omit, option, optional, pick, required, section, withDefaultsOf 
 import {
   cidr,
   connectableNetwork,
+  currency,
   DAY_MS,
   databaseUrl,
   GIB,
@@ -341,16 +350,25 @@ export const requestLog = section(
   },
 );
 
+const billingRows = {
+  currency: required(currency, 'Currency (ISO 4217), such as "usd".'),
+  monthly_price: option(whole(0, MONTHLY_PRICE_MAX), 0, 'Price per month.'),
+  included_credits: option(whole(0, CREDITS_MAX), 0, 'Credits that the monthly price covers.'),
+  price_per_million: option(whole(0, PRICE_PER_MILLION_MAX), 0, 'Price of a million further credits.'),
+};
+
 const writtenPlanRows = {
   name: optional(label, 'Name in the dashboard. Default: the id.', { example: '"default"' }),
-  rpc_per_second: limit(whole(0, 10_000_000), 'Maximum JSON-RPC calls per second; 0: unlimited.', {
+  rpc_per_second: limit(whole(...ranges.rpcPerSecond), 'Maximum JSON-RPC calls per second; 0: unlimited.', {
     common: true,
   }),
-  rpc_burst: limit(whole(1, 10_000_000), 'Maximum burst of calls.', { common: true }),
-  monthly_credits: limit(whole(0, 2 ** 48), 'Credits per month (UTC); 0: unlimited.', { common: true }),
+  rpc_burst: limit(whole(...ranges.rpcBurst), 'Maximum burst of calls.', { common: true }),
+  monthly_credits: limit(whole(...ranges.monthlyCredits), 'Credits per month (UTC); 0: unlimited.', {
+    common: true,
+  }),
   quota_is_hard: limit(onOff, 'Reject calls above monthly_credits; if false, only notify.'),
   stream_credits: limit(
-    whole(0, 1_000_000),
+    whole(...ranges.streamCredits),
     'Credits per 100,000 bytes of notifications and stream messages.',
   ),
   prices: option(
@@ -359,15 +377,24 @@ const writtenPlanRows = {
     'Credits of methods and endpoints that differ from docs/reference/json-rpc.md.',
     { example: '{ getProgramAccounts = 10 }' },
   ),
-  ws_connections_max: limit(whole(0, 1_000_000), 'Maximum WebSocket connections per key.'),
-  ws_subscriptions_max: limit(whole(1, 1_000_000), 'Maximum subscriptions per connection.'),
-  ws_message_max_bytes: limit(whole(1_024, 256 * MIB), 'Maximum size of a client message.'),
-  grpc_streams_max: limit(whole(0, 1_000_000), 'Maximum gRPC streams per key.'),
-  grpc_filters_max: limit(whole(1, 1_000_000), 'Maximum filters per request.'),
-  grpc_blocks_max: limit(whole(0, 1_000_000), 'Maximum block filters per request.'),
-  grpc_pubkeys_max: limit(whole(0, 100_000_000), 'Maximum addresses in all filters of a request.'),
+  billing: option(
+    table(billingRows),
+    null,
+    'Price per month, the credits it includes, and the price of a million more; money in minor units.',
+    {
+      example:
+        '{ currency = "usd", monthly_price = 4900, included_credits = 1000000, price_per_million = 500 }',
+    },
+  ),
+  ws_connections_max: limit(whole(...ranges.wsConnectionsMax), 'Maximum WebSocket connections per key.'),
+  ws_subscriptions_max: limit(whole(...ranges.wsSubscriptionsMax), 'Maximum subscriptions per connection.'),
+  ws_message_max_bytes: limit(whole(...ranges.wsMessageMaxBytes), 'Maximum size of a client message.'),
+  grpc_streams_max: limit(whole(...ranges.grpcStreamsMax), 'Maximum gRPC streams per key.'),
+  grpc_filters_max: limit(whole(...ranges.grpcFiltersMax), 'Maximum filters per request.'),
+  grpc_blocks_max: limit(whole(...ranges.grpcBlocksMax), 'Maximum block filters per request.'),
+  grpc_pubkeys_max: limit(whole(...ranges.grpcPubkeysMax), 'Maximum addresses in all filters of a request.'),
   grpc_cuckoo_max_bytes: limit(
-    whole(0, 2_047 * MIB),
+    whole(...ranges.grpcCuckooMaxBytes),
     'Maximum bytes of cuckoo filters per request, at least 65,536 each.',
   ),
 };
@@ -391,4 +418,16 @@ export const rehearsalPlan = {
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
 export const nodeHistory = section('', {}, nodeHistoryOptions);
+export const stripe = section(
+  'Usage sent to a billing meter of Stripe, hourly.',
+  {
+    secret_key: option(secretLine, null, 'Secret key; write access to meter events, read access to meters.', {
+      secret: true,
+      example: '"env:STRIPE_SECRET_KEY"',
+    }),
+    meter: option(label, 'api_credits', 'Event name of the meter, which aggregates by sum.'),
+  },
+  { ...stripeApiLimits, ...stripePusherOptions },
+);
+export const billing = section('', {}, statementOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

@@ -65,6 +65,8 @@ export const schema = {
   request_log: control.requestLog,
   gateways: control.gateways,
   node_history: control.nodeHistory,
+  billing: control.billing,
+  stripe: control.stripe,
   metrics: server.metrics,
   telemetry: server.telemetry,
   log: server.log,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseCidr } from '../base/ip-address.ts';
+import { isCurrency, METHOD_CREDITS_MAX, METHOD_NAME } from '../control/billing/plan-fields.ts';
 import { readScannerKey } from '../control/keys/leaked-keys.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
 import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
@@ -248,11 +249,15 @@ export const methodPattern = custom<string>(
     `${shown} must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscription methods cannot be routed`,
 );
 
-const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
+export const currency = custom<string>(
+  (value) => typeof value === 'string' && isCurrency(value),
+  'string',
+  (shown) => `${shown} is not the code of a currency in lower case, such as "usd"`,
+);
 
 /** Credits by method or endpoint. */
 export const methodPrices = z
-  .record(z.string(), whole(0, 1_000_000), {
+  .record(z.string(), whole(0, METHOD_CREDITS_MAX), {
     error: 'is not a table: write it as prices = { getProgramAccounts = 10 }',
   })
   .refine((table) => Object.keys(table).every((name) => METHOD_NAME.test(name)), {

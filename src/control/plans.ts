@@ -1,11 +1,19 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
-import { findRow, upsertRow } from './database/rows.ts';
+import type { PlanPrice } from './billing/plan-fields.ts';
+import { isSamePrice, readPrice, writePrice } from './billing/plan-price.ts';
+import { deleteRows, findRow, upsertRow } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import type { Store } from './database/store.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
-export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
+export type Plan = Readonly<{
+  id: string;
+  name: string;
+  limits: PlanLimits;
+  /** Absent or null: the plan has no price. */
+  price?: PlanPrice | null | undefined;
+}>;
 
 export const DEFAULT_PLAN_ID = 'default';
 
@@ -51,7 +59,9 @@ const numericLimits = Object.entries(numericColumns) as [keyof NumericLimits, Nu
 
 export const planLimitColumns = [...Object.values(numericColumns), 'quota_is_hard', 'prices'] as const;
 
-const columnsOf = ({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> => ({
+export type PlanLimitRow = Omit<PlanTable, 'id' | 'name' | 'version' | 'archived_at'>;
+
+const columnsOf = ({ name, limits }: Plan): PlanLimitRow & Pick<PlanTable, 'name'> => ({
   ...(Object.fromEntries(numericLimits.map(([limit, column]) => [column, limits[limit]])) as Record<
     NumericColumn,
     number
@@ -61,7 +71,7 @@ const columnsOf = ({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> =>
   prices: JSON.stringify(limits.prices),
 });
 
-export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): PlanLimits => ({
+export const planLimitsOf = (row: PlanLimitRow): PlanLimits => ({
   ...(Object.fromEntries(numericLimits.map(([limit, column]) => [limit, row[column]])) as NumericLimits),
   quotaIsHard: row.quota_is_hard !== 0,
   prices: JSON.parse(row.prices) as PlanLimits['prices'],
@@ -69,7 +79,8 @@ export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): P
 
 async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   const row = await findRow(db, 'plan', { id: plan.id });
-  if (row === undefined) return false;
+  if (row === undefined || row.archived_at !== null) return false;
+  if (!isSamePrice(await readPrice(db, plan.id), plan.price ?? null)) return false;
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
@@ -91,8 +102,30 @@ async function writePlans(store: Store, plans: readonly Plan[], actor: string): 
 async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string): Promise<void> {
   const version = await nextVersion(trx);
   if (await isCurrent(trx, plan)) throw new ConcurrentWriteError();
-  const values = { ...columnsOf(plan), version };
-  await upsertRow(trx, 'plan', { id: plan.id }, values);
-  const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
-  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
+  const at = Date.now();
+  await savePlan(trx, plan, version, at);
+  // The configuration replaces what was edited before.
+  await deleteRows(trx, 'plan_undo', { subject: planSubject(plan.id) });
+  await writeAudit(trx, version, { at, actor, action: 'plan.set', detail: auditDetailOf(plan) });
 }
+
+/** Subject of a row in plan_undo. */
+export const planSubject = (planId: string): string => `plan:${planId}`;
+
+/** Inserts or replaces a plan, which is then not archived. */
+export async function savePlan(
+  trx: Transaction<Schema>,
+  plan: Plan,
+  version: number,
+  nowMs: number,
+): Promise<void> {
+  await upsertRow(trx, 'plan', { id: plan.id }, { ...columnsOf(plan), archived_at: null, version });
+  await writePrice(trx, plan.id, plan.price ?? null, nowMs);
+}
+
+export const auditDetailOf = ({ id, name, limits, price }: Plan) => ({
+  ...{ plan: id, name },
+  ...limits,
+  prices: JSON.stringify(limits.prices),
+  ...price,
+});

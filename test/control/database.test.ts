@@ -44,7 +44,7 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
         ...{ ws_connections_max: 100, ws_subscriptions_max: 1_000, ws_message_max_bytes: 1_048_576 },
         ...{ grpc_streams_max: 100, grpc_filters_max: 1_000, grpc_blocks_max: 10 },
         ...{ grpc_pubkeys_max: 50_000, grpc_cuckoo_max_bytes: 2_097_152 },
-        ...{ monthly_credits: 0, quota_is_hard: 1, stream_credits: 0, prices: '{}' },
+        ...{ monthly_credits: 0, quota_is_hard: 1, stream_credits: 0, prices: '{}', archived_at: null },
       },
     ]);
     const [usage] = await store.db.selectFrom('usage_minute').selectAll().execute();

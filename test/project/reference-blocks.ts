@@ -7,6 +7,7 @@ import { command as doctor } from '../../src/cli/commands/doctor.ts';
 import { command as keys } from '../../src/cli/commands/keys.ts';
 import { command as localnet } from '../../src/cli/commands/localnet.ts';
 import { command as operator } from '../../src/cli/commands/operator.ts';
+import { command as plans } from '../../src/cli/commands/plans.ts';
 import { command as reload } from '../../src/cli/commands/reload.ts';
 import { command as up } from '../../src/cli/commands/up.ts';
 import { command as upstream } from '../../src/cli/commands/upstream.ts';
@@ -31,7 +32,7 @@ import { read, rowsIn } from './pages.ts';
  */
 type Block = (written: ReadonlyMap<string, string>) => string;
 
-export const commands = { up, localnet, keys, upstream, reload, db, operator, config, doctor };
+export const commands = { up, localnet, keys, plans, upstream, reload, db, operator, config, doctor };
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 

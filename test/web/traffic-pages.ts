@@ -307,6 +307,65 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await recipient.waitFor({ state: 'detached' });
     });
 
+    it('show a bill in one click from Home, for a customer and for all', async () => {
+      await open('Home', '/');
+      await page.getByRole('link', { name: 'Billing', exact: true }).click();
+      await page.getByRole('row', { name: /^Usage under the plan default/ }).waitFor();
+      await checkPage(page, 'billing');
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Usage (CSV)' }).click();
+      const file = await readFile(await (await download).path(), 'utf8');
+      expect(file).toMatch(new RegExp(`,${created.key.id},traffic,rpc,getSlot,12,`));
+      await page.getByLabel('Stripe customer ID').fill('cus_');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(/^Must be the id of a customer of Stripe/).waitFor();
+      await page.getByLabel('Stripe customer ID').fill('cus_NffrFeUfNV2Hib');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('button', { name: 'Stop sending usage' }).click();
+      await page.getByRole('tab', { name: 'All customers' }).click();
+      await page.getByText('Set stripe.secret_key in the configuration').waitFor();
+      await page.getByRole('row', { name: /^Default.* default/ }).waitFor();
+      await checkPage(page, 'all bills');
+    });
+
+    it('create a plan, confirm its changes and the move of a customer, and undo both', async () => {
+      await open('Settings', '/settings?tab=plans');
+      await page.getByRole('button', { name: 'Create plan' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('ID', { exact: true }).fill('pro');
+      await dialog.getByLabel('Currency').fill('usd');
+      await dialog.getByLabel('Monthly price').fill('49.5.0');
+      await dialog.getByRole('button', { name: 'Create plan' }).click();
+      await dialog.getByText('Enter an amount such as 49.00.').waitFor();
+      await dialog.getByLabel('Monthly price').fill('49.50');
+      await checkPage(page, 'plan editor');
+      await dialog.getByRole('button', { name: 'Create plan' }).click();
+      const plan = page.getByRole('row', { name: /^pro \$49\.50 per month/ });
+      await plan.waitFor();
+      await plan.getByRole('button', { name: 'Actions for pro' }).click();
+      await page.getByRole('menuitem', { name: 'Edit' }).click();
+      await dialog.getByLabel('Credits per month', { exact: true }).fill('5000000');
+      await dialog.getByRole('button', { name: 'Review changes' }).click();
+      await dialog.getByText('Unlimited → 5,000,000').waitFor();
+      await dialog.getByText(/^This affects 0 customers and 0 API keys/).waitFor();
+      await dialog.getByRole('button', { name: 'Save changes' }).click();
+      await page.getByRole('cell', { name: '5,000,000', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByRole('cell', { name: '5,000,000', exact: true }).waitFor({ state: 'detached' });
+      await checkPage(page, 'plans');
+      await page.getByRole('tab', { name: 'Customers' }).click();
+      const select = page.getByLabel('Plan for Default');
+      await select.selectOption('pro');
+      await dialog.getByText('No price → $49.50 per month with 0 credits').waitFor();
+      await checkPage(page, 'plan change');
+      await dialog.getByRole('button', { name: 'Change plan' }).click();
+      await page.getByRole('button', { name: 'Undo plan change of Default' }).waitFor();
+      expect(await select.inputValue()).toBe('pro');
+      await page.getByRole('button', { name: 'Undo', exact: true }).click();
+      await page.getByText('Default is on the plan default again.').waitFor();
+      expect(await select.inputValue()).toBe('default');
+    });
+
     it('reject a new node in development mode, with the reason', async () => {
       await open('Upstreams', '/upstreams');
       await page.getByRole('button', { name: 'Add node' }).click();

@@ -5,6 +5,17 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 
 export const formatCount = (value: number): string => whole.format(value);
 
+const moneyFormat = (currency: string): Intl.NumberFormat =>
+  new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() });
+
+/** Number of digits of the minor unit, such as 2 for cents. */
+export const minorDigits = (currency: string): number =>
+  moneyFormat(currency).resolvedOptions().maximumFractionDigits ?? 2;
+
+/** @param amount - in minor units, such as cents. */
+export const formatMoney = (amount: number, currency: string): string =>
+  moneyFormat(currency).format(amount / 10 ** minorDigits(currency));
+
 export const formatSlots = (slots: number): string =>
   `${formatCount(slots)} ${slots === 1 ? 'slot' : 'slots'}`;
 
@@ -85,3 +96,6 @@ export const formatDay = (at: number): string => isoTime(at).slice(0, 10);
 
 export const formatLocal = (at: number): string =>
   dateOf(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
+export const formatMonth = (at: number): string =>
+  dateOf(at).toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });

@@ -1,7 +1,8 @@
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
-import { formatBytes, formatCount } from './format.ts';
+import { formatBytes, formatCount, formatMoney } from './format.ts';
 
-type Limit = RouteOutput<'GET /plans'>['plans'][number]['limits'][string];
+export type Plan = RouteOutput<'GET /plans'>['plans'][number];
+type Limit = number | boolean | Readonly<Record<string, number>>;
 
 export const limitNames: Readonly<Record<string, string>> = {
   rpcPerSecond: 'Requests per second',
@@ -33,4 +34,30 @@ export function limitText(name: string, value: Limit): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   const prices = Object.entries(value);
   return prices.length === 0 ? 'Default' : prices.map(([name, credits]) => `${name} ${credits}`).join(', ');
+}
+
+export function priceText(price: Plan['price']): string {
+  if (price === null) return 'No price';
+  const { currency, monthlyPrice, includedCredits, pricePerMillion } = price;
+  const more =
+    pricePerMillion === 0 ? '' : `, then ${formatMoney(pricePerMillion, currency)} per million credits`;
+  return `${formatMoney(monthlyPrice, currency)} per month with ${formatCount(includedCredits)} credits${more}`;
+}
+
+type PlanFields = Pick<Plan, 'name' | 'limits' | 'price'>;
+
+const textsOf = ({ name, limits, price }: PlanFields): Record<string, string> => ({
+  Name: name,
+  Price: priceText(price),
+  ...Object.fromEntries(
+    Object.entries(limits).map(([limit, value]) => [limitNames[limit] ?? limit, limitText(limit, value)]),
+  ),
+});
+
+/** Fields that differ, as facts: the name, and the value before and after. */
+export function planDifferences(before: PlanFields, after: PlanFields): [name: string, value: string][] {
+  const old = textsOf(before);
+  return Object.entries(textsOf(after))
+    .filter(([field, text]) => old[field] !== text)
+    .map(([field, text]) => [field, `${old[field] ?? '–'} → ${text}`]);
 }

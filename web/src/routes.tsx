@@ -65,6 +65,11 @@ const framed = [
   }),
   createRoute({
     ...withFields,
+    path: '/billing',
+    component: lazyRouteComponent(() => import('./pages/billing/billing-page.tsx'), 'BillingPage'),
+  }),
+  createRoute({
+    ...withFields,
     path: '/performance',
     component: lazyRouteComponent(
       () => import('./pages/performance/performance-page.tsx'),

@@ -5,6 +5,7 @@ import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
+import { billingTables } from './tables/billing.ts';
 import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
@@ -226,6 +227,14 @@ export const migrations: readonly Migration[] = [
         where status <> 'ok'`,
   },
   { number: 21, name: 'networks and error codes of usage', up: usageOutcomes },
+  {
+    number: 22,
+    name: 'prices, archive and undo of plans; billing statements; Stripe',
+    async up(db) {
+      await executeSql(db, billingTables);
+      await makeAppendOnly(db, 'billing_statement');
+    },
+  },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

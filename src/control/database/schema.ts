@@ -2,6 +2,7 @@ import type { KeyStatus } from '../../gateway/auth/key-record.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AlertTables } from './tables/alerts.ts';
+import type { BillingTables } from './tables/billing.ts';
 import type { NodeHistoryTables } from './tables/node-history.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
@@ -19,7 +20,8 @@ export interface Schema
     NoticeTables,
     NodeTables,
     AlertTables,
-    NodeHistoryTables {
+    NodeHistoryTables,
+    BillingTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
   /** Used to detect a wrong pepper at startup. */
@@ -68,6 +70,8 @@ export interface PlanTable {
   /** JSON object that maps methods to credits. Overrides the default prices. */
   prices: string;
   version: number;
+  /** null: may be assigned to customers and keys. */
+  archived_at: number | null;
 }
 
 /** API keys without their secrets. Includes revoked keys. */

@@ -4,6 +4,7 @@ export const problemCodes = [
   'database_unavailable',
   'disk_full',
   'usage_loss',
+  'stripe_push',
   'error_rate',
   'stream_lag',
   'node_unhealthy',

@@ -36,6 +36,7 @@ const pages: Readonly<Record<ProblemCode, string>> = {
   database_unavailable: '/settings?tab=service',
   disk_full: '/settings?tab=service',
   usage_loss: '/audit',
+  stripe_push: '/billing?tab=all',
   error_rate: '/errors',
   stream_lag: '/upstreams',
   node_unhealthy: '/upstreams',

@@ -55,6 +55,44 @@ export async function readSpentQuotas(
   });
 }
 
+const STRIPE_LATE_MS = 3_600_000;
+/** How long an event that was given up remains a problem. */
+const STRIPE_FAILED_MS = 7 * 86_400_000;
+
+/** The problem that usage could not be sent to Stripe for an hour, if there is one. */
+export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: number): Promise<Problem[]> {
+  const rows = await db
+    .selectFrom('stripe_event')
+    .select(({ fn }) => [
+      'state',
+      fn.countAll<number>().as('count'),
+      fn.min<number>('created_at').as('since'),
+      fn.max<string>('problem').as('problem'),
+    ])
+    .where('problem', 'is not', null)
+    .where(({ or, and, eb }) =>
+      or([
+        and([eb('state', '=', 'waiting'), eb('created_at', '<=', nowMs - STRIPE_LATE_MS)]),
+        and([eb('state', '=', 'failed'), eb('due_at', '>=', nowMs - STRIPE_FAILED_MS)]),
+      ]),
+    )
+    .groupBy('state')
+    .orderBy('state')
+    .execute();
+  const [worst] = rows;
+  if (worst === undefined) return [];
+  const isFailed = worst.state === 'failed';
+  const count = rows.reduce((sum, row) => sum + Number(row.count), 0);
+  const events = count === 1 ? 'event' : 'events';
+  return [
+    {
+      ...{ code: 'stripe_push', severity: isFailed ? 'error' : 'warning', since: worst.since },
+      ...{ network: null, node: null, customer: null, gateways: [], page: pageOf('stripe_push') },
+      text: `Usage was not sent to Stripe (${count} ${events}${isFailed ? ', some given up' : ''}): ${worst.problem}`,
+    },
+  ];
+}
+
 /** All problems of the service, the most urgent first. `gatewayIds` are the gateways that report. */
 export async function readProblems(
   store: Pick<Store, 'db'>,
@@ -70,5 +108,9 @@ export async function readProblems(
     (JSON.parse(problems ?? '[]') as GatewayProblem[]).map((problem) => ({ gateway: id, problem })),
   );
   const spent = await readSpentQuotas(store, nowMs);
-  return { problems: mostUrgent([...joinGateways(seen), ...spent]), gatewayIds: rows.map(({ id }) => id) };
+  const stripe = await readStripeProblems(store, nowMs);
+  return {
+    problems: mostUrgent([...joinGateways(seen), ...stripe, ...spent]),
+    gatewayIds: rows.map(({ id }) => id),
+  };
 }

@@ -110,6 +110,8 @@ async function createKeyIn(
   const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
   const customer = await requireCustomer(trx, register.customerId ?? DEFAULT_CUSTOMER_ID);
   const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
+  if (plan.archived_at !== null && plan.id !== customer.plan_id)
+    rejectField('planId', `The plan "${plan.id}" is archived. Choose another.`);
   const { product, name } = options;
   const use = checkRules({ ...noRules, ...omitUndefined(options) }, { product, isPublic, plan });
   await assertKeyQuota(trx, register, customer.id, version);

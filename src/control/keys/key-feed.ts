@@ -3,17 +3,17 @@ import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../ga
 import type { Network } from '../../protocol/call.ts';
 import type { StoredCustomerState } from '../accounts/roles.ts';
 import { pagesOf } from '../database/rows.ts';
-import type { KeyTable, PlanTable } from '../database/schema.ts';
+import type { KeyTable } from '../database/schema.ts';
 import type { Store, StoreWatch } from '../database/store.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
-import { planLimitColumns, planLimitsOf } from '../plans.ts';
+import { type PlanLimitRow, planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
 import { listOf } from './key-register.ts';
 
 const limitColumns = planLimitColumns.map((column) => `plan.${column}` as const);
 
 type Row = Selectable<KeyTable> &
-  Omit<PlanTable, 'id' | 'name' | 'version'> & {
+  PlanLimitRow & {
     plan_version: number;
     customer_version: number;
     customer_state: StoredCustomerState;

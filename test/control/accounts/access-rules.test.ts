@@ -24,6 +24,7 @@ const administer = 'awAWoOl';
 const exceptions: Partial<Record<ContractName, string>> = {
   'GET /me': everybody,
   'GET /methods': everybody,
+  'GET /billing/keys': everybody,
   'POST /customers': signedIn,
   'POST /invitations/look': everybody,
   'POST /invitations/accept': signedIn,
@@ -111,6 +112,8 @@ async function reported(
     user: userId,
     key: 'k',
     node: 'n',
+    plan: 'p',
+    month: '2026-11',
     token: 't',
     invitation: 'i',
     notice: 'o',

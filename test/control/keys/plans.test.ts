@@ -46,6 +46,7 @@ describeOnBothStores('plans', ({ open }) => {
     let version = 1;
     for (const changed of [
       plan({ name: 'Golden' }),
+      plan({ price: { currency: 'eur', monthlyPrice: 1, includedCredits: 2, pricePerMillion: 3 } }),
       ...changes.map((one) => plan({ limits: { ...limits, ...one } })),
     ]) {
       await syncPlans(store, [changed], 'test');

@@ -14,6 +14,7 @@ export const docsLinks: Readonly<Record<NavItem['to'], string>> = {
   '/upstreams': '/docs/reference/nodes',
   '/playground': '/docs/tutorial/first-call',
   '/team': '/docs/reference/accounts',
+  '/billing': '/docs/how-to/billing',
   '/audit': '/docs/reference/accounts',
   '/settings': '/docs/reference/configuration',
 };

@@ -6,6 +6,7 @@ export type NavItem = Readonly<{
     | '/fleet'
     | '/keys'
     | '/usage'
+    | '/billing'
     | '/performance'
     | '/errors'
     | '/logs'
@@ -47,6 +48,7 @@ export const navItems: readonly Readonly<{ title: string; navItems: readonly Nav
     title: 'Administration',
     navItems: [
       { to: '/upstreams', title: 'Upstreams', icon: 'nodes', needs: 'operator' },
+      { to: '/billing', title: 'Billing', icon: 'receipt' },
       { to: '/team', title: 'Team', icon: 'team' },
       { to: '/audit', title: 'Audit log', icon: 'audit', needs: 'admin' },
       { to: '/settings', title: 'Settings', icon: 'settings' },

@@ -1,8 +1,9 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
-import { IconButton } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 
-type Toast = Readonly<{ id: number; text: string; tone: 'good' | 'bad' }>;
-type ShowToast = (text: string, tone?: Toast['tone']) => void;
+type Undo = () => void;
+type Toast = Readonly<{ id: number; text: string; tone: 'good' | 'bad'; undo: Undo | undefined }>;
+type ShowToast = (text: string, tone?: Toast['tone'], undo?: Undo) => void;
 
 const VISIBLE_MS = 6_000;
 const TOASTS_MAX = 4;
@@ -17,12 +18,12 @@ export function ToastArea({ children }: { children: ReactNode }) {
 
   const drop = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
   const showToast = useCallback<ShowToast>(
-    (text, tone = 'good') => {
+    (text, tone = 'good', undo) => {
       last.current += 1;
       const id = last.current;
       // Replaces an identical message.
       const others = (all: readonly Toast[]) => all.filter((toast) => toast.text !== text);
-      setToasts((all) => [...others(all).slice(1 - TOASTS_MAX), { id, text, tone }]);
+      setToasts((all) => [...others(all).slice(1 - TOASTS_MAX), { id, text, tone, undo }]);
       // Errors stay until dismissed.
       if (tone === 'good') setTimeout(() => drop(id), VISIBLE_MS);
     },
@@ -37,6 +38,17 @@ export function ToastArea({ children }: { children: ReactNode }) {
         {toasts.map((toast) => (
           <div key={toast.id} className={`toast toast-${toast.tone}`}>
             <span>{toast.text}</span>
+            {toast.undo === undefined ? null : (
+              <Button
+                size="s"
+                onClick={() => {
+                  drop(toast.id);
+                  toast.undo?.();
+                }}
+              >
+                Undo
+              </Button>
+            )}
             <IconButton icon="close" label="Dismiss" size="s" onClick={() => drop(toast.id)} />
           </div>
         ))}

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
 import { alertRoutes } from './alerts.ts';
+import { billingRoutes } from './billing.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { nodeRoutes } from './nodes.ts';
 import { operatorRoutes } from './operator.ts';
+import { planRoutes } from './plans.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -16,6 +18,8 @@ export const contract = {
   ...usageRoutes,
   ...logRoutes,
   ...operatorRoutes,
+  ...planRoutes,
+  ...billingRoutes,
   ...nodeRoutes,
   ...healthRoutes,
   ...alertRoutes,

@@ -68,15 +68,13 @@ const nodeView = z.object({
 });
 export type NodeJson = z.infer<typeof nodeView>;
 
-const plan = z.object({
-  id: z.string(),
-  name: z.string(),
-  limits: z.record(z.string(), z.union([z.number(), z.boolean(), z.record(z.string(), z.number())])),
-  customers: count,
+const customerRow = customer.extend({
+  members: count,
   keys: count,
+  creditsUsed: count,
+  /** Time of the last change of the plan, and the plan before; null: nothing to undo. */
+  planUndo: z.object({ planId: z.string(), at: time }).nullable(),
 });
-
-const customerRow = customer.extend({ members: count, keys: count, creditsUsed: count });
 
 const check = z.object({
   name: z.string(),
@@ -110,11 +108,6 @@ export const operatorRoutes = {
     summary: 'Uncordon a node that was cordoned or drained',
     body: z.object({ network }),
     result: done,
-  },
-  'GET /plans': {
-    access: 'operator',
-    summary: 'List plans with limits, prices and customers; plans are defined in the configuration',
-    result: z.object({ plans: z.array(plan) }),
   },
   'GET /customers': {
     access: 'operator',

@@ -8,6 +8,9 @@ export const mediaTypes = {
   json: 'application/json',
   csv: 'text/csv',
   jsonl: 'application/jsonl',
+  /** A JSON document whose exact bytes matter. */
+  document: 'application/json',
+  text: 'text/plain',
   events: 'text/event-stream',
 } as const;
 export type RouteFormat = keyof typeof mediaTypes;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { deleteCustomer } from '../../accounts/delete-customer.ts';
 import { type CustomerState, DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
+import { moveKeys } from '../../billing/customer-plan.ts';
 import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
@@ -84,8 +85,11 @@ async function checkChange(
   if (state === 'suspended' && id === DEFAULT_CUSTOMER_ID)
     throw conflict('HOUSE', 'The built-in customer cannot be suspended. Disable its keys instead.');
   if (planId === undefined) return;
-  if ((await findRow(trx, 'plan', { id: planId })) !== undefined) return;
-  throw invalidField('planId', 'There is no such plan. GET /plans lists them.');
+  const plan = await findRow(trx, 'plan', { id: planId });
+  if (plan === undefined) throw invalidField('planId', 'There is no such plan. GET /plans lists them.');
+  const { plan_id } = await requireCustomer(trx, id);
+  if (plan.archived_at !== null && plan_id !== planId)
+    throw invalidField('planId', 'This plan is archived. Restore it first, or choose another.');
 }
 
 function differences(row: CustomerTable, { name, planId, state }: Change) {
@@ -107,10 +111,7 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
     const { set, detail } = differences(row, change);
     if (Object.keys(set).length === 0) return [customerJson(row), null];
     await updateRows(trx, 'customer', { id }, { ...set, version });
-    const { plan_id } = set;
-    // Changes only keys on the customer's previous plan.
-    const keys = { customer_id: id, plan_id: row.plan_id };
-    if (plan_id !== undefined) await updateRows(trx, 'api_key', keys, { plan_id });
+    if (set.plan_id !== undefined) await moveKeys(trx, row, set.plan_id, services.now());
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];
   });
 }

@@ -2,6 +2,7 @@ import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { alertHandlers } from './alerts.ts';
 import { auditHandlers } from './audit.ts';
+import { billingHandlers } from './billing.ts';
 import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
 import { healthHandlers } from './health.ts';
@@ -13,6 +14,7 @@ import { memberHandlers } from './members.ts';
 import { nodeHistoryHandlers } from './node-history.ts';
 import { addedNodeHandlers, upstreamHandlers } from './nodes.ts';
 import { noticeHandlers } from './notices.ts';
+import { planChangeHandlers } from './plan-changes.ts';
 import { planHandlers } from './plans.ts';
 import { tokenHandlers } from './tokens.ts';
 import { usageHandlers } from './usage.ts';
@@ -31,6 +33,8 @@ export const buildHandlers = (services: ApiServices) =>
     ...usageHandlers(services),
     ...logHandlers(services),
     ...planHandlers(services),
+    ...planChangeHandlers(services),
+    ...billingHandlers(services),
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),

@@ -29,9 +29,23 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
   return rows.map((row) => ({ ...customerJson(row), role: caller.role }));
 }
 
+/** All plans for operators, for others those of the configuration and of their customers; none that is archived. */
+async function plansOf(
+  { store, service }: ApiServices,
+  isOperator: boolean,
+  customers: readonly Readonly<{ planId: string }>[],
+) {
+  const rows = await selectRows(store.db, 'plan', {}).orderBy('id').execute();
+  const inFile = new Set(service().plans.map(({ id }) => id));
+  const own = new Set(customers.map(({ planId }) => planId));
+  return rows
+    .filter(({ id, archived_at }) => own.has(id) || (archived_at === null && (isOperator || inFile.has(id))))
+    .map(({ id, name }) => ({ id, name }));
+}
+
 export const meHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /me': async (_given, { caller }) => {
+    'GET /me': async (_given, { caller, role }) => {
       const [user, customers, operator] = await Promise.all([
         userOf(services, caller),
         customersOf(services, caller),
@@ -42,6 +56,7 @@ export const meHandlers = (services: ApiServices) =>
         customers,
         service: {
           ...services.service(),
+          plans: await plansOf(services, role === 'operator', customers),
           needsSetup: operator === undefined,
           mail: services.mailer !== null,
         },

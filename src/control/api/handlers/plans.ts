@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
-import { selectRows } from '../../database/rows.ts';
+import { customerSubject } from '../../billing/customer-plan.ts';
+import { readPrices } from '../../billing/plan-price.ts';
+import { fieldsOf, selectRows } from '../../database/rows.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
-import { planLimitsOf } from '../../plans.ts';
+import type { PlanUndoTable } from '../../database/tables/billing.ts';
+import { planLimitsOf, planSubject } from '../../plans.ts';
 import { creditsOfCustomers } from '../../usage/quotas.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
+import type { PlanJson } from '../contract/plans.ts';
 import { contains, type SortKeys, selectPage } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -19,21 +23,31 @@ async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): P
   return new Map(rows.map((row) => [row.plan_id, Number(row.count)]));
 }
 
-async function plans(services: ApiServices) {
-  const [rows, customers, keys] = await Promise.all([
-    services.store.db.selectFrom('plan').selectAll().orderBy('id').execute(),
+const undoRows = async (db: ApiServices['store']['db'], subjects: readonly string[]) =>
+  subjects.length === 0 ? [] : selectRows(db, 'plan_undo', {}).where('subject', 'in', subjects).execute();
+
+export async function listPlans(services: ApiServices): Promise<PlanJson[]> {
+  const { db } = services.store;
+  const inFile = new Set(services.service().plans.map(({ id }) => id));
+  const rows = await selectRows(db, 'plan', {}).orderBy('id').execute();
+  const [prices, undos, customers, keys] = await Promise.all([
+    readPrices(db, services.now()),
+    undoRows(
+      db,
+      rows.map(({ id }) => planSubject(id)),
+    ),
     countBy(services, 'customer'),
     countBy(services, 'api_key'),
   ]);
-  return {
-    plans: rows.map((row) => ({
-      id: row.id,
-      name: row.name,
-      limits: planLimitsOf(row),
-      customers: customers.get(row.id) ?? 0,
-      keys: keys.get(row.id) ?? 0,
-    })),
-  };
+  return rows.map((row) => ({
+    ...fieldsOf(row, 'id', 'name', 'archived_at'),
+    source: inFile.has(row.id) ? 'file' : 'stored',
+    limits: planLimitsOf(row) as PlanJson['limits'],
+    price: prices.get(row.id) ?? null,
+    customers: customers.get(row.id) ?? 0,
+    keys: keys.get(row.id) ?? 0,
+    undoAt: undos.find(({ subject }) => subject === planSubject(row.id))?.at ?? null,
+  }));
 }
 
 const sortKeys = {
@@ -87,9 +101,12 @@ async function countOf(
   return new Map(rows.map((row) => [row.customer_id, Number(row.count)]));
 }
 
+const undoOf = (row: PlanUndoTable | undefined) =>
+  row === undefined ? null : { planId: (JSON.parse(row.state) as { planId: string }).planId, at: row.at };
+
 export const planHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /plans': () => plans(services),
+    'GET /plans': async () => ({ plans: await listPlans(services) }),
     'GET /customers': async ({ query }) => {
       const { rows, next } = await pageOfCustomers(services, query);
       const ids = rows.map(({ id }) => id);
@@ -98,11 +115,13 @@ export const planHandlers = (services: ApiServices) =>
         countOf(services, 'api_key', ids),
         creditsOfCustomers(services.store, ids, services.now()),
       ]);
+      const undos = await undoRows(services.store.db, ids.map(customerSubject));
       const items = rows.map((row) => ({
         ...customerJson(row),
         members: members.get(row.id) ?? 0,
         keys: keys.get(row.id) ?? 0,
         creditsUsed: credits.get(row.id) ?? 0,
+        planUndo: undoOf(undos.find(({ subject }) => subject === customerSubject(row.id))),
       }));
       return { items, next };
     },

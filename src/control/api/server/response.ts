@@ -39,7 +39,7 @@ function eventOf(text: string): string {
 }
 
 /** RFC 4180 requires CRLF for CSV. */
-const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
+const LINE_ENDS = { csv: '\r\n', jsonl: '\n', document: '\n', text: '\n' } as const;
 
 export type StreamFormat = Exclude<RouteFormat, 'json'>;
 

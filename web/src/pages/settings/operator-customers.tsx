@@ -17,6 +17,7 @@ import { orderText, type Sort, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
+import { PlanDialog, useUndoPlan } from './plan-dialog.tsx';
 
 type Row = RouteOutput<'GET /customers'>['items'][number];
 
@@ -32,6 +33,8 @@ export function OperatorCustomers() {
   const [deleting, setDeleting] = useState<Row | null>(null);
   const query = { sort: orderText(sort) as Order, search };
   const pager = usePager(JSON.stringify(query));
+  const [moving, setMoving] = useState<Readonly<{ customer: Row; planId: string }> | null>(null);
+  const undo = useUndoPlan();
   const customers = useCall(
     'GET /customers',
     { query: { ...query, limit: PAGE_CUSTOMERS, cursor: pager.cursor } },
@@ -61,11 +64,14 @@ export function OperatorCustomers() {
           csvName="solway-customers"
           empty={<p className="muted">No matching customers.</p>}
           order={{ sort, columns: sortable, onSort: setSort }}
-          columns={columns(setSuspending, setDeleting)}
+          columns={columns(setSuspending, setDeleting, (customer, planId) => setMoving({ customer, planId }))}
         />
       )}
       <PagerButtons pager={pager} next={customers.data?.next ?? null} />
       <CreateCustomer />
+      {moving === null ? null : (
+        <PlanDialog {...moving} onUndo={() => undo(moving.customer)} onClose={() => setMoving(null)} />
+      )}
       {suspending === null ? null : (
         <SuspendDialog customer={suspending} onClose={() => setSuspending(null)} />
       )}
@@ -74,7 +80,11 @@ export function OperatorCustomers() {
   );
 }
 
-const columns = (onSuspend: (row: Row) => void, onDelete: (row: Row) => void) => [
+const columns = (
+  onSuspend: (row: Row) => void,
+  onDelete: (row: Row) => void,
+  onPlan: (row: Row, planId: string) => void,
+) => [
   {
     id: 'name',
     title: 'Customer',
@@ -92,7 +102,7 @@ const columns = (onSuspend: (row: Row) => void, onDelete: (row: Row) => void) =>
     id: 'plan',
     title: 'Plan',
     csv: ({ planId }: Row) => planId,
-    cell: (row: Row) => <PlanSelect row={row} />,
+    cell: (row: Row) => <PlanSelect row={row} onChange={(planId) => onPlan(row, planId)} />,
   },
   {
     id: 'state',
@@ -119,29 +129,29 @@ const columns = (onSuspend: (row: Row) => void, onDelete: (row: Row) => void) =>
     title: 'Actions',
     hideTitle: true,
     align: 'end' as const,
-    cell: (row: Row) =>
-      row.id === DEFAULT_CUSTOMER_ID ? null : (
-        <>
-          {row.state === 'active' ? (
-            <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
-              Suspend<span className="visually-hidden"> {row.name}</span>
+    cell: (row: Row) => (
+      <>
+        {row.planUndo === null ? null : <UndoPlan row={row} />}
+        {row.id === DEFAULT_CUSTOMER_ID ? null : (
+          <>
+            {row.state === 'active' ? (
+              <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
+                Suspend<span className="visually-hidden"> {row.name}</span>
+              </Button>
+            ) : (
+              <Resume row={row} />
+            )}
+            <Button size="s" kind="quiet" onClick={() => onDelete(row)}>
+              Delete<span className="visually-hidden"> {row.name}</span>
             </Button>
-          ) : (
-            <Resume row={row} />
-          )}
-          <Button size="s" kind="quiet" onClick={() => onDelete(row)}>
-            Delete<span className="visually-hidden"> {row.name}</span>
-          </Button>
-        </>
-      ),
+          </>
+        )}
+      </>
+    ),
   },
 ];
 
-function useCustomerChange(): (
-  id: string,
-  body: { planId?: string; state?: Row['state'] },
-  message: string,
-) => void {
+function useCustomerChange(): (id: string, body: { state: Row['state'] }, message: string) => void {
   const toast = useToast();
   const change = useChange('PATCH /customers/{customer}');
   return (id, body, message) =>
@@ -151,15 +161,14 @@ function useCustomerChange(): (
     );
 }
 
-function PlanSelect({ row }: { row: Row }) {
+function PlanSelect({ row, onChange }: { row: Row; onChange: (planId: string) => void }) {
   const { service } = useSession();
-  const change = useCustomerChange();
   return (
     <select
       className="select"
       aria-label={`Plan for ${row.name}`}
       value={row.planId}
-      onChange={(event) => change(row.id, { planId: event.target.value }, `Plan for ${row.name} updated.`)}
+      onChange={(event) => onChange(event.target.value)}
     >
       {service.plans.some(({ id }) => id === row.planId) ? null : (
         <option value={row.planId}>{row.planId}</option>
@@ -170,6 +179,15 @@ function PlanSelect({ row }: { row: Row }) {
         </option>
       ))}
     </select>
+  );
+}
+
+function UndoPlan({ row }: { row: Row }) {
+  const undo = useUndoPlan();
+  return (
+    <Button size="s" kind="quiet" onClick={() => undo(row)}>
+      Undo plan change<span className="visually-hidden"> of {row.name}</span>
+    </Button>
   );
 }
 

@@ -1,6 +1,4 @@
 import { type FormEvent, useState } from 'react';
-import { formatCount } from '../../format.ts';
-import { limitNames, limitText } from '../../plan-limits.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +13,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 export const OperatorService = () => (
   <div className="stack settings-wide">
     <Urls />
-    <Plans />
     <Panel title="Consistency checks" note="Run hourly on usage records.">
       <Checks />
     </Panel>
@@ -38,37 +35,6 @@ function Urls() {
           ['Email', service.mail ? 'Configured' : 'Not configured; share links manually'],
         ]}
       />
-    </Panel>
-  );
-}
-
-const countOf = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
-
-function Plans() {
-  const plans = useCall('GET /plans', {});
-  return (
-    <Panel title="Plans" note="Defined in the configuration; assigned to customers and API keys.">
-      <FormError problem={plans.error} />
-      {plans.data === undefined && plans.error === null ? <Skeleton /> : null}
-      <div className="plans">
-        {plans.data?.plans.map((plan) => (
-          <details key={plan.id} className="plan">
-            <summary>
-              <strong>{plan.name}</strong>{' '}
-              {plan.id === plan.name ? null : <span className="mono muted">{plan.id}</span>}
-              <span className="muted">
-                {countOf(plan.customers, 'customer')}, {countOf(plan.keys, 'API key')}
-              </span>
-            </summary>
-            <Facts
-              facts={Object.entries(plan.limits).map(
-                ([name, value]) => [limitNames[name] ?? name, limitText(name, value)] as const,
-              )}
-            />
-          </details>
-        ))}
-      </div>
     </Panel>
   );
 }

@@ -6,6 +6,7 @@ import { AlertSettings } from './alert-settings.tsx';
 import { CustomerSettings } from './customer-settings.tsx';
 import { NoticeSettings } from './notice-settings.tsx';
 import { OperatorCustomers } from './operator-customers.tsx';
+import { OperatorPlans } from './operator-plans.tsx';
 import { OperatorService } from './operator-service.tsx';
 import { CustomerTokens, OperatorTokens } from './token-settings.tsx';
 import { UserSettings } from './user-settings.tsx';
@@ -30,6 +31,7 @@ export function SettingsPage() {
           ...(user.isOperator
             ? [
                 { id: 'customers', label: 'Customers', panel: () => <OperatorCustomers /> },
+                { id: 'plans', label: 'Plans', panel: () => <OperatorPlans /> },
                 { id: 'alerts', label: 'Alerts', panel: () => <AlertSettings /> },
                 { id: 'service', label: 'Service', panel: () => <OperatorService /> },
                 { id: 'operator-tokens', label: 'Operator tokens', panel: () => <OperatorTokens /> },

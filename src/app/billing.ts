@@ -1,0 +1,31 @@
+import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { StatementSigner } from '../control/billing/statement.ts';
+import { StatementCloser } from '../control/billing/statement-closer.ts';
+import { StripeApi } from '../control/billing/stripe-api.ts';
+import { StripePusher } from '../control/billing/stripe-pusher.ts';
+import type { Access } from './access.ts';
+import { logStateChange } from './log-state-change.ts';
+import { stopEach } from './process/stop-each.ts';
+
+function openStripe({ stripe }: Configuration, { store }: Access, log: Logger) {
+  if (stripe.secretKey === null) return null;
+  const api = new StripeApi(stripe.secretKey, stripe.meter, stripe);
+  const pusher = new StripePusher({
+    ...{ store, api, options: stripe },
+    onState: logStateChange(log, 'Failed to queue usage for Stripe', 'Queueing of usage for Stripe resumed'),
+  });
+  pusher.start();
+  return { stop: () => stopEach([() => api.close(), () => pusher.stop()]) };
+}
+
+export function openBilling(configuration: Configuration, access: Access, log: Logger) {
+  const { store, peppers } = access;
+  const closer = new StatementCloser({
+    ...{ store, signer: new StatementSigner(peppers), options: configuration.billing },
+    onState: logStateChange(log, 'Failed to close a billing month', 'Closing of billing months resumed'),
+  });
+  closer.start();
+  const stripe = openStripe(configuration, access, log);
+  return { stop: () => stopEach([() => closer.stop(), async () => stripe?.stop()]) };
+}

@@ -1,0 +1,212 @@
+import type { Kysely } from 'kysely';
+import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts';
+import { exportMonth, type MonthUsage } from '../../billing/export-month.ts';
+import { type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
+import { findStatement, lateLines, StatementSigner, statementOf } from '../../billing/statement.ts';
+import { mapCustomer } from '../../billing/stripe-events.ts';
+import { countRows, findRow, selectRows } from '../../database/rows.ts';
+import type { Schema } from '../../database/schema.ts';
+import type { CustomerTable } from '../../database/tables/accounts.ts';
+import { stepMs } from '../../usage/read-usage.ts';
+import { counterColumns } from '../../usage/usage-sums.ts';
+import { forbidden, invalidField, notFound } from '../api-error.ts';
+import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { withAudit } from './audit.ts';
+import { requireCustomer } from './customers.ts';
+import { keyNames } from './usage-range.ts';
+import { csvLine } from './usage-series.ts';
+
+function monthOf(name: string | undefined, nowMs: number): Month {
+  const month = name === undefined ? monthAt(nowMs) : monthNamed(name);
+  if (month.from <= nowMs) return month;
+  throw invalidField('month', 'is in the future');
+}
+
+const MONTHS_MAX = 24;
+
+/** Months since the customer was created, newest first. */
+function monthsSince(createdAt: number, nowMs: number): string[] {
+  const months: string[] = [];
+  for (let month = monthAt(nowMs); month.to > createdAt; month = previousMonth(month)) {
+    if (months.push(month.name) === MONTHS_MAX) break;
+  }
+  return months;
+}
+
+const sumOf = (bill: Pick<Bill, 'lines'>, field: 'requests' | 'credits'): number =>
+  bill.lines.reduce((sum, line) => sum + line[field], 0);
+
+async function billOf(
+  { store, now }: ApiServices,
+  customerId: string,
+  monthName: string | undefined,
+): Promise<BillJson> {
+  const at = now();
+  const month = monthOf(monthName, at);
+  const customer = await requireCustomer(store.db, customerId);
+  const current = (await readBills(store, month, at, customerId))(customer);
+  const row = await findStatement(store.db, customerId, month);
+  const stated = row && statementOf(row);
+  const { planId, monthly, lines } = stated ?? current;
+  const late = stated === undefined ? [] : lateLines(stated, current);
+  return {
+    ...{ month: month.name, from: month.from, to: month.to, planId, monthly, lines: [...lines] },
+    lateUsage: [...(stated?.lateUsage ?? [])],
+    totals: [...(stated?.totals ?? totalsOf(amountsOf(current)))],
+    statement: row === undefined ? null : { id: row.id, keyId: row.key_id, closedAt: row.closed_at },
+    lateCredits: late.reduce((sum, { credits }) => sum + credits, 0),
+    stripeCustomerId:
+      (await findRow(store.db, 'stripe_customer', { customer_id: customerId }))?.stripe_id ?? null,
+    months: monthsSince(customer.created_at, at),
+  };
+}
+
+async function listBills(
+  { store, now }: ApiServices,
+  { month: monthName, search = '', cursor, limit }: ParsedRouteInput<'GET /billing'>['query'],
+) {
+  const at = now();
+  const month = monthOf(monthName, at);
+  const [billFor, statements, customers] = await Promise.all([
+    readBills(store, month, at),
+    statementsOf(store.db, month),
+    selectRows(store.db, 'customer', {}).orderBy('id').execute(),
+  ]);
+  const rowOf = (customer: CustomerTable) => {
+    const stated = statements.get(customer.id);
+    const bill = stated ?? billFor(customer);
+    return {
+      ...{ customerId: customer.id, customerName: customer.name, planId: bill.planId },
+      ...{ requests: sumOf(bill, 'requests'), credits: sumOf(bill, 'credits') },
+      totals: [...(stated?.totals ?? totalsOf(amountsOf(bill)))],
+      isClosed: stated !== undefined,
+    };
+  };
+  const billed = customers.filter((customer) => customer.state !== 'deleted' || rowOf(customer).requests > 0);
+  const all = billed.map(rowOf);
+  const after = decodeCursor(cursor, 'string') ?? '';
+  const shown = billed
+    .filter(({ id, name }) => id > after && name.toLowerCase().includes(search.toLowerCase()))
+    .slice(0, limit + 1);
+  return {
+    ...pageOfRows(shown, limit, rowOf),
+    requests: all.reduce((sum, { requests }) => sum + requests, 0),
+    credits: all.reduce((sum, { credits }) => sum + credits, 0),
+    totals: totalsOf(all.flatMap(({ totals }) => totals)),
+  };
+}
+
+async function statementsOf(db: Kysely<Schema>, month: Month) {
+  const rows = await selectRows(db, 'billing_statement', { month: month.from }).execute();
+  return new Map(rows.map((row) => [row.customer_id, statementOf(row)]));
+}
+
+const HEAD = ['month', 'customer', 'key', 'key_name', 'product', 'method', ...counterColumns];
+
+const fieldsOf = (month: Month, row: MonthUsage, keys: ReadonlyMap<string, string>) => ({
+  ...{ month: month.name, customer: row.customer_id, key: row.key_id, key_name: keys.get(row.key_id) ?? '' },
+  ...{ product: row.product, method: row.method },
+  ...Object.fromEntries(counterColumns.map((name) => [name, row[name]])),
+});
+
+async function* exportLines(
+  { store, now }: ApiServices,
+  month: Month,
+  format: 'csv' | 'jsonl',
+  customerId?: string,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(HEAD);
+  for await (const rows of exportMonth(store, month, now(), customerId)) {
+    const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
+    const records = rows.map((row) => fieldsOf(month, row, names));
+    yield format === 'csv'
+      ? records.map((record) => csvLine(Object.values(record))).join('\r\n')
+      : records.map((record) => JSON.stringify(record)).join('\n');
+  }
+}
+
+async function requireStatement({ store }: ApiServices, customerId: string, monthName: string) {
+  const row = MONTH_NAME.test(monthName)
+    ? await findStatement(store.db, customerId, monthNamed(monthName))
+    : undefined;
+  if (row !== undefined) return row;
+  throw notFound(
+    `There is no statement for ${monthName.slice(0, 16)}. Months are closed a day after they end.`,
+  );
+}
+
+async function* one(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+async function publicKeys({ store, peppers }: ApiServices) {
+  const { keyId, publicKey } = new StatementSigner(peppers);
+  const rows = await selectRows(store.db, 'statement_key', {}).orderBy('created_at').execute();
+  const keys = new Map([...rows.map(({ id, public_key }) => [id, public_key] as const), [keyId, publicKey]]);
+  return { keys: [...keys].map(([id, key]) => ({ id, publicKey: key })) };
+}
+
+function setStripeCustomer(
+  services: ApiServices,
+  customerId: string,
+  stripeId: string | null,
+  context: ApiContext,
+) {
+  if (context.role !== 'operator')
+    throw forbidden('OPERATOR_ONLY', 'Only the operator can set the customer of Stripe');
+  return withAudit(services, context, async (trx) => {
+    const other =
+      stripeId === null ? undefined : await findRow(trx, 'stripe_customer', { stripe_id: stripeId });
+    if (other !== undefined && other.customer_id !== customerId)
+      throw invalidField('stripeCustomerId', `is already the customer of Stripe of ${other.customer_id}`);
+    await mapCustomer(trx, customerId, stripeId, services.now());
+    const detail = { stripeCustomerId: stripeId };
+    return [detail, { action: 'customer.stripe', customerId, detail }];
+  });
+}
+
+const STRIPE_EVENTS_MAX = 100;
+
+async function stripeState({ store, configuration }: ApiServices) {
+  const { stripe } = configuration() as { stripe?: { secret_key?: unknown } };
+  const rows = await selectRows(store.db, 'stripe_event', {})
+    .where('state', '<>', 'sent')
+    .where('problem', 'is not', null)
+    .orderBy('hour', 'desc')
+    .limit(STRIPE_EVENTS_MAX)
+    .execute();
+  return {
+    isConfigured: (stripe?.secret_key ?? null) !== null,
+    waiting: await countRows(store.db, 'stripe_event', { state: 'waiting' }),
+    events: rows.map(({ id, customer_id, hour, credits, state, tries, problem }) => ({
+      ...{ id, customerId: customer_id, at: hour * stepMs.hour, credits, tries },
+      ...{ state: state as 'waiting' | 'failed', problem: problem ?? '' },
+    })),
+  };
+}
+
+export const billingHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/billing': ({ path, query }) => billOf(services, path.customer, query.month),
+    'GET /customers/{customer}/billing.csv': async ({ path, query }) =>
+      exportLines(services, monthOf(query.month, services.now()), 'csv', path.customer),
+    'GET /customers/{customer}/billing.jsonl': async ({ path, query }) =>
+      exportLines(services, monthOf(query.month, services.now()), 'jsonl', path.customer),
+    'GET /customers/{customer}/statements/{month}/statement.json': async ({ path }) =>
+      one((await requireStatement(services, path.customer, path.month)).body),
+    'GET /customers/{customer}/statements/{month}/statement.json.sig': async ({ path }) =>
+      one((await requireStatement(services, path.customer, path.month)).signature),
+    'GET /billing': ({ query }) => listBills(services, query),
+    'GET /billing.csv': async ({ query }) =>
+      exportLines(services, monthOf(query.month, services.now()), 'csv'),
+    'GET /billing.jsonl': async ({ query }) =>
+      exportLines(services, monthOf(query.month, services.now()), 'jsonl'),
+    'GET /billing/keys': () => publicKeys(services),
+    'PUT /customers/{customer}/stripe': ({ path, body }, context) =>
+      setStripeCustomer(services, path.customer, body.stripeCustomerId, context),
+    'GET /stripe': () => stripeState(services),
+  });

@@ -1,0 +1,146 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import type { Schema } from '../database/schema.ts';
+import type { Store } from '../database/store.ts';
+import type { StripeCustomerTable, StripeEventTable } from '../database/tables/billing.ts';
+import { transact } from '../database/transaction.ts';
+import { segmentsOf, stepMs } from '../usage/read-usage.ts';
+
+/** Hours in which usage may still arrive: longer than minutes are kept by default. */
+const LATE_HOURS = 9 * 24;
+
+type HourSum = Readonly<{ hour: number; credits: number }>;
+
+/** Credits of a customer by hour, for the hours [from, to). */
+async function creditsByHour({ db }: Store, customerId: string, from: number, to: number) {
+  const hours = new Map<number, number>();
+  for (const segment of await segmentsOf(db, 'total', { step: 'hour', from, to })) {
+    const { step, isRaw } = segment;
+    const bucket = sql.ref<number>(isRaw ? 'minute' : 'bucket');
+    const perHour = sql.lit(stepMs.hour / stepMs[step]);
+    const conditions: RawBuilder<unknown>[] = [
+      sql`customer_id = ${customerId}`,
+      sql`${bucket} >= ${segment.from}`,
+      sql`${bucket} < ${segment.to}`,
+    ];
+    if (!isRaw) conditions.push(sql`step = ${step}`);
+    const { rows } = await sql<HourSum>`select ${bucket} / ${perHour} as hour,
+      cast(sum(credits) as bigint) as credits
+      from ${sql.table(isRaw ? 'usage_minute' : 'usage_total')} where ${sql.join(conditions, sql` and `)}
+      group by 1`.execute(db);
+    for (const { hour, credits } of rows) hours.set(hour, (hours.get(hour) ?? 0) + credits);
+  }
+  return hours;
+}
+
+type Queued = Readonly<{ hour: number; credits: number; count: number }>;
+
+async function queuedByHour(
+  db: Kysely<Schema>,
+  customerId: string,
+  from: number,
+): Promise<Map<number, Queued>> {
+  const { rows } = await sql<Queued>`select hour, cast(sum(credits) as bigint) as credits,
+    cast(count(*) as bigint) as count from stripe_event
+    where customer_id = ${customerId} and hour >= ${from} group by hour`.execute(db);
+  return new Map(rows.map((row) => [row.hour, row]));
+}
+
+/**
+ * Queues an event for each complete hour whose credits exceed those of its earlier events. Identifiers follow from
+ * customer, hour and number, so that gateways that do this at the same time queue an event only once.
+ */
+export async function queueEvents(
+  store: Store,
+  { customer_id, stripe_id, since, next_hour }: StripeCustomerTable,
+  endHour: number,
+  nowMs: number,
+): Promise<void> {
+  const from = Math.max(Math.ceil(since / stepMs.hour), Math.min(next_hour, endHour - LATE_HOURS));
+  if (from >= endHour) return;
+  const credits = await creditsByHour(store, customer_id, from, endHour);
+  await transact(store, async (trx) => {
+    const queued = await queuedByHour(trx, customer_id, from);
+    for (const [hour, sum] of credits) {
+      const { credits: before = 0, count = 0 } = queued.get(hour) ?? {};
+      if (sum <= before) continue;
+      await trx
+        .insertInto('stripe_event')
+        .values({
+          ...{ id: `solway-${customer_id}-${hour}-${count}`, customer_id, stripe_id, hour },
+          ...{ number: count, credits: sum - before, state: 'waiting', tries: 0, due_at: nowMs },
+          ...{ unsure_since: null, problem: null, created_at: nowMs },
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    await updateRows(trx, 'stripe_customer', { customer_id }, { next_hour: endHour });
+  });
+}
+
+/** Claims due events for `leaseMs`, the oldest first. Until a result is recorded, each counts as possibly accepted. */
+export async function claimEvents(
+  { db }: Store,
+  limit: number,
+  leaseMs: number,
+  nowMs: number,
+): Promise<StripeEventTable[]> {
+  const due = await selectRows(db, 'stripe_event', { state: 'waiting' })
+    .where('due_at', '<=', nowMs)
+    .orderBy('hour')
+    .orderBy('number')
+    .limit(limit)
+    .execute();
+  const claimed: StripeEventTable[] = [];
+  for (const event of due) {
+    const { id, tries } = event;
+    const change = {
+      ...{ tries: tries + 1, due_at: nowMs + leaseMs },
+      unsure_since: event.unsure_since ?? nowMs,
+    };
+    if ((await updateRows(db, 'stripe_event', { id, state: 'waiting', tries }, change)) > 0)
+      claimed.push(event);
+  }
+  return claimed;
+}
+
+export const recordEvent = (
+  { db }: Store,
+  { id }: StripeEventTable,
+  change: Partial<Pick<StripeEventTable, 'state' | 'due_at' | 'unsure_since' | 'problem'>>,
+): Promise<number> => updateRows(db, 'stripe_event', { id }, change);
+
+/** Credits of an hour that Stripe is known to have; null: another event of the hour is undecided. */
+export async function sentCredits(
+  { db }: Store,
+  { customer_id, stripe_id, hour, number }: StripeEventTable,
+): Promise<number | null> {
+  const rows = await selectRows(db, 'stripe_event', { customer_id, stripe_id, hour }).execute();
+  const isUndecided = rows.some(
+    (row) => row.state === 'waiting' && row.number !== number && row.unsure_since !== null,
+  );
+  if (isUndecided) return null;
+  return rows.reduce((sum, row) => (row.state === 'sent' ? sum + row.credits : sum), 0);
+}
+
+/** Maps a customer to a customer of Stripe. The first mapping applies from the current hour on. @param stripeId - null: none. */
+export async function mapCustomer(
+  db: Kysely<Schema>,
+  customerId: string,
+  stripeId: string | null,
+  nowMs: number,
+): Promise<void> {
+  const key = { customer_id: customerId };
+  if (stripeId === null) {
+    await deleteRows(db, 'stripe_customer', key);
+    return;
+  }
+  const next_hour = Math.floor(nowMs / stepMs.hour);
+  const initial = { since: next_hour * stepMs.hour, next_hour };
+  await upsertRow(db, 'stripe_customer', key, { stripe_id: stripeId }, initial);
+}
+
+/** Deletes sent events of hours that cannot change any more. */
+export async function pruneEvents({ db }: Store, beforeHour: number): Promise<void> {
+  await db.deleteFrom('stripe_event').where('state', '=', 'sent').where('hour', '<', beforeHour).execute();
+}

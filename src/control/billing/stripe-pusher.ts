@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { selectRows } from '../database/rows.ts';
+import type { Store } from '../database/store.ts';
+import type { StripeEventTable } from '../database/tables/billing.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
+import { stepMs } from '../usage/read-usage.ts';
+import { acquireLease } from '../usage/usage-lease.ts';
+import type { StripePusherOptions } from './billing-options.ts';
+import type { StripeApi } from './stripe-api.ts';
+import { claimEvents, pruneEvents, queueEvents, recordEvent, sentCredits } from './stripe-events.ts';
+
+type StripePusherParts = Readonly<{
+  store: Store;
+  api: Pick<StripeApi, 'pushEvent' | 'readTotal'>;
+  options: StripePusherOptions;
+  onState: OnState;
+  now?: () => number;
+}>;
+
+const LEASE = 'stripe';
+const RETRY_FACTOR = 2;
+const CUSTOMERS_PAGE = 200;
+
+/** Sends the credits of customers to a billing meter of Stripe, hour by hour, each credit exactly once. */
+export class StripePusher {
+  readonly #parts: StripePusherParts;
+  readonly #holder = randomUUID();
+  readonly #now: () => number;
+  readonly #task: PeriodicTask;
+  #isStopped = false;
+
+  constructor(parts: StripePusherParts) {
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+    const state = new FailureState(parts.onState);
+    this.#task = new PeriodicTask(() => state.guard(() => this.#push()), parts.options.pushIntervalMs);
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  runOnce(): Promise<void> {
+    return this.#task.run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#task.stop();
+  }
+
+  async #push(): Promise<void> {
+    const { store, options } = this.#parts;
+    if (!(await acquireLease(store, LEASE, this.#holder, this.#now(), 2 * options.pushIntervalMs))) return;
+    await this.#queueHours();
+    await pruneEvents(store, Math.floor((this.#now() - 2 * options.ageMaxMs) / stepMs.hour));
+    while (!this.#isStopped) {
+      const due = await claimEvents(store, options.inFlightMax, options.eventLeaseMs, this.#now());
+      await Promise.all(due.map((event) => this.#deliver(event)));
+      if (due.length < options.inFlightMax) return;
+    }
+  }
+
+  /** Queues hours that have ended since the last run. */
+  async #queueHours(): Promise<void> {
+    const { store, options } = this.#parts;
+    const endHour = Math.floor((this.#now() - options.hourDelayMs) / stepMs.hour);
+    for (let after = ''; !this.#isStopped; ) {
+      const customers = await selectRows(store.db, 'stripe_customer', {})
+        .where('next_hour', '<', endHour)
+        .where('customer_id', '>', after)
+        .orderBy('customer_id')
+        .limit(CUSTOMERS_PAGE)
+        .execute();
+      for (const customer of customers) await queueEvents(store, customer, endHour, this.#now());
+      if (customers.length < CUSTOMERS_PAGE) return;
+      after = customers.at(-1)?.customer_id ?? '';
+    }
+  }
+
+  /** @param event - as it was before the claim. */
+  async #deliver(event: StripeEventTable): Promise<void> {
+    const { store, options } = this.#parts;
+    const { unsure_since } = event;
+    if (this.#now() - event.hour * stepMs.hour > options.ageMaxMs) {
+      const problem = `${event.problem ?? 'It was never sent.'} Stripe accepts no events older than 35 days.`;
+      await recordEvent(store, event, { state: 'failed', problem });
+    } else if (unsure_since !== null && this.#now() - unsure_since > options.unsureMaxMs) {
+      await this.#resolve(event);
+    } else {
+      await this.#send(event, unsure_since);
+    }
+  }
+
+  async #send(event: StripeEventTable, unsureBefore: number | null): Promise<void> {
+    const { store, api, options } = this.#parts;
+    const { problem, isUnsure } = await api.pushEvent({
+      ...{ identifier: event.id, stripeCustomerId: event.stripe_id, value: event.credits },
+      at: event.hour * stepMs.hour,
+    });
+    if (problem === null) {
+      await recordEvent(store, event, { state: 'sent', problem: null, unsure_since: null });
+      return;
+    }
+    const delay = Math.min(options.retryMaxMs, options.retryMs * RETRY_FACTOR ** event.tries);
+    const due_at = this.#now() + delay;
+    // Otherwise, the time of the claim remains.
+    const known = isUnsure ? {} : { unsure_since: unsureBefore };
+    await recordEvent(store, event, { problem, due_at, ...known });
+  }
+
+  /** Looks up whether Stripe has an event that may have been accepted too long ago to be repeated safely. */
+  async #resolve(event: StripeEventTable): Promise<void> {
+    const { store, api, options } = this.#parts;
+    const from = event.hour * stepMs.hour;
+    const [before, total] = [
+      await sentCredits(store, event),
+      await api.readTotal(event.stripe_id, from, from + stepMs.hour),
+    ];
+    if (before === null || total === null) {
+      const problem = 'It is unknown whether Stripe has this event. The total of its hour cannot be read.';
+      await recordEvent(store, event, { problem, due_at: this.#now() + options.retryMaxMs });
+    } else if (total >= before + event.credits) {
+      await recordEvent(store, event, { state: 'sent', problem: null, unsure_since: null });
+    } else if (total > before) {
+      const problem = `Stripe has ${total} credits for this hour instead of ${before}. Compare it with your meter.`;
+      await recordEvent(store, event, { problem, due_at: this.#now() + options.retryMaxMs });
+    } else {
+      // Stripe does not have it, so its identifier is unique for another day.
+      await recordEvent(store, event, { unsure_since: this.#now() });
+      await this.#send(event, null);
+    }
+  }
+}

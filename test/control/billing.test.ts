@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process';
+import { verify } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { ContractName, RouteInput } from '../../src/control/api/contract/contract.ts';
+import { usageAmount } from '../../src/control/billing/bill.ts';
+import { statementOptions } from '../../src/control/billing/billing-options.ts';
+import { StatementSigner, statementOf } from '../../src/control/billing/statement.ts';
+import { StatementCloser } from '../../src/control/billing/statement-closer.ts';
+import type { Store } from '../../src/control/database/store.ts';
+import { temporaryFolder } from '../service/program.ts';
+import { firstOperator, type LooseJson, openAccountsFixture } from './accounts/accounts-fixture.ts';
+import { testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+import { addKeys, rollUpAt, usageRow, write } from './usage/usage-fixture.ts';
+
+const PRICE = { currency: 'usd', monthlyPrice: 4_900, includedCredits: 1_000_000, pricePerMillion: 500 };
+const at = (month: number, day: number, hour = 0): number => Date.UTC(2027, month - 1, day, hour);
+
+it('amounts of usage are exact and rounded to the nearest minor unit', () => {
+  const amount = (credits: number, pricePerMillion: number) =>
+    usageAmount(credits, { ...PRICE, includedCredits: 10, pricePerMillion });
+  expect([amount(0, 500), amount(10, 500), amount(1_000_010, 500)]).toEqual([0, 0, 500]);
+  expect([amount(1_009, 500), amount(1_010, 500), amount(3_010, 500)]).toEqual([0, 1, 2]);
+  expect(amount(9_000_000_000_000_010, 1)).toBe(9_000_000_000);
+  expect(usageAmount(5, null)).toBe(0);
+});
+
+describeOnBothStores('billing', ({ open }) => {
+  async function start() {
+    const fixture = await openAccountsFixture(await open());
+    const { store, clock, api } = fixture;
+    clock.now = at(1, 10);
+    const call = <Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<LooseJson> =>
+      api.call(name, input, 'test');
+    await call('POST /plans', { body: { id: 'pro', price: PRICE } });
+    await addKeys(store, 'acme', { AAAAAAAA: 'pro' });
+    await call('PATCH /customers/{customer}', { path: { customer: 'acme' }, body: { planId: 'pro' } });
+    await addKeys(store, 'acme', { BBBBBBBB: 'default' });
+    const use = (day: number, credits: number, keyId = 'AAAAAAAA', epoch = 'one') =>
+      write(store, [usageRow({ minute: at(1, day, 13) / 60_000, keyId, credits, requests: 10 })], epoch);
+    const bill = (month: string) =>
+      call('GET /customers/{customer}/billing', { path: { customer: 'acme' }, query: { month } });
+    const change = (price: object) =>
+      call('PATCH /plans/{plan}', { path: { plan: 'pro' }, body: { price: { ...PRICE, ...price } } });
+    const closer = new StatementCloser({
+      ...{ store, signer: new StatementSigner(testPeppers), options: statementOptions },
+      onState: (error) => {
+        if (error !== null) throw error;
+      },
+      now: () => clock.now,
+    });
+    const close = async (nowMs: number): Promise<void> => {
+      clock.now = nowMs;
+      await rollUpAt(store, nowMs);
+      await closer.runOnce();
+    };
+    return { fixture, store, clock, call, use, bill, change, close };
+  }
+
+  const statements = async ({ db }: Store) =>
+    db.selectFrom('billing_statement').selectAll().orderBy('month').execute();
+
+  it('prices usage by the plan under which it was used, with the prices at the end of the month', async () => {
+    const { store, clock, call, use, bill, change } = await start();
+    await use(15, 3_000_001);
+    await use(15, 500, 'BBBBBBBB');
+    clock.now = at(1, 20);
+    const open = await bill('2027-01');
+    expect(open).toMatchObject({
+      ...{ planId: 'pro', monthly: { currency: 'usd', amount: 4_900 }, statement: null, lateCredits: 0 },
+      totals: [{ currency: 'usd', amount: 5_900 }],
+    });
+    expect(open.lines).toMatchObject([
+      { planId: 'default', credits: 500, price: null, amount: 0 },
+      { planId: 'pro', credits: 3_000_001, billableCredits: 2_000_001, amount: 1_000 },
+    ]);
+    clock.now = at(1, 31, 23);
+    await change({ monthlyPrice: 5_900 });
+    clock.now = at(2, 1, 1);
+    await change({ monthlyPrice: 9_900 });
+    await call('PATCH /customers/{customer}', { path: { customer: 'acme' }, body: { planId: 'default' } });
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, clock.now);
+      expect(await bill('2027-01')).toMatchObject({ planId: 'pro', totals: [{ amount: 6_900 }] });
+    }
+    expect(await bill('2027-02')).toMatchObject({ planId: 'default', monthly: null, lines: [], totals: [] });
+    const all = await call('GET /billing', { query: { month: '2027-01' } });
+    expect(all).toMatchObject({
+      requests: 20,
+      credits: 3_000_501,
+      totals: [{ currency: 'usd', amount: 6_900 }],
+    });
+    expect(all.items.map((one: LooseJson) => [one.customerId, one.credits])).toEqual([
+      ['acme', 3_000_501],
+      ['house', 0],
+    ]);
+    await expect(bill('2027-03')).rejects.toMatchObject({ fields: { month: 'is in the future' } });
+  });
+
+  it('closes a month a day after its end, for good, and states late usage on the next statement', async () => {
+    const { store, use, bill, change, close } = await start();
+    await use(15, 1_500_000);
+    await close(at(2, 2) - 1);
+    expect(await statements(store)).toEqual([]);
+    await close(at(2, 2));
+    const [first, ...others] = await statements(store);
+    expect(others).toEqual([]);
+    expect(statementOf(first!)).toMatchObject({
+      ...{ id: '2027-01-acme', period: { from: '2027-01-01T00:00:00.000Z', to: '2027-02-01T00:00:00.000Z' } },
+      ...{ totals: [{ currency: 'usd', amount: 4_900 + 250 }], lateUsage: [] },
+    });
+    await use(31, 1_000_000, 'AAAAAAAA', 'late');
+    await change({ monthlyPrice: 1 });
+    await close(at(2, 3));
+    expect(await statements(store)).toEqual([first]);
+    const closed = await bill('2027-01');
+    expect(closed).toMatchObject({ totals: [{ amount: 5_150 }], lateCredits: 1_000_000 });
+    await expect(store.db.updateTable('billing_statement').set({ body: '{}' }).execute()).rejects.toThrow(
+      /append-only/,
+    );
+    await expect(store.db.deleteFrom('billing_statement').execute()).rejects.toThrow(/append-only/);
+    await close(at(3, 2));
+    const [, second] = await statements(store);
+    expect(statementOf(second!)).toMatchObject({
+      lateUsage: [{ month: '2027-01', planId: 'pro', credits: 1_000_000, currency: 'usd', amount: 500 }],
+      totals: [{ currency: 'usd', amount: 501 }],
+    });
+  });
+
+  it('signs statements, which openssl verifies with a public key of the API', async () => {
+    const { fixture, call, use, close } = await start();
+    await use(15, 1);
+    await close(at(2, 2));
+    const operator = await firstOperator(fixture);
+    const path = '/api/v1/customers/acme/statements/2027-01/statement.json';
+    const [statement, signature] = [await operator.get(path), await operator.get(`${path}.sig`)];
+    const { keys } = (await fixture.browser().get('/api/v1/billing/keys')).json;
+    const { keyId } = (
+      await call('GET /customers/{customer}/billing', {
+        path: { customer: 'acme' },
+        query: { month: '2027-01' },
+      })
+    ).statement;
+    const { publicKey } = keys.find(({ id }: LooseJson) => id === keyId);
+    const bytes = Buffer.from(signature.text, 'base64');
+    expect(verify(null, Buffer.from(statement.text), publicKey, bytes)).toBe(true);
+    const folder = temporaryFolder('statement');
+    for (const [name, text] of Object.entries({
+      'key.pem': publicKey,
+      's.json': statement.text,
+      sig: signature.text,
+    }))
+      writeFileSync(join(folder, name), text);
+    const command =
+      'openssl base64 -d -in sig -out sig.bin && openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in s.json -sigfile sig.bin';
+    const shell = () => spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
+    expect(shell().stdout).toContain('Signature Verified Successfully');
+    writeFileSync(join(folder, 's.json'), statement.text.replace('4900', '4901'));
+    expect(shell().status).not.toBe(0);
+    expect((await operator.get(path.replace('01/', '02/'))).status).toBe(404);
+  });
+
+  it('exports the usage of a month by key, product and method', async () => {
+    const { store, clock, call, use } = await start();
+    await use(15, 30);
+    await use(16, 12);
+    await write(store, [usageRow({ minute: at(2, 1) / 60_000, keyId: 'AAAAAAAA' })]);
+    clock.now = at(2, 1, 1);
+    const query = { month: '2027-01' };
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, at(2, 5));
+      const lines: string[] = [];
+      for await (const text of await call('GET /customers/{customer}/billing.csv', {
+        path: { customer: 'acme' },
+        query,
+      }))
+        lines.push(...text.split('\r\n'));
+      expect(lines).toEqual([
+        'month,customer,key,key_name,product,method,requests,credits,bytes_in,bytes_out,messages',
+        '2027-01,acme,AAAAAAAA,name of AAAAAAAA,rpc,getSlot,20,42,200,2000,0',
+      ]);
+    }
+    const records: LooseJson[] = [];
+    for await (const text of await call('GET /billing.jsonl', { query }))
+      records.push(...text.split('\n').map((line: string) => JSON.parse(line)));
+    expect(records).toMatchObject([{ customer: 'acme', key: 'AAAAAAAA', method: 'getSlot', credits: 42 }]);
+  });
+});

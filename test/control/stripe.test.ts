@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { stripePusherOptions } from '../../src/control/billing/billing-options.ts';
+import { StripeApi, stripeApiLimits } from '../../src/control/billing/stripe-api.ts';
+import { mapCustomer } from '../../src/control/billing/stripe-events.ts';
+import { StripePusher } from '../../src/control/billing/stripe-pusher.ts';
+import type { Store } from '../../src/control/database/store.ts';
+import { readStripeProblems } from '../../src/control/health/read-problems.ts';
+import { describeOnBothStores } from './stores.ts';
+import { addKeys, rollUpAt, usageRow, write } from './usage/usage-fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const NOON = Date.UTC(2027, 0, 15, 12);
+const NOON_HOUR = NOON / HOUR_MS;
+const KEY = 'sk_test_secret';
+
+type Mode = 'ok' | 'broken' | 'lost-response' | 'limited' | 'unknown-customer';
+
+/** Stripe's meters, which accept an identifier once within 24 hours, and misbehave as `mode` says. */
+class FakeStripe {
+  mode: Mode = 'ok';
+  now = NOON;
+  requests = 0;
+  readonly events: Readonly<{
+    identifier: string;
+    at: number;
+    customer: string;
+    value: number;
+    received: number;
+  }>[] = [];
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  async listen(port = 0): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Credits by hour. */
+  totals(): Record<number, number> {
+    const totals: Record<number, number> = {};
+    for (const { at, value } of this.events) totals[at / HOUR_MS] = (totals[at / HOUR_MS] ?? 0) + value;
+    return totals;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://stripe');
+    const reply = (status: number, body: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (request.headers.authorization !== `Bearer ${KEY}`)
+      return reply(401, { error: { message: 'Invalid API Key' } });
+    if (pathname === '/v1/billing/meters')
+      return reply(200, { data: [{ id: 'mtr_1', event_name: 'api_credits' }] });
+    if (pathname === '/v1/billing/meters/mtr_1/event_summaries') {
+      const [from, to] = ['start_time', 'end_time'].map((name) => Number(searchParams.get(name)) * 1_000);
+      const sum = this.events
+        .filter(({ at, customer }) => customer === searchParams.get('customer') && at >= from! && at < to!)
+        .reduce((total, { value }) => total + value, 0);
+      return reply(200, { data: [{ aggregated_value: sum }] });
+    }
+    const form = new URLSearchParams(await text(request));
+    if (this.mode === 'broken') return reply(500, {});
+    if (this.mode === 'limited') return reply(429, { error: { message: 'Too many requests' } });
+    if (this.mode === 'unknown-customer') return reply(400, { error: { message: 'No such customer' } });
+    const identifier = form.get('identifier') ?? '';
+    const isRepeated = this.events.some(
+      (event) => event.identifier === identifier && this.now - event.received < 24 * HOUR_MS,
+    );
+    if (isRepeated)
+      return reply(400, { error: { message: `An event already exists with identifier ${identifier}.` } });
+    this.events.push({
+      ...{ identifier, at: Number(form.get('timestamp')) * 1_000, received: this.now },
+      ...{
+        customer: form.get('payload[stripe_customer_id]') ?? '',
+        value: Number(form.get('payload[value]')),
+      },
+    });
+    if (this.mode === 'lost-response') response.destroy();
+    else reply(200, { object: 'billing.meter_event' });
+  }
+}
+
+describeOnBothStores('the push of usage to Stripe', ({ open }) => {
+  let stripe: FakeStripe;
+  let port = 0;
+  let api: StripeApi;
+  let store: Store;
+
+  beforeAll(async () => {
+    stripe = new FakeStripe();
+    port = await stripe.listen();
+    api = new StripeApi(KEY, 'api_credits', { ...stripeApiLimits, apiUrl: `http://127.0.0.1:${port}` });
+  });
+  afterAll(async () => {
+    await api.close();
+    await stripe.close();
+  });
+  beforeEach(async () => {
+    Object.assign(stripe, { mode: 'ok', now: NOON });
+    stripe.events.length = 0;
+    store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    await mapCustomer(store.db, 'acme', 'cus_1', NOON);
+  });
+
+  const use = (hour: number, credits: number, epoch = 'one') =>
+    write(store, [usageRow({ minute: (NOON_HOUR + hour) * 60 + 7, keyId: 'AAAAAAAA', credits })], epoch);
+  /** Runs a pusher of a new process. */
+  const push = async (nowMs: number): Promise<void> => {
+    stripe.now = nowMs;
+    await rollUpAt(store, nowMs);
+    const now = (): number => nowMs;
+    const pusher = new StripePusher({
+      ...{ store, api, options: stripePusherOptions, now },
+      onState: (error) => {
+        if (error !== null) throw error;
+      },
+    });
+    await pusher.runOnce();
+    await store.db.deleteFrom('usage_claim').execute();
+  };
+  const after = (hours: number): number => NOON + hours * HOUR_MS + stripePusherOptions.hourDelayMs;
+  const states = async (): Promise<string[]> =>
+    (await store.db.selectFrom('stripe_event').select('state').orderBy('id').execute()).map(
+      ({ state }) => state,
+    );
+
+  it('sends complete hours since the mapping, and late usage, once each', async () => {
+    await use(-1, 1_000);
+    await use(0, 30);
+    await push(after(1) - 1);
+    expect(stripe.events).toEqual([]);
+    await Promise.all([push(after(1)), push(after(1))]);
+    await use(1, 5);
+    await use(0, 12, 'late');
+    await push(after(2));
+    await push(after(3));
+    expect(stripe.events.map(({ at, customer, value }) => [at, customer, value])).toEqual([
+      [NOON, 'cus_1', 30],
+      [NOON, 'cus_1', 12],
+      [NOON + HOUR_MS, 'cus_1', 5],
+    ]);
+    expect(new Set(stripe.events.map(({ identifier }) => identifier)).size).toBe(3);
+  });
+
+  it.each<Mode>(['broken', 'limited', 'unknown-customer', 'lost-response'])(
+    'loses and doubles nothing while Stripe is %s for days, and reports it as a problem',
+    async (mode) => {
+      await use(0, 30);
+      stripe.mode = mode;
+      const hours = [12, 24, 36, 48, 60];
+      for (const hour of hours) {
+        await use(hour, hour);
+        await push(after(hour + 1));
+      }
+      const isLost = mode === 'lost-response';
+      const [problem, ...others] = await readStripeProblems(store, after(61));
+      expect([problem?.code, others]).toEqual([isLost ? undefined : 'stripe_push', []]);
+      stripe.mode = 'ok';
+      await push(after(80));
+      const expected = Object.fromEntries([0, ...hours].map((hour) => [NOON_HOUR + hour, hour || 30]));
+      expect(stripe.totals()).toEqual(expected);
+      expect(await readStripeProblems(store, after(80))).toEqual([]);
+    },
+  );
+
+  it('is continued when Stripe can be reached again', async () => {
+    await use(0, 30);
+    await stripe.close();
+    for (const hours of [1, 20, 100]) await push(after(hours));
+    expect((await readStripeProblems(store, after(101)))[0]?.text).toMatch(/ECONNREFUSED/);
+    stripe = new FakeStripe();
+    await stripe.listen(port);
+    await push(after(200));
+    expect(stripe.totals()).toEqual({ [NOON_HOUR]: 30 });
+  });
+
+  it('does not repeat an event that Stripe accepted before a stop of more than a day', async () => {
+    await use(0, 30);
+    await use(1, 7);
+    stripe.mode = 'lost-response';
+    await push(after(2));
+    expect(await states()).toEqual(['waiting', 'waiting']);
+    // The second event never arrived.
+    stripe.events.pop();
+    stripe.mode = 'ok';
+    await push(after(60));
+    expect(stripe.totals()).toEqual({ [NOON_HOUR]: 30, [NOON_HOUR + 1]: 7 });
+    expect(await states()).toEqual(['sent', 'sent']);
+  });
+
+  it('gives up an event that is too old for Stripe, which remains a problem', async () => {
+    await use(0, 30);
+    stripe.mode = 'unknown-customer';
+    await push(after(1));
+    await push(after(36 * 24));
+    expect(await states()).toEqual(['failed']);
+    const [problem] = await readStripeProblems(store, after(36 * 24));
+    expect(problem).toMatchObject({ code: 'stripe_push', severity: 'error', page: '/billing?tab=all' });
+    expect(JSON.stringify(problem)).not.toContain(KEY);
+  });
+});

@@ -1,0 +1,245 @@
+import { type FormEvent, useState } from 'react';
+import { formatCount, formatMonth } from '../../format.ts';
+import { limitNames, limitText, type Plan, planDifferences, priceText } from '../../plan-limits.ts';
+import { useChange } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Checkbox, Field, FormError } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { bodyOf, draftOf, numericLimits, type PlanDraft } from './plan-draft.ts';
+
+const facts = ({ limits, price }: Plan): [string, string][] => [
+  ['Price', priceText(price)],
+  ...Object.entries(limits).map(([limit, value]): [string, string] => [
+    limitNames[limit] ?? limit,
+    limitText(limit, value),
+  ]),
+];
+
+/** @param plan - null: a new plan. A plan of the configuration file is only shown. */
+type EditorProps = Readonly<{
+  plan: Plan | null;
+  /** Called after the editor was closed. */
+  onUndo: (plan: Plan) => void;
+  onClose: () => void;
+}>;
+
+export function PlanEditor({ plan, onUndo, onClose }: EditorProps) {
+  if (plan?.source === 'file')
+    return (
+      <Dialog title={plan.name} onClose={onClose}>
+        <p>Defined in the configuration file. Change it there and reload.</p>
+        <Facts facts={facts(plan)} />
+      </Dialog>
+    );
+  return <PlanForm plan={plan} onUndo={onUndo} onClose={onClose} />;
+}
+
+type Body = ReturnType<typeof bodyOf>;
+
+function PlanForm({ plan, onUndo, onClose }: EditorProps) {
+  const toast = useToast();
+  const [draft, setDraft] = useState(() => draftOf(plan));
+  const [fault, setFault] = useState<unknown>(null);
+  /** The change to confirm. */
+  const [body, setBody] = useState<Body | null>(null);
+  const create = useChange('POST /plans');
+
+  const edit = (more: Partial<PlanDraft>): void => {
+    setDraft({ ...draft, ...more });
+    setFault(null);
+    create.reset();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    try {
+      const filled = bodyOf(draft);
+      if (plan !== null) setBody(filled);
+      else
+        create.mutate(
+          { body: { id: draft.id.trim(), ...filled } },
+          {
+            onSuccess: ({ name }) => {
+              toast(`Plan ${name} created.`);
+              onClose();
+            },
+          },
+        );
+    } catch (problem) {
+      setFault(problem);
+    }
+  };
+  if (plan !== null && body !== null)
+    return (
+      <ConfirmEdit
+        {...{ plan, body, onClose }}
+        onUndo={() => onUndo(plan)}
+        onProblem={(problem) => {
+          setBody(null);
+          setFault(problem);
+        }}
+      />
+    );
+  const problem = fault ?? create.error;
+  const fields = { draft, edit, problem };
+  return (
+    <Dialog title={plan === null ? 'Create plan' : `Edit ${plan.name}`} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        {plan === null ? (
+          <TextField {...fields} label="ID" name="id" hint="Lowercase letters, digits and dashes." />
+        ) : null}
+        <TextField {...fields} label="Name" name="name" />
+        <TextField {...fields} label="Currency" name="currency" hint="Such as USD. Empty: no price." />
+        <TextField {...fields} label="Monthly price" name="monthlyPrice" hint="For example 49.00." />
+        <TextField {...fields} label="Included credits" name="includedCredits" />
+        <TextField {...fields} label="Price per million further credits" name="pricePerMillion" />
+        <Limits {...fields} />
+        <FormError problem={problem} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={create.isPending}>
+            {plan === null ? 'Create plan' : 'Review changes'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+type FieldsProps = Readonly<{
+  draft: PlanDraft;
+  edit: (more: Partial<PlanDraft>) => void;
+  problem: unknown;
+}>;
+
+const priceFields = ['currency', 'monthlyPrice', 'includedCredits', 'pricePerMillion'];
+
+function TextField({
+  label,
+  name,
+  hint,
+  draft,
+  edit,
+  problem,
+}: FieldsProps & {
+  label: string;
+  name: 'id' | 'name' | 'currency' | 'monthlyPrice' | 'includedCredits' | 'pricePerMillion';
+  hint?: string;
+}) {
+  const path = priceFields.includes(name) ? `price.${name}` : name;
+  return (
+    <Field label={label} name={path} hint={hint} problem={problem}>
+      {(field) => (
+        <input
+          {...field}
+          className="input"
+          autoComplete="off"
+          required={name === 'id'}
+          value={draft[name]}
+          onChange={(event) => edit({ [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Limits({ draft, edit, problem }: FieldsProps) {
+  return (
+    <fieldset className="stack">
+      <legend>Limits</legend>
+      <Checkbox checked={draft.quotaIsHard} onChange={(quotaIsHard) => edit({ quotaIsHard })}>
+        Reject requests beyond the credits per month
+      </Checkbox>
+      {numericLimits.map((limit) => (
+        <Field key={limit} label={limitNames[limit]} name={`limits.${limit}`} problem={problem}>
+          {(field) => (
+            <input
+              {...field}
+              className="input"
+              inputMode="numeric"
+              autoComplete="off"
+              placeholder="Default"
+              value={draft.limits[limit] ?? ''}
+              onChange={(event) => edit({ limits: { ...draft.limits, [limit]: event.target.value } })}
+            />
+          )}
+        </Field>
+      ))}
+      <Field
+        label="Credits per method"
+        name="limits.prices"
+        hint="One method and its credits per line, where they differ from the default."
+        problem={problem}
+      >
+        {(field) => (
+          <textarea
+            {...field}
+            className="input"
+            rows={3}
+            value={draft.prices}
+            onChange={(event) => edit({ prices: event.target.value })}
+          />
+        )}
+      </Field>
+    </fieldset>
+  );
+}
+
+const countOf = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
+function ConfirmEdit({
+  plan,
+  body,
+  onUndo,
+  onClose,
+  onProblem,
+}: {
+  plan: Plan;
+  body: Body;
+  onUndo: () => void;
+  onClose: () => void;
+  onProblem: (problem: unknown) => void;
+}) {
+  const toast = useToast();
+  const change = useChange('PATCH /plans/{plan}');
+  const limits = { ...plan.limits, ...body.limits } as Plan['limits'];
+  const differences = planDifferences(plan, {
+    name: body.name ?? plan.name,
+    price: body.price ?? null,
+    limits,
+  });
+  const confirm = (): void =>
+    change.mutate(
+      { path: { plan: plan.id }, body },
+      {
+        onSuccess: () => {
+          toast(`Plan ${plan.name} saved.`, 'good', onUndo);
+          onClose();
+        },
+        onError: onProblem,
+      },
+    );
+  if (differences.length === 0)
+    return (
+      <Dialog title={`Edit ${plan.name}`} size="s" onClose={onClose}>
+        <p>Nothing was changed.</p>
+      </Dialog>
+    );
+  return (
+    <ConfirmDialog
+      title={`Save changes to ${plan.name}?`}
+      action="Save changes"
+      problem={change.error}
+      isBusy={change.isPending}
+      onClose={onClose}
+      onConfirm={confirm}
+      choice={<Facts facts={differences} />}
+    >
+      This affects {countOf(plan.customers, 'customer')} and {countOf(plan.keys, 'API key')} within seconds. A
+      new price applies to all of {formatMonth(Date.now())}.
+    </ConfirmDialog>
+  );
+}
