@@ -100,6 +100,7 @@ describe('the configuration in the compose files and in the Helm chart', () => {
     const environment = {
       ...{ NODE_URL: 'https://node.example', DATABASE_URL: 'postgres://solway:secret@postgres/solway' },
       ...{ REDIS_URL: 'redis://valkey:6379', METRICS_TOKEN: 'x'.repeat(32) },
+      CLICKHOUSE_URL: 'http://solway:secret@clickhouse:8123/solway',
     };
     const { server, upstreams } = loadConfiguration({ config, upstreams: [] }, environment);
     expect(upstreams.map(({ url }) => url)).toEqual([environment.NODE_URL]);
@@ -134,7 +135,7 @@ describe('settings of the packaging files', () => {
       .map((name) => read(`packaging/compose/${name}`))
       .join('\n');
     const names = matches(files, /\$\{(\w+):\?/g);
-    expect(names).toHaveLength(5);
+    expect(names).toHaveLength(6);
     const [, documented = ''] = /\n\{\n([\s\S]*?)\n\} > \.env\n/.exec(read('docs/how-to/install.md')) ?? [];
     expect(names.filter((name) => !documented.includes(name))).toEqual([]);
   });

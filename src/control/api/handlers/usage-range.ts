@@ -99,5 +99,5 @@ export const usageQueryOf = async (
 /** Returns the names of keys by id. If a key has no name, its id is used. */
 export async function keyNames({ db }: Store, ids: readonly string[]) {
   const names = await namesOf(db, 'api_key', ids);
-  return new Map([...names].map(([id, name]) => [id, name || id]));
+  return new Map([...names].map(([id, name]) => [id as string, name || (id as string)]));
 }
