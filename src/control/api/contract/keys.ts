@@ -152,10 +152,10 @@ export const keyRoutes = {
     body: z.object({ overlapMs: z.number().int().min(0).max(OVERLAP_MAX_MS).optional() }),
     result: newKey.extend({ old: keyView }),
   },
-  'POST /customers/{customer}/keys/{key}/grant': {
+  'POST /customers/{customer}/keys/{key}/playground-token': {
     access: 'developer',
-    summary: 'Issue a credential for this key to the playground, valid for five minutes. Needs a session',
-    result: z.object({ credential: z.string(), expiresAt: time }),
+    summary: 'Issue a playground token for this key, valid for five minutes. Needs a session',
+    result: z.object({ token: z.string(), expiresAt: time }),
   },
   'POST /customers/{customer}/keys/{key}/cut': keyAction('End the overlap of a key in rotation'),
   'POST /customers/{customer}/keys/{key}/disable': keyAction('Disable a key until it is enabled again'),

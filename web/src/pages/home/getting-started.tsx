@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { messageOf } from '../../api.ts';
 import { callRpc, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
-import { grantFor } from '../../playground-grant.ts';
+import { playgroundTokenFor } from '../../playground-token.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { firstCall, firstCallBody } from '../../snippets.ts';
@@ -151,7 +151,7 @@ function CallStep({ onCalled, onDone }: { onCalled: () => void; onDone: () => vo
     setIsBusy(true);
     onCalled();
     try {
-      setResponse(await callRpc(await grantFor(customer.id, key), firstCallBody));
+      setResponse(await callRpc(await playgroundTokenFor(customer.id, key), firstCallBody));
     } catch (thrown) {
       toast(messageOf(thrown), 'bad');
     }

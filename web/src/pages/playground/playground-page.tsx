@@ -3,7 +3,7 @@ import { messageOf } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
 import { formatCount } from '../../format.ts';
 import { callRest, callRpc, type GatewayResponse } from '../../gateway-call.ts';
-import { grantFor } from '../../playground-grant.ts';
+import { playgroundTokenFor } from '../../playground-token.ts';
 import type { Product } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
@@ -166,7 +166,7 @@ function Run({
     if (!request.isGood || key === null) return;
     setIsBusy(true);
     try {
-      await call(request, await grantFor(customer.id, key));
+      await call(request, await playgroundTokenFor(customer.id, key));
     } catch (thrown) {
       if (isStream(method))
         setSnapshot({ ...idleStream, state: 'closed', note: messageOf(thrown), isFault: true });
