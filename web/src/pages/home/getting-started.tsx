@@ -42,7 +42,7 @@ export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onD
     <section className="begin" aria-label="Getting started">
       {skipped.includes('all') ? (
         <p className="row-apart">
-          Setup is not finished.
+          Setup is incomplete.
           <Button size="s" onClick={() => setSkipped([])}>
             Resume setup
           </Button>
@@ -75,7 +75,7 @@ function NodesStep({ isSkipped, onSkip }: Skippable) {
   if (service.mode === 'development')
     return (
       <Step isDone>
-        The embedded ledger answers requests. To serve a Solana network, list your nodes in the configuration
+        The embedded ledger serves requests. To serve a Solana network, list your nodes in the configuration
         file. <a href="/docs/tutorial/protect-your-node">Use your own nodes</a>
       </Step>
     );
