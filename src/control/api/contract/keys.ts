@@ -30,7 +30,7 @@ const rate = z
   })
   .nullable();
 
-export const keyStates = ['active', 'rotating', 'disabled', 'expired', 'revoked'] as const;
+const keyStates = ['active', 'rotating', 'disabled', 'expired', 'revoked'] as const;
 
 const keyView = z.object({
   id: z.string(),
@@ -122,7 +122,7 @@ export const keyRoutes = {
     query: pageQuery.extend({
       product: product.optional(),
       state: z.enum(keyStates).optional(),
-      /** Keys whose name contains this text, or whose id or beginning starts with it. */
+      /** Only keys whose name contains this text, or whose id or key prefix starts with it. */
       search: z.string().max(64).optional(),
       sort: sortBy('name', 'createdAt', 'lastUsedAt', 'expiresAt'),
       withRevoked: z.stringbool().default(false),
