@@ -168,8 +168,8 @@ const navigationOf = (pages: readonly DocsPage[], current: string): string =>
 function indexOf(pages: readonly DocsPage[]): string {
   const references = [
     ['/docs/rest-api', 'REST API reference'],
-    ['/openapi.json', 'its OpenAPI document'],
-    ['/api/v1/openapi.json', 'the OpenAPI document of the control API'],
+    ['/openapi.json', 'REST API: OpenAPI document'],
+    ['/api/v1/openapi.json', 'Control API: OpenAPI document'],
   ].map(([href, text]) => `<li><a href="${href}">${text}</a></li>`);
   const lists = sections.map(([folder, title]) => `<h2>${title}</h2>${listOf(pages, folder, '')}`);
   return `<h1>Documentation</h1>${lists.join('')}<h2>API references</h2><ul>${references.join('')}</ul>`;

@@ -7,7 +7,7 @@ import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
-import { RemoteKeys } from '../gateway/auth/jwks.ts';
+import { JwksClient } from '../gateway/auth/jwks.ts';
 import { JwtVerifier } from '../gateway/auth/jwt.ts';
 import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
 import { LastUsedTracker } from '../gateway/metering/last-used.ts';
@@ -74,7 +74,7 @@ async function watchStore(
 ) {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
-  const issuer = limits.jwt === null ? null : new RemoteKeys(limits.jwt.jwksUrl, log);
+  const issuer = limits.jwt === null ? null : new JwksClient(limits.jwt.jwksUrl, log);
   const keys = new KeyAuthenticator({
     peppers: peppers.secrets,
     jwt: limits.jwt === null || issuer === null ? null : new JwtVerifier(limits.jwt, issuer),

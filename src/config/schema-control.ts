@@ -80,7 +80,7 @@ export const store = section(
     clickhouse_url: option(
       httpUrl,
       null,
-      'ClickHouse URL for the request log; if unset, the database has it.',
+      'ClickHouse URL for the request log; if unset, the log is stored in the database.',
       {
         secret: true,
         env: 'CLICKHOUSE_URL',
@@ -99,9 +99,11 @@ const SCANNER_KEYS_MAX = 32;
 const jwtRows = {
   issuer: required(line, 'Value of the claim iss.', { example: '"https://id.example.com"' }),
   audience: required(line, 'Value that the claim aud must contain.', { example: '"solway"' }),
-  jwks_url: required(httpUrl, 'Keys of the issuer: RS256, ES256 or EdDSA.', {
-    example: '"https://id.example.com/jwks.json"',
-  }),
+  jwks_url: required(
+    httpUrl,
+    "URL of the issuer's JSON Web Key Set (JWKS) with RS256, ES256 or EdDSA keys.",
+    { example: '"https://id.example.com/jwks.json"' },
+  ),
   key_claim: option(line, 'api_key_id', 'Claim with the id of the API key.'),
 };
 
@@ -142,7 +144,7 @@ export const keys = section(
       [...failedAuthOptions.failedAuthExempt],
       'Addresses that are never blocked, in addition to trusted proxies.',
     ),
-    jwt: option(table(jwtRows), null, 'Accept tokens of your issuer in place of API keys.', {
+    jwt: option(table(jwtRows), null, 'Accept JWTs from your issuer instead of API keys.', {
       rows: jwtRows,
     }),
     revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
@@ -190,7 +192,7 @@ const oidcRows = {
   domains: option(
     list(domain, 64, 'domains = ["example.com"]'),
     [],
-    'Verified addresses of these domains need no invitation to become viewers of the customer "house".',
+    'Email domains whose verified addresses may sign up without an invitation; they become viewers of the customer `house`.',
   ),
 };
 
@@ -333,12 +335,14 @@ export const requestLog = section(
       common: true,
       reload: true,
     }),
-    rows_max: limit(whole(1, 1_000_000_000), 'Maximum entries in the database; ClickHouse has no maximum.', {
-      reload: true,
-    }),
+    rows_max: limit(
+      whole(1, 1_000_000_000),
+      'Maximum entries in the database; does not apply to ClickHouse.',
+      { reload: true },
+    ),
     journal_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      'Maximum entries stored on disk while ClickHouse is unavailable; the oldest are dropped.',
+      'Maximum bytes of entries stored on disk while ClickHouse is unavailable; above it, the oldest entries are dropped.',
     ),
   },
   {

@@ -118,10 +118,10 @@ export const server = section(
     fast_path: option(onOff, true, 'Serve plain JSON-RPC requests without the HTTP server of Node.js.'),
     compression_min_bytes: limit(
       whole(0, 256 * MIB),
-      'Smallest JSON-RPC or REST result that is compressed for clients that accept zstd or gzip; 0: none.',
+      'Minimum size of JSON-RPC and REST results to compress with zstd or gzip; 0 disables compression.',
       { reload: true },
     ),
-    status_page: option(onOff, false, 'Serve the state of the networks to the public at /status.'),
+    status_page: option(onOff, false, 'Serve a public status page at /status.'),
     drain_notice_ms: option(
       whole(0, HOUR_MS),
       0,

@@ -43,7 +43,7 @@ export class PageTotals {
     this.#customers = customers;
   }
 
-  /** @param isFresh - whether nobody else has used the service, so that totals of the fleet are comparable. */
+  /** @param isFresh - whether nobody else has used the service, so that totals across all customers are comparable. */
   async compareAll(isFresh: boolean): Promise<readonly Comparison[]> {
     await this.compareCustomers();
     for (const customer of this.#customers) await this.#compareCustomer(customer);
@@ -51,7 +51,7 @@ export class PageTotals {
     return this.#found;
   }
 
-  /** Compares the totals of customers and keys in the lists of the fleet. */
+  /** Compares the totals of customers and keys in the lists across all customers. */
   async compareCustomers(): Promise<readonly Comparison[]> {
     this.#found = [];
     const ids = new Set(
@@ -61,7 +61,7 @@ export class PageTotals {
       Object.fromEntries(Object.entries(sums).filter(([name]) => ids.has(name)));
     for (const by of ['customer', 'key'] as const) {
       const { rows } = await this.#read(`/usage/top?limit=200&by=${by}`);
-      this.#note(`Fleet by ${by}`, owned(this.#counts.by(by)), owned(sumsOf(rows, 'name')));
+      this.#note(`All customers by ${by}`, owned(this.#counts.by(by)), owned(sumsOf(rows, 'name')));
     }
     return this.#found;
   }
@@ -122,13 +122,13 @@ export class PageTotals {
   async #compareFleet(): Promise<void> {
     const all = totalOf(this.#counts.by('customer'));
     const { now } = await this.#read('/usage/summary');
-    this.#note('Fleet: requests', all, now.requests);
-    this.#note('Fleet: messages', this.#counts.messagesOf({}), now.messages);
+    this.#note('All customers: requests', all, now.requests);
+    this.#note('All customers: messages', this.#counts.messagesOf({}), now.messages);
     for (const by of ['method', 'network', 'code'] as const) {
       const { rows } = await this.#read(`/usage/top?limit=200&by=${by}`);
-      this.#note(`Fleet by ${by}`, this.#counts.by(by, {}, by === 'code'), sumsOf(rows, 'name'));
+      this.#note(`All customers by ${by}`, this.#counts.by(by, {}, by === 'code'), sumsOf(rows, 'name'));
     }
     const { rows } = await this.#read('/usage/top?by=gateway');
-    this.#note('Fleet by gateway', all, totalOf(sumsOf(rows, 'name')));
+    this.#note('All customers by gateway', all, totalOf(sumsOf(rows, 'name')));
   }
 }

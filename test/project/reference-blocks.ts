@@ -2,6 +2,7 @@ import { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
 import { dividedFields } from '../../src/app/cluster/worker-configuration.ts';
 import { wellKnownPrograms } from '../../src/app/localnet/well-known-programs.ts';
 import { command as config } from '../../src/cli/commands/config.ts';
+import { command as customers } from '../../src/cli/commands/customers.ts';
 import { command as db } from '../../src/cli/commands/db.ts';
 import { command as doctor } from '../../src/cli/commands/doctor.ts';
 import { command as keys } from '../../src/cli/commands/keys.ts';
@@ -32,7 +33,19 @@ import { read, rowsIn } from './pages.ts';
  */
 type Block = (written: ReadonlyMap<string, string>) => string;
 
-export const commands = { up, localnet, keys, plans, upstream, reload, db, operator, config, doctor };
+export const commands = {
+  up,
+  localnet,
+  keys,
+  customers,
+  plans,
+  upstream,
+  reload,
+  db,
+  operator,
+  config,
+  doctor,
+};
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 

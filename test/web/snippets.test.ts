@@ -8,7 +8,7 @@ const rustOf = (product: 'grpc' | 'fs', grpc = urls.grpc): string =>
 describe('the request of the playground as code', () => {
   it('keeps quotes and integers, in the syntax of each language', () => {
     const params = `["it's", {"x": true, "y": null, "slot": 18446744073709551615}]`;
-    const snippets = requestSnippets(urls, 'KEY', { isGood: true, kind: 'rpc', method: 'getX', params });
+    const snippets = requestSnippets(urls, 'KEY', { isValid: true, kind: 'rpc', method: 'getX', params });
     const text = (id: string): string | undefined => snippets.find((one) => one.id === id)?.text;
     expect(text('curl')).toContain(`["it'\\''s", {"x": true, "y": null, "slot": 18446744073709551615}]`);
     expect(text('python')).toContain(`["it's", {"x": True, "y": None, "slot": 18446744073709551615}]`);

@@ -124,7 +124,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
 
     it('show the slowest method of all customers two clicks from Home', async () => {
       await open('Home', '/?range=15m');
-      await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+      await page.getByRole('link', { name: 'All customers', exact: true }).click();
       const methods = page.getByRole('region', { name: 'Methods', exact: true });
       await methods.getByRole('radio', { name: 'p95' }).check();
       await methods.getByRole('row', { name: /^getSlot \d/ }).waitFor();

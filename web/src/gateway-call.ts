@@ -35,6 +35,10 @@ async function send(address: string, init: RequestInit): Promise<GatewayResponse
   }
 }
 
+/** A JSON-RPC request. @param params - JSON; undefined: none. */
+export const rpcBody = (method: string, params?: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${params}`}}`;
+
 export const callRpc = (secret: string, json: string): Promise<GatewayResponse> =>
   send('/v1/rpc', {
     method: 'POST',

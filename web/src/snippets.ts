@@ -1,25 +1,22 @@
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../src/control/api/contract/keys.ts';
-import type { GatewayRequest } from './gateway-call.ts';
-import { bodyOf, type GoodRequest } from './pages/playground/request.ts';
+import { type GatewayRequest, rpcBody } from './gateway-call.ts';
+import type { ValidRequest } from './pages/playground/request.ts';
 
-type GrpcRequest = Extract<GoodRequest, { kind: 'grpc' }>;
+type GrpcRequest = Extract<ValidRequest, { kind: 'grpc' }>;
 type Urls = RouteOutput<'GET /me'>['service']['urls'];
 export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
 
 /** The system program, present on every network. */
-export const ANY_ADDRESS = '11111111111111111111111111111111';
+const ANY_ADDRESS = '11111111111111111111111111111111';
 
-const body = (method: string, params = ''): string =>
-  `{"jsonrpc":"2.0","id":1,"method":"${method}"${params === '' ? '' : `,"params":${params}`}}`;
+const quoted = (text: string): string => text.replaceAll("'", "'\\''");
 
 export const curlRpc = (urls: Urls, secret: string, json: string): string =>
   `curl ${urls.http}/v1/rpc \\
   -H 'Authorization: Bearer ${secret}' \\
   -H 'Content-Type: application/json' \\
-  -d '${json.replaceAll("'", "'\\''")}'`;
-
-const quoted = (text: string): string => text.replaceAll("'", "'\\''");
+  -d '${quoted(json)}'`;
 
 /** JSON as a Python literal. */
 const pythonOf = (json: string): string =>
@@ -69,7 +66,7 @@ function rpcRequestSnippets(
   params: string,
 ): readonly CodeSnippet[] {
   const url = `${urls.http}/v1/rpc`;
-  const json = bodyOf(method, params);
+  const json = rpcBody(method, params);
   return [
     { id: 'curl', label: 'curl', text: curlRpc(urls, secret, json) },
     {
@@ -205,7 +202,7 @@ function subscriptionSnippets(
   params: string,
 ): readonly CodeSnippet[] {
   const url = `${urls.ws}/v1/ws?api-key=${secret}`;
-  const json = bodyOf(method, params);
+  const json = rpcBody(method, params);
   return [
     { id: 'wscat', label: 'wscat', text: `wscat -c '${url}' -w 10 -x '${quoted(json)}'` },
     {
@@ -288,7 +285,7 @@ function grpcSnippets(
 }
 
 /** The request of the playground as code. */
-export function requestSnippets(urls: Urls, secret: string, request: GoodRequest): readonly CodeSnippet[] {
+export function requestSnippets(urls: Urls, secret: string, request: ValidRequest): readonly CodeSnippet[] {
   if (request.kind === 'rpc') return rpcRequestSnippets(urls, secret, request.method, request.params);
   if (request.kind === 'websocket') return subscriptionSnippets(urls, secret, request.method, request.params);
   return request.kind === 'rest'
@@ -297,7 +294,7 @@ export function requestSnippets(urls: Urls, secret: string, request: GoodRequest
 }
 
 const rpcSnippets = (urls: Urls, secret: string): readonly CodeSnippet[] => [
-  { id: 'curl', label: 'curl', text: curlRpc(urls, secret, body('getSlot')) },
+  { id: 'curl', label: 'curl', text: curlRpc(urls, secret, rpcBody('getSlot')) },
   {
     id: 'kit',
     label: 'TypeScript (kit)',
@@ -368,7 +365,7 @@ func main() {
   {
     id: 'wscat',
     label: 'wscat',
-    text: `wscat -c '${urls.ws}/v1/ws?api-key=${secret}' -w 10 -x '${body('slotSubscribe')}'`,
+    text: `wscat -c '${urls.ws}/v1/ws?api-key=${secret}' -w 10 -x '${rpcBody('slotSubscribe')}'`,
   },
   {
     id: 'rest',
@@ -508,7 +505,7 @@ export const airdropCall = (urls: Urls): string =>
   curlRpc(
     urls,
     '<API_KEY>',
-    body('requestAirdrop', '["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]'),
+    rpcBody('requestAirdrop', '["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]'),
   );
 
 export function envFile(product: KeyJson['product'], urls: Urls, secret: string): string {
@@ -518,6 +515,6 @@ export function envFile(product: KeyJson['product'], urls: Urls, secret: string)
   return `${name}=${secret}\nSOLWAY_GRPC_URL=${urls.grpc ?? ''}\n`;
 }
 
-export const firstCallBody = body('getHealth');
+export const firstCallBody = rpcBody('getHealth');
 
 export const firstCall = (urls: Urls): string => curlRpc(urls, '<API_KEY>', firstCallBody);

@@ -56,7 +56,7 @@ export function buildGrpcListener(configuration: Configuration, options: GrpcLis
   const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
   /** Must be called after the listener is drained. */
   const close = (): void => watch.close();
-  return { server, tlsListener, overHttp: httpStreams(handler, proxies, log), close };
+  return { server, tlsListener, httpStreams: httpStreams(handler, proxies, log), close };
 }
 
 export type GrpcListener = ReturnType<typeof buildGrpcListener>;

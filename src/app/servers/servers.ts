@@ -175,7 +175,7 @@ export function buildServers(
     streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
   const routes = joinRoutes(
     rpcRoutes(calls),
-    grpc?.overHttp.routes ?? new Map(),
+    grpc?.httpStreams.routes ?? new Map(),
     sockets.routes,
     restInterface.routes,
     control.routes(proxies),
@@ -200,7 +200,7 @@ export function buildServers(
   /** Ends REST requests and streams that could outlast the drain. */
   const endWaits = (): void => {
     restInterface.endWaits();
-    grpc?.overHttp.end();
+    grpc?.httpStreams.end();
     control.endStreams();
   };
   /** Ends all subscriptions. Must be called after the listeners are drained. */

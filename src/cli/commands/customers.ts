@@ -14,17 +14,17 @@ const help = `Usage: solway customers <action> [options]
 
 Actions:
   list                list the customers
-    --search TEXT     whose name contains TEXT; also the id of a customer or of a key, or a member's email
+    --search TEXT     only customers whose name contains TEXT, or with that customer id, key id or member email
     --state STATE     active or suspended
     --plan NAME       only customers of one plan
-    --sort FIELD      name or createdAt, with a leading - in descending order (default: by id)
+    --sort FIELD      name or createdAt; prefix with - for descending order (default: by id)
     --limit N         at most N customers (default: 100)
   delete ID           delete a customer permanently: its keys are revoked, its connections close, and its members,
                       tokens, wallets and logs are deleted; usage totals and audit entries stay under its id
     --name NAME       the customer's name, as a confirmation; required
 
 Options of all actions:
-  --config FILE, --data-dir DIR    where the customers are stored
+  --config FILE, --data-dir DIR    configuration and data folder to use
   --server URL                     use a service on another machine, with an operator's token in SOLWAY_TOKEN
   --json                           print JSON
 

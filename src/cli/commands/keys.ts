@@ -32,8 +32,8 @@ Actions:
   list                list the keys that are not revoked
     --product NAME    only keys of one product
     --state STATE     active, rotating, disabled, expired or revoked
-    --search TEXT     whose name contains TEXT, or whose id or beginning starts with it
-    --sort FIELD      name, createdAt, lastUsedAt or expiresAt, with a leading - in descending order
+    --search TEXT     only keys whose name contains TEXT, or whose id or key prefix starts with TEXT
+    --sort FIELD      name, createdAt, lastUsedAt or expiresAt; prefix with - for descending order
     --all             include revoked keys
   set KEY             change the rules of KEY and the other keys of its family
     --name TEXT, --expires WHEN|never

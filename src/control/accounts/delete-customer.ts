@@ -19,7 +19,7 @@ const deletedTables = [
 ] as const;
 
 /** Replaces the names of deleted customers and of their keys. */
-export const DELETED_NAME = 'Deleted';
+const DELETED_NAME = 'Deleted';
 
 /** Deletes users who are neither operators nor members of any customer. */
 async function deleteUsers(trx: Transaction<Schema>, userIds: readonly string[]): Promise<number> {

@@ -5,13 +5,13 @@ import type { OidcProvider } from './account-options.ts';
 import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 import { currentRequest } from './sign-in-store.ts';
 
-type SignedIn = Readonly<{ id: string; email: string; emailVerified: boolean }>;
+export type NewUser = Readonly<{ id: string; email: string; emailVerified: boolean }>;
 
 /** Finds the provider of a callback, if it admits the address without an invitation. */
-export function admittingProvider(
+export function findAdmittingProvider(
   providers: readonly OidcProvider[],
   providerId: unknown,
-  { email, emailVerified }: Omit<SignedIn, 'id'>,
+  { email, emailVerified }: Omit<NewUser, 'id'>,
 ): OidcProvider | null {
   if (!emailVerified) return null;
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
@@ -21,7 +21,7 @@ export function admittingProvider(
 /** Makes a new user a viewer of the operator's customer. */
 export function joinOperator(
   store: Store,
-  { id: userId, email }: SignedIn,
+  { id: userId, email }: NewUser,
   { id: provider }: OidcProvider,
   { membersMax, now }: Readonly<{ membersMax: number; now: number }>,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import type { Store } from '../database/store.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountLimits, AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';
-import { admittingProvider, joinOperator } from './oidc-domains.ts';
+import { findAdmittingProvider, joinOperator, type NewUser } from './oidc-domains.ts';
 import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
@@ -164,7 +164,6 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 
-type NewUser = Readonly<{ id: string; email: string; emailVerified: boolean }>;
 type HookRequest = Readonly<{ params?: Readonly<Record<string, unknown>> | undefined }> | null;
 
 /** Decides who may create an account. */
@@ -172,11 +171,11 @@ const userHooks = ({ store, options, now }: SignInParts, providers: readonly Oid
   before: async (user: NewUser, request: HookRequest) => {
     const isOpen = options.signUp === 'open';
     if (isOpen || (user.emailVerified && (await isInvited(store, user.email, now())))) return;
-    if (admittingProvider(providers, request?.params?.id, user) !== null) return;
+    if (findAdmittingProvider(providers, request?.params?.id, user) !== null) return;
     throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'Ask for an invitation first.' });
   },
   after: async (user: NewUser, request: HookRequest) => {
-    const provider = admittingProvider(providers, request?.params?.id, user);
+    const provider = findAdmittingProvider(providers, request?.params?.id, user);
     const { membersMax } = options.limits;
     if (provider !== null) await joinOperator(store, user, provider, { membersMax, now: now() });
   },

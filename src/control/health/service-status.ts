@@ -147,19 +147,19 @@ const worst = (states: readonly StatusState[]): StatusState =>
 
 /** @param from - start of the recorded part of the day. */
 function dayOf(incidents: readonly Incident[], start: number, from: number, to: number): StatusDay {
-  const outageMs = lengthOf(incidents, ['outage'], from, to);
-  const degradedMs = lengthOf(incidents, ['outage', 'degraded'], from, to) - outageMs;
-  const disturbed = outageMs > 0 ? 'outage' : degradedMs > 0 ? 'degraded' : 'operational';
+  const outageMs = durationOf(incidents, ['outage'], from, to);
+  const degradedMs = durationOf(incidents, ['outage', 'degraded'], from, to) - outageMs;
+  const recordedState = outageMs > 0 ? 'outage' : degradedMs > 0 ? 'degraded' : 'operational';
   return {
     date: new Date(start).toISOString().slice(0, 10),
-    state: from >= to ? null : disturbed,
+    state: from >= to ? null : recordedState,
     degradedMinutes: Math.ceil(degradedMs / MINUTE_MS),
     outageMinutes: Math.ceil(outageMs / MINUTE_MS),
   };
 }
 
 /** Milliseconds in which at least one incident with one of these effects lasted. */
-function lengthOf(
+function durationOf(
   incidents: readonly Incident[],
   states: readonly StatusState[],
   from: number,

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
-import { createGrant, GRANT_MS } from '../../gateway/auth/playground-grant.ts';
+import { createPlaygroundToken, TOKEN_TTL_MS } from '../../gateway/auth/playground-token.ts';
 import { ApiError, conflict } from '../api/api-error.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../api/contract/keys.ts';
 import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
@@ -179,23 +179,23 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
 }
 
 /**
- * Issues a credential with which the playground calls the API as this key, for a few minutes.
+ * Issues a token with which the playground calls the API as this key, for a few minutes.
  * @throws ApiError 404, or 409 if the key is not valid
  */
-export function grantKey(
+export function issuePlaygroundToken(
   register: KeyRegister,
   id: string,
-): Promise<{ credential: string; expiresAt: number }> {
+): Promise<{ token: string; expiresAt: number }> {
   return transact(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const row = await requireKey(trx, id, register);
     const { state } = viewKey(row, register.now());
     if (state !== 'active' && state !== 'rotating')
       rejectState({ id, state }, 'used', 'so choose another key');
-    const expiresAt = register.now() + GRANT_MS;
-    await writeAudit(trx, version, auditEntry(register, 'key.grant', row, { expiresAt }));
+    const expiresAt = register.now() + TOKEN_TTL_MS;
+    await writeAudit(trx, version, auditEntry(register, 'key.playground-token', row, { expiresAt }));
     return {
-      credential: createGrant(id, expiresAt, register.peppers.secrets.get(row.pepper_version)!),
+      token: createPlaygroundToken(id, expiresAt, register.peppers.secrets.get(row.pepper_version)!),
       expiresAt,
     };
   });

@@ -36,7 +36,10 @@ const rowFields = [
 /** Number of fields in lines of older versions, which have no network and code. */
 const FIELDS_WITHOUT_OUTCOME = 11;
 
-/** Example: 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1","devnet",""] */
+/**
+ * Format: checked-line.ts.
+ * Example: 2c1a971e [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1","devnet",""]
+ */
 export const journalLine = (row: StoredUsage): string => checkedLine(rowFields.map((field) => row[field]));
 
 /** @param line - without its line feed. */

@@ -11,7 +11,7 @@ const DOCUMENT_MAX_BYTES = 256 * 1024;
 const KEYS_MAX = 64;
 
 /** Keys of an issuer, read in the background. While the issuer is unreachable, the last keys stay valid. */
-export class RemoteKeys implements VerificationKeys {
+export class JwksClient implements VerificationKeys {
   keys: readonly VerificationKey[] = [];
   readonly #url: string;
   readonly #log: Logger;
@@ -55,12 +55,12 @@ export class RemoteKeys implements VerificationKeys {
       .then(
         (keys) => {
           this.keys = keys;
-          if (this.#isFailing) this.#log.info('Reading the keys of the token issuer recovered');
+          if (this.#isFailing) this.#log.info('JWKS fetch recovered');
           this.#isFailing = false;
         },
         (error: unknown) => {
           const reason = error instanceof Error ? error.message : 'unknown';
-          if (!this.#isFailing) this.#log.warn({ reason }, 'Cannot read the keys of the token issuer');
+          if (!this.#isFailing) this.#log.warn({ reason }, 'Failed to fetch JWKS; keeping the previous keys');
           this.#isFailing = true;
         },
       )
@@ -81,16 +81,16 @@ export class RemoteKeys implements VerificationKeys {
     let bytes = 0;
     for await (const piece of response.body) {
       bytes += piece.length;
-      if (bytes > DOCUMENT_MAX_BYTES) throw new Error('the document is too large');
+      if (bytes > DOCUMENT_MAX_BYTES) throw new Error('JWKS exceeds 256 KiB');
       pieces.push(piece);
     }
     const { keys } = JSON.parse(Buffer.concat(pieces).toString()) as { keys?: unknown };
-    if (!Array.isArray(keys)) throw new Error('the document has no keys');
+    if (!Array.isArray(keys)) throw new Error('JWKS has no `keys` array');
     const usable = keys
       .slice(0, KEYS_MAX)
       .map(verificationKeyOf)
       .filter((key) => key !== null);
-    if (usable.length === 0) throw new Error('no key is for RS256, ES256 or EdDSA');
+    if (usable.length === 0) throw new Error('JWKS has no RS256, ES256 or EdDSA key');
     return usable;
   }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newKey } from '../../../test/servers/start-http-server.ts';
 import { createLogger } from '../../base/log.ts';
-import { RemoteKeys } from './jwks.ts';
+import { JwksClient } from './jwks.ts';
 import { JwtVerifier, verificationKeyOf } from './jwt.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
 
@@ -147,7 +147,7 @@ describe('the keys of an issuer', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const clock = { now: 0 };
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const remote = new RemoteKeys(
+    const remote = new JwksClient(
       url,
       createLogger('silent', () => {}),
       () => clock.now,

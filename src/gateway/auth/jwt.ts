@@ -12,7 +12,7 @@ export type JwtRules = Readonly<{
 }>;
 
 /** Longer tokens are rejected unread. */
-export const JWT_LENGTH_MAX = 4_096;
+const JWT_LENGTH_MAX = 4_096;
 const TOKEN = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** Difference between the clocks of the issuer and this service. */
 const CLOCK_SKEW_S = 30;
@@ -26,6 +26,7 @@ const algorithms = {
   EdDSA: { hash: null, accepts: (key: KeyObject) => key.asymmetricKeyType === 'ed25519' },
 } as const;
 type Algorithm = keyof typeof algorithms;
+const algorithmSchema = z.enum(Object.keys(algorithms) as [Algorithm, ...Algorithm[]]);
 
 const curveOf = ({ asymmetricKeyDetails }: KeyObject) => asymmetricKeyDetails?.namedCurve;
 
@@ -38,7 +39,7 @@ export type VerificationKey = Readonly<{ kid: string | undefined; alg: Algorithm
 const jwkSchema = z.looseObject({
   kid: z.string().optional(),
   use: z.literal('sig').optional(),
-  alg: z.enum(['RS256', 'ES256', 'EdDSA']).optional(),
+  alg: algorithmSchema.optional(),
 });
 
 /** @returns null for a key that cannot verify tokens, such as one for encryption. */
@@ -47,7 +48,7 @@ export function verificationKeyOf(jwk: unknown): VerificationKey | null {
   if (!parsed.success) return null;
   try {
     const key = createPublicKey({ key: parsed.data as JsonWebKey, format: 'jwk' });
-    const alg = (Object.keys(algorithms) as Algorithm[]).find((name) => algorithms[name].accepts(key));
+    const alg = algorithmSchema.options.find((name) => algorithms[name].accepts(key));
     if (alg === undefined || (parsed.data.alg ?? alg) !== alg) return null;
     return { kid: parsed.data.kid, alg, key };
   } catch {
@@ -56,7 +57,7 @@ export function verificationKeyOf(jwk: unknown): VerificationKey | null {
 }
 
 const headerSchema = z.object({
-  alg: z.enum(['RS256', 'ES256', 'EdDSA']),
+  alg: algorithmSchema,
   kid: z.string().optional(),
   /** Extensions that must be understood: none are. */
   crit: z.undefined().optional(),
@@ -80,7 +81,7 @@ export interface VerificationKeys {
   onUnknownKey(): void;
 }
 
-/** Verifies JSON Web Tokens that stand for API keys. Verified tokens are remembered until they expire. */
+/** Verifies JSON Web Tokens that identify an API key. Caches verified tokens until they expire. */
 export class JwtVerifier {
   readonly #rules: JwtRules;
   readonly #source: VerificationKeys;

@@ -4,7 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
-import { createGrant } from './playground-grant.ts';
+import { createPlaygroundToken } from './playground-token.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([1, 2].map((version) => [version, pepperOf(version)]));
@@ -45,24 +45,24 @@ describe('key authenticator', () => {
     expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('accepts a playground grant as its key until the grant or the key ends', () => {
+  it('accepts a playground token as its key until the token expires or the key ends', () => {
     const { record } = admit();
     const pepper = peppers.get(record.pepperVersion)!;
-    const grant = createGrant(record.id, NOW + 10, pepper);
-    expect([apply(grant), apply(grant, NOW + 9), apply(grant, NOW + 10)]).toEqual([
+    const token = createPlaygroundToken(record.id, NOW + 10, pepper);
+    expect([apply(token), apply(token, NOW + 9), apply(token, NOW + 10)]).toEqual([
       record.id,
       record.id,
       'INVALID_KEY',
     ]);
     const forged = [
-      createGrant(record.id, NOW + 10, pepperOf(7)),
-      grant.replace(/.{32}$/, (mac) => mac.split('').toReversed().join('')),
-      createGrant('AbCdEfGh', NOW + 10, pepper),
-      grant.slice(0, 16) + (NOW + 99_999).toString(36) + grant.slice(-32),
+      createPlaygroundToken(record.id, NOW + 10, pepperOf(7)),
+      token.replace(/.{32}$/, (mac) => mac.split('').toReversed().join('')),
+      createPlaygroundToken('AbCdEfGh', NOW + 10, pepper),
+      token.slice(0, 16) + (NOW + 99_999).toString(36) + token.slice(-32),
     ];
     for (const text of forged) expect(apply(text)).toBe('INVALID_KEY');
     directory.apply([{ ...record, status: 'disabled', version: 2 }]);
-    expect(apply(grant)).toBe('INVALID_KEY');
+    expect(apply(token)).toBe('INVALID_KEY');
   });
 
   it('accepts a rotating key until it expires', () => {

@@ -12,7 +12,7 @@ import {
   unrestrictedRules,
 } from './key-record.ts';
 import { KeyState, type LoadedKey } from './key-state.ts';
-import { isGrantOf, type PlaygroundGrant, parseGrant } from './playground-grant.ts';
+import { isPlaygroundTokenOf, type PlaygroundToken, parsePlaygroundToken } from './playground-token.ts';
 
 export const keyAuthenticatorOptions = {
   /** At this limit, expired keys are dropped; if none have expired, new keys are not loaded. */
@@ -197,8 +197,8 @@ export class KeyAuthenticator {
     if (credential.length > API_KEY_LENGTH_MAX) return this.#authenticateToken(credential, nowMs);
     const cached = this.#credentialCache.find(credential);
     if (cached !== null && isUsable(cached, nowMs)) return cached;
-    const grant = parseGrant(credential);
-    if (grant !== null) return this.#verifyGrant(grant, nowMs);
+    const playgroundToken = parsePlaygroundToken(credential);
+    if (playgroundToken !== null) return this.#verifyPlaygroundToken(playgroundToken, nowMs);
     const fingerprint = hash('sha256', credential, 'binary');
     const entry = this.#entries.get(uncheckedKeyId(credential));
     const isVerified = entry?.verifiedHash === fingerprint;
@@ -214,7 +214,7 @@ export class KeyAuthenticator {
   #authenticateToken(token: string, nowMs: number): LoadedKey {
     if (this.#jwt === null) throw new Failure('INVALID_KEY');
     if (!this.#jwt.isReady)
-      throw new Failure('KEYS_UNAVAILABLE', { cause: 'the keys of the token issuer are not known yet' });
+      throw new Failure('KEYS_UNAVAILABLE', { cause: "the issuer's JWKS has not been fetched yet" });
     const id = this.#jwt.keyIdOf(token, nowMs);
     const entry = id === null ? undefined : this.#entries.get(id);
     if (id !== null && entry === undefined) throw this.#unknown(id);
@@ -224,18 +224,18 @@ export class KeyAuthenticator {
     return entry.record;
   }
 
-  /** Grants are not cached: they are rare, and end within minutes. */
-  #verifyGrant(grant: PlaygroundGrant, nowMs: number): LoadedKey {
-    const entry = this.#entries.get(grant.keyId);
+  /** Playground tokens are not cached: they are rare, and expire within minutes. */
+  #verifyPlaygroundToken(token: PlaygroundToken, nowMs: number): LoadedKey {
+    const entry = this.#entries.get(token.keyId);
     const pepper = entry === undefined ? DUMMY_PEPPER : this.#peppers.get(entry.record.pepperVersion);
-    const matches = isGrantOf(grant, pepper ?? DUMMY_PEPPER);
-    if (entry === undefined) throw this.#unknown(grant.keyId);
+    const matches = isPlaygroundTokenOf(token, pepper ?? DUMMY_PEPPER);
+    if (entry === undefined) throw this.#unknown(token.keyId);
     if (pepper === undefined) throw new Failure('KEYS_UNAVAILABLE');
     if (!matches) throw new Failure('INVALID_KEY');
-    if (nowMs >= grant.endsAtMs || !isUsable(entry.record, nowMs))
+    if (nowMs >= token.expiresAtMs || !isUsable(entry.record, nowMs))
       throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
-    return { ...entry.record, grantEndsAt: grant.endsAtMs };
+    return { ...entry.record, tokenExpiresAt: token.expiresAtMs };
   }
 
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {

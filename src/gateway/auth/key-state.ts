@@ -23,6 +23,6 @@ export class KeyState {
 export type LoadedKey = KeyRecord &
   Readonly<{
     keyState?: KeyState;
-    /** End of the playground grant that was presented instead of the key, in Unix milliseconds. */
-    grantEndsAt?: number;
+    /** Expiry of the playground token that was presented instead of the key, in Unix milliseconds. */
+    tokenExpiresAt?: number;
   }>;

@@ -62,13 +62,13 @@ describe('key watch', () => {
     expect(ended).toEqual(['a INVALID_KEY']);
   });
 
-  it('ends a watch with the grant that opened it, and keeps those of the key', () => {
-    watch.watch({ ...record, grantEndsAt: Date.now() + 2_000 }, use, end('grant'));
+  it('ends a watch with the playground token that opened it, and keeps those of the key', () => {
+    watch.watch({ ...record, tokenExpiresAt: Date.now() + 2_000 }, use, end('token'));
     watch.watch(record, use, end('key'));
     vi.advanceTimersByTime(1_999);
     expect(ended).toEqual([]);
     vi.advanceTimersByTime(501);
-    expect([ended, watch.size]).toEqual([['grant INVALID_KEY'], 1]);
+    expect([ended, watch.size]).toEqual([['token INVALID_KEY'], 1]);
   });
 
   it('notifies each active watcher once', () => {

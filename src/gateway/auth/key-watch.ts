@@ -15,7 +15,7 @@ type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 /** Called when the key becomes invalid, runs out of credits or no longer allows this use. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
 
-type WatchedKey = Pick<LoadedKey, 'id' | 'grantEndsAt'>;
+type WatchedKey = Pick<LoadedKey, 'id' | 'tokenExpiresAt'>;
 type Watcher = Readonly<{ use: KeyUse; endsAtMs: number; onEnd: OnKeyEnd }>;
 
 /**
@@ -40,9 +40,9 @@ export class KeyWatch {
   }
 
   /** Calls `onEnd` at most once. @returns a function that ends the watch. */
-  watch({ id, grantEndsAt = Infinity }: WatchedKey, use: KeyUse, onEnd: OnKeyEnd): () => void {
+  watch({ id, tokenExpiresAt = Infinity }: WatchedKey, use: KeyUse, onEnd: OnKeyEnd): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
-    const watcher = { use, endsAtMs: grantEndsAt, onEnd };
+    const watcher = { use, endsAtMs: tokenExpiresAt, onEnd };
     watchers.add(watcher);
     this.#watchers.set(id, watchers);
     this.#timer ??= setInterval(() => this.#sweep(), this.#options.sweepIntervalMs).unref();

@@ -42,18 +42,18 @@ describeOnSqlite('the key routes', ({ open }) => {
     expect((await make()).json.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
-  it('issue a grant to a signed-in user only, for a valid key, and audit it', async () => {
+  it('issue a playground token to a signed-in user only, for a valid key, and audit it', async () => {
     const { fixture, operator, customer, at, make } = await startApi(await open());
     const { key } = (await make()).json;
-    const path = at(`/${key.id}/grant`);
-    const { credential, expiresAt } = (await operator.post(path)).json;
-    expect(credential.startsWith(`svc_try_${key.id}`)).toBe(true);
+    const path = at(`/${key.id}/playground-token`);
+    const { token, expiresAt } = (await operator.post(path)).json;
+    expect(token.startsWith(`svc_try_${key.id}`)).toBe(true);
     expect(expiresAt).toBe(fixture.clock.now + 5 * MINUTE);
     const { items } = (await operator.get(`/api/v1/customers/${customer}/audit`)).json;
-    expect(items[0]).toMatchObject({ action: 'key.grant', keyId: key.id });
+    expect(items[0]).toMatchObject({ action: 'key.playground-token', keyId: key.id });
     await expect(
       fixture.api.call(
-        'POST /customers/{customer}/keys/{key}/grant',
+        'POST /customers/{customer}/keys/{key}/playground-token',
         { path: { customer, key: key.id } },
         'x',
       ),

@@ -352,7 +352,7 @@ describeOnBothStores('a usage report', ({ open }) => {
     ]);
   });
 
-  it('lists the largest customers, keys, methods, networks, gateways and codes of the fleet', async () => {
+  it('lists the largest customers, keys, methods, networks, gateways and codes across all customers', async () => {
     const store = await openWithKeys(open);
     const minute = NOW_MINUTE - 90;
     const limited = { status: 'limited', code: 'RATE_LIMITED', credits: 0, latency: '' } as const;

@@ -1,7 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
 import { JwtVerifier, verificationKeyOf } from '../../../src/gateway/auth/jwt.ts';
-import { createGrant, isGrantOf, parseGrant } from '../../../src/gateway/auth/playground-grant.ts';
+import {
+  createPlaygroundToken,
+  isPlaygroundTokenOf,
+  parsePlaygroundToken,
+} from '../../../src/gateway/auth/playground-token.ts';
 import { jsonIn, type Target, texts } from '../engine/target.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -47,16 +51,16 @@ export const tokenTarget: Target = {
 };
 
 const pepper = Buffer.alloc(32, 7);
-const GRANT = createGrant('7hQ2mKpZ', 1_800_000_000_000, pepper);
+const TOKEN = createPlaygroundToken('7hQ2mKpZ', 1_800_000_000_000, pepper);
 
-export const playgroundGrantTarget: Target = {
-  seeds: texts([GRANT, generateApiKey('rpc').text]),
-  /** Only the issued grant is authentic. */
+export const playgroundTokenTarget: Target = {
+  seeds: texts([TOKEN, generateApiKey('rpc').text]),
+  /** Only the issued token is authentic. */
   fuzz(input: Uint8Array): boolean {
     const text = Buffer.from(input).toString('latin1');
-    const grant = parseGrant(text);
-    if (grant !== null && text !== GRANT && isGrantOf(grant, pepper))
-      throw new Error('a damaged grant passed');
-    return grant !== null;
+    const token = parsePlaygroundToken(text);
+    if (token !== null && text !== TOKEN && isPlaygroundTokenOf(token, pepper))
+      throw new Error('a damaged token passed');
+    return token !== null;
   },
 };

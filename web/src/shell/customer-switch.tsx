@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
-/** More are found in the list of all customers. */
+/** Operators reach the rest through "All customers…". */
 const CUSTOMERS_LISTED_MAX = 20;
 
 export const CUSTOMER_STORAGE_KEY = 'solway.customer';
@@ -34,8 +34,7 @@ export function CustomerSwitch() {
         </>
       }
       buttonProps={{ className: 'customer' }}
-      items={customers
-        .slice(0, CUSTOMERS_LISTED_MAX)
+      items={(user.isOperator ? customers.slice(0, CUSTOMERS_LISTED_MAX) : customers)
         .map((one) => ({
           label: (
             <>

@@ -1,7 +1,7 @@
 import type { NavItem } from './navigation.ts';
 
 /** Page of the docs that explains each page of the dashboard. */
-export const docsLinks: Readonly<Record<NavItem['to'], string>> = {
+const docsLinks: Readonly<Record<NavItem['to'], string>> = {
   '/': '/docs',
   '/fleet': '/docs/reference/usage',
   '/keys': '/docs/reference/keys',

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { keyIdOf } from '../key-id.ts';
-import { useDebounced } from '../pager.ts';
+import { useKeySearch } from '../key-id.ts';
 import { useCall } from '../queries.ts';
 import { useChangeSearch, useFrameSearch } from '../range.ts';
 import { SearchSelect } from '../ui/search-select.tsx';
@@ -14,14 +13,13 @@ export function KeySwitch() {
   const { key } = useFrameSearch();
   const change = useChangeSearch();
   const [text, setText] = useState('');
-  // Without the secret, which must not get into a URL.
-  const search = useDebounced(keyIdOf(text) ?? text);
+  const search = useKeySearch(text);
   const path = { customer: customer.id };
   const keys = useCall(
     'GET /customers/{customer}/keys',
     {
       path,
-      query: { limit: KEYS_LISTED_MAX, withRevoked: 'true', sort: 'name', search: search.slice(0, 64) },
+      query: { limit: KEYS_LISTED_MAX, withRevoked: 'true', sort: 'name', search },
     },
     { keepPrevious: true },
   );

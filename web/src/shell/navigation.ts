@@ -28,7 +28,7 @@ export const navItems: readonly Readonly<{ title: string; navItems: readonly Nav
     title: 'Overview',
     navItems: [
       { to: '/', title: 'Home', icon: 'home', first: true },
-      { to: '/fleet', title: 'Fleet', icon: 'fleet', needs: 'operator' },
+      { to: '/fleet', title: 'All customers', icon: 'fleet', needs: 'operator' },
       { to: '/keys', title: 'API keys', icon: 'key', first: true },
       { to: '/playground', title: 'Playground', icon: 'play' },
     ],

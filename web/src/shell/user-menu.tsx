@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { messageOf } from '../api.ts';
 import { signOut } from '../auth.ts';
-import { forgetGrants } from '../playground-grant.ts';
+import { clearPlaygroundTokens } from '../playground-token.ts';
 import { type Theme, themes, useTheme } from '../theme.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -33,7 +33,7 @@ export function UserMenu() {
     try {
       await signOut();
       client.clear();
-      forgetGrants();
+      clearPlaygroundTokens();
       await navigate({ to: '/sign-in', search: {} });
     } catch (thrown) {
       toast(messageOf(thrown), 'bad');

@@ -196,7 +196,9 @@ function Heading<Row>({
   );
 }
 
-/** Sort order as the control API names it. */
+/** Sort order as the control API names it: with `-` for descending order. */
+export type SortOrder<Name extends string> = `${'' | '-'}${Name}`;
+
 export const orderText = ({ column, down }: Sort): string => `${down ? '-' : ''}${column}`;
 
 type SelectionProps<Row> = Readonly<{

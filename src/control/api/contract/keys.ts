@@ -30,7 +30,7 @@ const rate = z
   })
   .nullable();
 
-export const keyStates = ['active', 'rotating', 'disabled', 'expired', 'revoked'] as const;
+const keyStates = ['active', 'rotating', 'disabled', 'expired', 'revoked'] as const;
 
 const keyView = z.object({
   id: z.string(),
@@ -122,7 +122,7 @@ export const keyRoutes = {
     query: pageQuery.extend({
       product: product.optional(),
       state: z.enum(keyStates).optional(),
-      /** Keys whose name contains this text, or whose id or beginning starts with it. */
+      /** Only keys whose name contains this text, or whose id or key prefix starts with it. */
       search: z.string().max(64).optional(),
       sort: sortBy('name', 'createdAt', 'lastUsedAt', 'expiresAt'),
       withRevoked: z.stringbool().default(false),
@@ -152,10 +152,10 @@ export const keyRoutes = {
     body: z.object({ overlapMs: z.number().int().min(0).max(OVERLAP_MAX_MS).optional() }),
     result: newKey.extend({ old: keyView }),
   },
-  'POST /customers/{customer}/keys/{key}/grant': {
+  'POST /customers/{customer}/keys/{key}/playground-token': {
     access: 'developer',
-    summary: 'Issue a credential for this key to the playground, valid for five minutes. Needs a session',
-    result: z.object({ credential: z.string(), expiresAt: time }),
+    summary: 'Issue a playground token for this key, valid for five minutes. Needs a session',
+    result: z.object({ token: z.string(), expiresAt: time }),
   },
   'POST /customers/{customer}/keys/{key}/cut': keyAction('End the overlap of a key in rotation'),
   'POST /customers/{customer}/keys/{key}/disable': keyAction('Disable a key until it is enabled again'),

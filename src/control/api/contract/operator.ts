@@ -113,7 +113,7 @@ export const operatorRoutes = {
     access: 'operator',
     summary: 'List all customers',
     query: pageQuery.extend({
-      /** Customers whose name contains this text; also a customer's id, the id of a key or the email of a member. */
+      /** Only customers whose name contains this text, or with that customer id, key id or member email. */
       search: z.string().max(254).optional(),
       state: z.enum(customerStates).optional(),
       plan: z.string().max(32).optional(),

@@ -40,9 +40,12 @@ const percentileSeries = z.object({
 const topSorts = ['requests', 'errors', 'credits', 'p95'] as const;
 export type TopSort = (typeof topSorts)[number];
 
-const fleetFilter = rangeQuery.extend({ method: z.string().max(64).optional(), network: network.optional() });
+const allCustomersFilter = rangeQuery.extend({
+  method: z.string().max(64).optional(),
+  network: network.optional(),
+});
 
-const topQuery = fleetFilter.extend({
+const topQuery = allCustomersFilter.extend({
   product: product.optional(),
   /** The column by which the list is sorted, largest first. */
   sort: z.enum(topSorts).default('requests'),
@@ -209,7 +212,7 @@ export const usageRoutes = {
     access: 'operator',
     summary:
       'Usage summary of all customers: totals compared with the previous period, outcomes, latency, credits',
-    query: fleetFilter,
+    query: allCustomersFilter,
     result: z.object({
       axis,
       now: totals.extend({ latency }),
@@ -223,7 +226,7 @@ export const usageRoutes = {
   'GET /usage/top': {
     access: 'operator',
     summary:
-      'List the largest customers, keys, methods, networks, gateways, nodes or error codes of the fleet',
+      'List the largest customers, keys, methods, networks, gateways, nodes or error codes across all customers',
     query: topQuery.extend({
       by: z.enum(['customer', 'key', 'method', 'network', 'gateway', 'node', 'code']),
     }),

@@ -6,7 +6,7 @@ import {
   cutOverlap,
   disableKey,
   enableKey,
-  grantKey,
+  issuePlaygroundToken,
   revokeKey,
   revokeKeys,
   rotateKey,
@@ -117,13 +117,13 @@ export function keyHandlers(services: ApiServices) {
       const overlapMs = body.overlapMs ?? services.keys.overlapHours * stepMs.hour;
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
     },
-    async 'POST /customers/{customer}/keys/{key}/grant'({ path }, context) {
+    async 'POST /customers/{customer}/keys/{key}/playground-token'({ path }, context) {
       if (context.caller.kind !== 'user')
         throw forbidden(
           'SESSION_ONLY',
-          'Only a signed-in user can get this credential. Send the API key instead.',
+          'Only signed-in users can request a playground token. Use the API key instead.',
         );
-      return grantKey(keyRegisterFor(services, context, path.customer), path.key);
+      return issuePlaygroundToken(keyRegisterFor(services, context, path.customer), path.key);
     },
     'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),
     'POST /customers/{customer}/keys/{key}/disable': applyTo(disableKey),

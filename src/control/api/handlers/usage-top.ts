@@ -64,7 +64,7 @@ async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: st
 }
 
 export const usageTopHandlers = ({ store, now }: ApiServices) => {
-  const answer = async (
+  const readTopList = async (
     query: TopQuery,
     customerId: string | null,
   ): Promise<RouteOutput<'GET /usage/top'>> => {
@@ -74,7 +74,7 @@ export const usageTopHandlers = ({ store, now }: ApiServices) => {
     return { axis: toAxisJson(axis), rows, updatedAt: await usageUpdatedAt(store, at) };
   };
   return defineHandlers({
-    'GET /usage/top': ({ query }) => answer(query, null),
-    'GET /customers/{customer}/usage/top': ({ path: { customer }, query }) => answer(query, customer),
+    'GET /usage/top': ({ query }) => readTopList(query, null),
+    'GET /customers/{customer}/usage/top': ({ path: { customer }, query }) => readTopList(query, customer),
   });
 };

@@ -28,8 +28,8 @@ export function FleetPage() {
   const { user } = useSession();
   if (user.isOperator) return <Fleet />;
   return (
-    <Page title="Fleet" question="Traffic of all customers.">
-      <EmptyState title="The fleet is visible to operators only">
+    <Page title="All customers" question="Traffic of all customers.">
+      <EmptyState title="Only operators can view the traffic of all customers">
         Home, Performance and Errors show the traffic of your customer.
       </EmptyState>
     </Page>
@@ -48,7 +48,7 @@ function Fleet() {
   const top = { filters, onFilter } as const;
   return (
     <Page
-      title="Fleet"
+      title="All customers"
       question="Traffic, errors, latency, and credits of all customers."
       updatedAt={summary.dataUpdatedAt}
       ranged
@@ -106,7 +106,7 @@ function SummaryView({ summary }: { summary: Summary }) {
             title="Requests by outcome"
             axis={axis}
             series={outcomes}
-            csvName="fleet-requests"
+            csvName="all-customers-requests"
             onZoom={zoom}
           />
         </Panel>
@@ -117,7 +117,7 @@ function SummaryView({ summary }: { summary: Summary }) {
             series={lines}
             format={formatMs}
             tick={formatMsTick}
-            csvName="fleet-latency"
+            csvName="all-customers-latency"
             onZoom={zoom}
           />
         </Panel>
@@ -142,7 +142,7 @@ function Breakdown(props: TopProps) {
       {...props}
       title="Breakdown"
       by={by}
-      note="Nodes count attempts, which include retries and hedges; a gateway is one run of the program."
+      note="Nodes show attempts, including retries and hedged requests. Each restart of a gateway is listed separately."
     >
       <Choice label="Break down by" options={dimensions} value={by} onChange={setBy} />
     </TopPanel>

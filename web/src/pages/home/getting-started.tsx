@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { messageOf } from '../../api.ts';
 import { callRpc, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
-import { grantFor } from '../../playground-grant.ts';
+import { playgroundTokenFor } from '../../playground-token.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { firstCall, firstCallBody } from '../../snippets.ts';
@@ -42,7 +42,7 @@ export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onD
     <section className="begin" aria-label="Getting started">
       {skipped.includes('all') ? (
         <p className="row-apart">
-          Setup is not finished.
+          Setup is incomplete.
           <Button size="s" onClick={() => setSkipped([])}>
             Resume setup
           </Button>
@@ -75,7 +75,7 @@ function NodesStep({ isSkipped, onSkip }: Skippable) {
   if (service.mode === 'development')
     return (
       <Step isDone>
-        The embedded ledger answers requests. To serve a Solana network, list your nodes in the configuration
+        The embedded ledger serves requests. To serve a Solana network, list your nodes in the configuration
         file. <a href="/docs/tutorial/protect-your-node">Use your own nodes</a>
       </Step>
     );
@@ -151,7 +151,7 @@ function CallStep({ onCalled, onDone }: { onCalled: () => void; onDone: () => vo
     setIsBusy(true);
     onCalled();
     try {
-      setResponse(await callRpc(await grantFor(customer.id, key), firstCallBody));
+      setResponse(await callRpc(await playgroundTokenFor(customer.id, key), firstCallBody));
     } catch (thrown) {
       toast(messageOf(thrown), 'bad');
     }

@@ -2,8 +2,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatShare } from '../../format.ts';
-import { keyIdOf } from '../../key-id.ts';
-import { useDebounced, usePager } from '../../pager.ts';
+import { useKeySearch } from '../../key-id.ts';
+import { usePager } from '../../pager.ts';
 import { type Product, productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -15,7 +15,7 @@ import { Checkbox, FormError } from '../../ui/field.tsx';
 import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { type Column, orderText, type Sort, Table } from '../../ui/table.tsx';
+import { type Column, orderText, type Sort, type SortOrder, Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
@@ -26,7 +26,7 @@ type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
 
 const PAGE_KEYS = 100;
 const sortable = ['name', 'createdAt', 'lastUsedAt'] as const;
-type Order = `${'' | '-'}${(typeof sortable)[number]}`;
+type Order = SortOrder<(typeof sortable)[number]>;
 const REFETCH_MS = 5_000;
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
@@ -37,8 +37,7 @@ export function KeysPage() {
   const [product, setProduct] = useState<Product | ''>('');
   const [state, setState] = useState<KeyStatus | ''>('');
   const [text, setText] = useState('');
-  // Without the secret, which must not get into a URL.
-  const search = useDebounced(keyIdOf(text.trim()) ?? text.trim());
+  const search = useKeySearch(text);
   const [sort, setSort] = useState<Sort>({ column: 'createdAt', down: true });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const commands = useKeyCommands(() => setChosen(new Set()));

@@ -36,7 +36,7 @@ export async function openGrpcStream(
     stream.close(rejection ?? `The service responded with HTTP status ${response.status}.`, true);
     return;
   }
-  stream.open('Waiting for messages as JSON.');
+  stream.open('Waiting for messages.');
   const reading = readLines(response.body, (line) => {
     const rejection = rejectionOf(line);
     if (rejection === undefined) stream.push(line);

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { keyIdOf } from '../../key-id.ts';
-import { useDebounced } from '../../pager.ts';
+import { useKeySearch } from '../../key-id.ts';
 import type { Product } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -21,8 +20,7 @@ export function KeySelect({
 }) {
   const { customer, can } = useSession();
   const [text, setText] = useState('');
-  // Without the secret, which must not get into a URL.
-  const search = useDebounced(keyIdOf(text) ?? text);
+  const search = useKeySearch(text);
   const keys = useCall('GET /customers/{customer}/keys', {
     path: { customer: customer.id },
     query: { product, limit: KEYS_LISTED_MAX, sort: 'name', search },
@@ -34,7 +32,7 @@ export function KeySelect({
     if (isLoaded && current !== chosen) onChoose(current);
   }, [isLoaded, current, chosen, onChoose]);
 
-  if (!can('developer')) return <p className="muted">Your role can view this page but not send requests.</p>;
+  if (!can('developer')) return <p className="muted">Your role does not allow sending requests.</p>;
   if (keys.data === undefined) return null;
   if (valid.length === 0 && search === '')
     return (
@@ -58,7 +56,11 @@ export function KeySelect({
           )}
         </Field>
       )}
-      <Field label="API key" name="key" hint="Requests count against this key and obey its rules and limits.">
+      <Field
+        label="API key"
+        name="key"
+        hint="Requests count toward this key's usage and are subject to its rules and limits."
+      >
         {(field) => (
           <select
             {...field}

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
 import { formatCount } from '../../format.ts';
-import { callRest, callRpc, type GatewayResponse } from '../../gateway-call.ts';
-import { grantFor } from '../../playground-grant.ts';
+import { callRest, callRpc, type GatewayResponse, rpcBody } from '../../gateway-call.ts';
+import { playgroundTokenFor } from '../../playground-token.ts';
 import type { Product } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
@@ -17,7 +17,7 @@ import { Choice } from '../../ui/tabs.tsx';
 import { openGrpcStream } from './grpc-stream.ts';
 import { KeySelect } from './key-select.tsx';
 import { idleStream, LiveStream, type StreamSnapshot } from './live-stream.ts';
-import { bodyOf, type GoodRequest, initialText, isArray, type Method, readRequest } from './request.ts';
+import { initialText, type Method, readRequest, takesArray, type ValidRequest } from './request.ts';
 import { RequestSnippets } from './request-snippets.tsx';
 import { ResponseView } from './response-view.tsx';
 import { StreamView } from './stream-view.tsx';
@@ -152,21 +152,21 @@ function Run({
   const request = readRequest(method, text);
   const isLive = snapshot.state === 'opening' || snapshot.state === 'open';
 
-  const call = async (good: GoodRequest, credential: string): Promise<void> => {
-    if (good.kind === 'rpc') setResponse(await callRpc(credential, bodyOf(good.method, good.params)));
-    else if (good.kind === 'rest') setResponse(await callRest(credential, good.request));
+  const call = async (valid: ValidRequest, credential: string): Promise<void> => {
+    if (valid.kind === 'rpc') setResponse(await callRpc(credential, rpcBody(valid.method, valid.params)));
+    else if (valid.kind === 'rest') setResponse(await callRest(credential, valid.request));
     else {
       const opened = new LiveStream(setSnapshot);
       stream.current = opened;
-      if (good.kind === 'websocket') openSubscription(opened, credential, good.method, good.params);
-      else await openGrpcStream(opened, credential, good.path, good.body);
+      if (valid.kind === 'websocket') openSubscription(opened, credential, valid.method, valid.params);
+      else await openGrpcStream(opened, credential, valid.path, valid.body);
     }
   };
   const run = async (): Promise<void> => {
-    if (!request.isGood || key === null) return;
+    if (!request.isValid || key === null) return;
     setIsBusy(true);
     try {
-      await call(request, await grantFor(customer.id, key));
+      await call(request, await playgroundTokenFor(customer.id, key));
     } catch (thrown) {
       if (isStream(method))
         setSnapshot({ ...idleStream, state: 'closed', note: messageOf(thrown), isFault: true });
@@ -187,9 +187,9 @@ function Run({
         <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
         <KeySelect product={product} chosen={key} onChoose={onKey} />
         <Field
-          label={isArray(method) ? 'Parameters' : 'Request'}
+          label={takesArray(method) ? 'Parameters' : 'Request'}
           name="params"
-          hint={isArray(method) ? 'A JSON array.' : 'A JSON object with the fields of the request.'}
+          hint={takesArray(method) ? 'A JSON array.' : 'A JSON object with the fields of the request.'}
         >
           {(field) => (
             <textarea
@@ -197,18 +197,18 @@ function Run({
               className="textarea mono params"
               rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
               spellCheck={false}
-              aria-invalid={!request.isGood}
+              aria-invalid={!request.isValid}
               value={text}
               onChange={(event) => setText(event.target.value)}
             />
           )}
         </Field>
         <p className="field-fault" aria-live="polite">
-          {request.isGood ? '' : request.fault}
+          {request.isValid ? '' : request.fault}
         </p>
         <div className="row">
           {isLive ? (
-            <Button icon="pause" onClick={() => stream.current?.close('Stopped by you.')}>
+            <Button icon="pause" onClick={() => stream.current?.close('Unsubscribed.')}>
               Unsubscribe
             </Button>
           ) : (
@@ -217,7 +217,7 @@ function Run({
               type="submit"
               icon="play"
               busy={isBusy}
-              disabled={!request.isGood || key === null || !can('developer')}
+              disabled={!request.isValid || key === null || !can('developer')}
             >
               {isStream(method) ? 'Subscribe' : 'Run'}
             </Button>
@@ -226,7 +226,7 @@ function Run({
             Reset
           </Button>
         </div>
-        {request.isGood ? <RequestSnippets request={request} /> : null}
+        {request.isValid ? <RequestSnippets request={request} /> : null}
       </form>
       <Panel title={isStream(method) ? 'Messages' : 'Response'}>
         {isStream(method) ? (

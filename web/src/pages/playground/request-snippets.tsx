@@ -2,10 +2,10 @@ import { useSession } from '../../shell/session.tsx';
 import { requestSnippets } from '../../snippets.ts';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import type { GoodRequest } from './request.ts';
+import type { ValidRequest } from './request.ts';
 
 /** The request as code. The page does not know the secret of the key. */
-export function RequestSnippets({ request }: { request: GoodRequest }) {
+export function RequestSnippets({ request }: { request: ValidRequest }) {
   const { service } = useSession();
   return (
     <Tabs

@@ -1,5 +1,5 @@
+import { rpcBody } from '../../gateway-call.ts';
 import type { LiveStream } from './live-stream.ts';
-import { bodyOf } from './request.ts';
 
 type Received = Readonly<{ id?: number; result?: unknown; error?: { message?: string } }>;
 
@@ -14,10 +14,10 @@ export function openSubscription(
   let subscription: unknown = null;
   stream.closeTransport = () => {
     if (socket.readyState === WebSocket.OPEN && subscription !== null)
-      socket.send(bodyOf(method.replace(/Subscribe$/, 'Unsubscribe'), JSON.stringify([subscription])));
+      socket.send(rpcBody(method.replace(/Subscribe$/, 'Unsubscribe'), JSON.stringify([subscription])));
     socket.close();
   };
-  socket.onopen = () => socket.send(bodyOf(method, params));
+  socket.onopen = () => socket.send(rpcBody(method, params));
   socket.onmessage = ({ data }: MessageEvent<string>) => {
     const { id, result, error } = JSON.parse(data) as Received;
     if (id === undefined) stream.push(data);

@@ -13,7 +13,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { orderText, type Sort, Table } from '../../ui/table.tsx';
+import { orderText, type Sort, type SortOrder, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
@@ -23,7 +23,7 @@ type Row = RouteOutput<'GET /customers'>['items'][number];
 
 const PAGE_CUSTOMERS = 100;
 const sortable = ['name', 'createdAt'] as const;
-type Order = `${'' | '-'}${(typeof sortable)[number]}`;
+type Order = SortOrder<(typeof sortable)[number]>;
 
 export function OperatorCustomers() {
   const [text, setText] = useState('');
