@@ -99,6 +99,26 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await checkPage(page, 'customers');
     });
 
+    it('show usage by a link without an account, until it is revoked', async () => {
+      await openPage(page, 'Settings', '/settings?tab=customer');
+      await page.getByLabel('Link name').fill('Finance');
+      await page.getByRole('button', { name: 'Create link' }).click();
+      const dialog = page.getByRole('dialog');
+      const link = (await dialog.locator('pre').textContent()) ?? '';
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await checkPage(page, 'usage-links');
+      await theirs.goto(link);
+      await theirs.getByRole('heading', { name: 'Usage of Default', level: 1 }).waitFor();
+      await theirs.getByRole('row', { name: /^getSlot \d/ }).waitFor();
+      await theirs.getByRole('row', { name: /^RPC \d/ }).waitFor();
+      await checkPage(theirs, 'usage-link');
+      await page.getByRole('button', { name: 'Revoke link Finance' }).click();
+      await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+      await page.getByText('No usage links.').waitFor();
+      await theirs.reload();
+      await theirs.getByText('This link has expired or was revoked.').waitFor();
+    });
+
     it('let an invited user join once through a link', async () => {
       await openPage(page, 'Team', '/team');
       await page.getByRole('button', { name: 'Invite member' }).click();

@@ -137,7 +137,8 @@ const readNext = (search: Record<string, unknown>): { next?: string; error?: str
   ...(typeof search.error === 'string' ? { error: search.error } : {}),
 });
 
-const authRoutes = [
+/** Pages that need no account. */
+const publicRoutes = [
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
@@ -164,10 +165,15 @@ const authRoutes = [
     path: '/invite',
     component: lazyRouteComponent(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitePage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/usage-link',
+    component: lazyRouteComponent(() => import('./pages/usage/usage-link-page.tsx'), 'UsageLinkPage'),
+  }),
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([frame.addChildren(framed), ...authRoutes]),
+  routeTree: root.addChildren([frame.addChildren(framed), ...publicRoutes]),
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   defaultPendingComponent: Skeleton,

@@ -32,6 +32,8 @@ export const accountLimits = {
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,
+  /** Maximum active links to the usage of a customer. */
+  usageLinksMax: 10,
   /** Maximum customers that one user may own if sign-up is open. */
   customersPerUserMax: 5,
 };

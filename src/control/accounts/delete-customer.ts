@@ -13,6 +13,7 @@ const deletedTables = [
   'member',
   'invitation',
   'admin_token',
+  'usage_link',
   'notice_target',
   'notice_delivery',
   'quota_notice',

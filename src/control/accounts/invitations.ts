@@ -1,23 +1,19 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { ApiError } from '../api/api-error.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import type { InvitationTable } from '../database/tables/accounts.ts';
-
-const TOKEN_BYTES = 32;
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+import { createLinkToken, linkTokenDigest } from './link-token.ts';
 
 /** Returns the row and the token itself, which is not stored. */
 export async function addInvitation(
   trx: Transaction<Schema>,
   input: Omit<InvitationTable, 'id' | 'token_digest' | 'accepted_at'>,
 ): Promise<{ token: string; row: InvitationTable }> {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const row = { ...input, id: randomUUID(), token_digest: digestOf(token), accepted_at: null };
+  const { token, digest } = createLinkToken();
+  const row = { ...input, id: randomUUID(), token_digest: digest, accepted_at: null };
   await insertRow(trx, 'invitation', row);
   return { token, row };
 }
@@ -31,8 +27,9 @@ export async function findInvitationByToken(
   token: string,
   now: number,
 ): Promise<InvitationTable | null> {
-  if (!TOKEN.test(token)) return null;
-  const query = openInvitations(db, now).where('token_digest', '=', digestOf(token));
+  const digest = linkTokenDigest(token);
+  if (digest === null) return null;
+  const query = openInvitations(db, now).where('token_digest', '=', digest);
   return (await query.executeTakeFirst()) ?? null;
 }
 

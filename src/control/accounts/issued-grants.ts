@@ -6,6 +6,7 @@ import { nextVersions, writeAudits } from '../database/transaction.ts';
 import { activeTokens } from './admin-tokens.ts';
 import { openInvitations } from './invitations.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
+import { activeUsageLinks, revokeUsageLink } from './usage-links.ts';
 
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
@@ -28,8 +29,8 @@ const lineageOf = (db: Kysely<Schema>, actor: string) =>
     .select('actor');
 
 /**
- * Revokes the tokens and open invitations that an audit actor issued, directly or through tokens, except those for
- * which `isRetained` returns true. Call it after changing the actor's rights, in the same transaction.
+ * Revokes the tokens, usage links and open invitations that an audit actor issued, directly or through tokens, except
+ * those for which `isRetained` returns true. Call it after changing the actor's rights, in the same transaction.
  * @returns the number of revoked grants.
  */
 export async function revokeIssuedGrants(
@@ -56,6 +57,13 @@ export async function revokeIssuedGrants(
     await deleteRows(trx, 'invitation', { id });
     const detail = { invitation: id, email, role, created_by };
     entries.push({ action: 'invitation.delete', customerId: customer_id, detail });
+  }
+  const links = await activeUsageLinks(trx, by.at).where('created_by', 'in', issuers).orderBy('id').execute();
+  for (const { id, name, customer_id, created_by } of links) {
+    if (isRetained({ customer: customer_id, isOperator: false, role: 'admin' })) continue;
+    await revokeUsageLink(trx, id);
+    const detail = { link: id, name, created_by };
+    entries.push({ action: 'usage-link.revoke', customerId: customer_id, detail });
   }
   if (entries.length === 0) return 0;
   const version = await nextVersions(trx, entries.length);

@@ -3,7 +3,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
-import { accountTables } from './tables/accounts.ts';
+import { accountTables, usageLinkTable } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
 import { billingTables } from './tables/billing.ts';
 import { nodeHistoryTables } from './tables/node-history.ts';
@@ -235,6 +235,7 @@ export const migrations: readonly Migration[] = [
       await makeAppendOnly(db, 'billing_statement');
     },
   },
+  { number: 23, name: 'links to usage', up: usageLinkTable },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

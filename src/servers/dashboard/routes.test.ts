@@ -102,6 +102,14 @@ describe('the dashboard', () => {
     }
   });
 
+  it('keeps usage links out of search engines, shared caches and referrers', async () => {
+    const { headers } = await get('/usage-link');
+    expect(headers.get('x-robots-tag')).toBe('noindex');
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect((await get('/')).headers.get('x-robots-tag')).toBeNull();
+  });
+
   it('has the same paths as the routes of the web application', () => {
     const table = readFileSync(join(import.meta.dirname, '../../../web/src/routes.tsx'), 'utf8');
     const paths = [...table.matchAll(/^ +path: '(.+)',$/gm)].map(([, path]) => path?.replace(/\$\w+/, '*'));

@@ -8,6 +8,7 @@ import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } f
 /** Paths of the dashboard's pages. A test compares them with web/src/routes.tsx. */
 export const dashboardPaths = [
   '/',
+  '/fleet',
   '/keys',
   '/keys/*',
   '/usage',
@@ -29,13 +30,22 @@ export const dashboardPaths = [
   '/reset-password',
   '/setup',
   '/invite',
+  '/usage-link',
 ] as const;
 
 const pageHeaders = securityHeaders.page;
 
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
-function sendFile(response: ServerResponse, file: DashboardFile, status: 200 | 404 = 200): void {
+/** A page with a secret in its URL, not for search engines or shared caches. */
+const privateHeaders = { 'cache-control': 'private, no-cache', 'x-robots-tag': 'noindex' } as const;
+
+function sendFile(
+  response: ServerResponse,
+  file: DashboardFile,
+  status: 200 | 404 = 200,
+  additionalHeaders: Readonly<Record<string, string>> = {},
+): void {
   const { headers: requested } = response.req;
   const encoding = encodingFor(file, requested['accept-encoding']?.toString());
   const bytes = (encoding === null ? undefined : file.encoded[encoding]) ?? file.bytes;
@@ -45,6 +55,7 @@ function sendFile(response: ServerResponse, file: DashboardFile, status: 200 | 4
     'cache-control': file.isImmutable ? IMMUTABLE_CACHE : 'no-cache',
     vary: 'accept-encoding',
     etag,
+    ...additionalHeaders,
   };
   if (status === 200 && requested['if-none-match']?.includes(etag) === true) {
     response.writeHead(304, headers).end();
@@ -77,11 +88,11 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     return built;
   };
   const pageWith =
-    (status: 200 | 404): HttpHandler =>
+    (status: 200 | 404, headers = {}): HttpHandler =>
     (_request, response) => {
       const found = files();
       if (found === null) sendNotBuilt(response);
-      else sendFile(response, found.page, status);
+      else sendFile(response, found.page, status, headers);
     };
   const page = pageWith(200);
   const asset: HttpHandler = (_request, response, _query, path) => {
@@ -97,6 +108,7 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
   return new Map([
     ...pages,
+    ['/usage-link', new PageVerbs([['GET', pageWith(200, privateHeaders)]])],
     ['/assets/*', new PageVerbs([['GET', asset]])],
     ['/docs', new PageVerbs([['GET', docs]])],
     ['/docs/**', new PageVerbs([['GET', docs]])],

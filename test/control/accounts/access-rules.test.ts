@@ -28,11 +28,13 @@ const exceptions: Partial<Record<ContractName, string>> = {
   'POST /customers': signedIn,
   'POST /invitations/look': everybody,
   'POST /invitations/accept': signedIn,
+  'POST /usage-links/look': everybody,
   'POST /secret-scanning': everybody,
   'POST /customers/{customer}/delete': operators,
   'GET /customers/{customer}/audit': lookAdmin,
   'GET /customers/{customer}/audit.jsonl': lookAdmin,
   'GET /customers/{customer}/tokens': lookAdmin,
+  'GET /customers/{customer}/usage-links': lookAdmin,
   'GET /customers/{customer}/logs/{entry}': lookDeveloper,
 };
 
@@ -118,6 +120,7 @@ async function reported(
     invitation: 'i',
     notice: 'o',
     entry: 'e',
+    link: 'l',
   };
   const wanted = name.includes('{customer}') ? path : { ...path, customer: undefined };
   try {

@@ -10,6 +10,7 @@ import {
   newestVersion,
 } from '../../../src/control/keys/key-feed.ts';
 import { describeOnBothStores } from '../stores.ts';
+import { usageRow, write } from '../usage/usage-fixture.ts';
 import {
   type AccountsFixture,
   type Browser,
@@ -85,6 +86,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const open = (await operator.post(at('/invitations'), { email: name('late'), role: 'viewer' })).json;
     const token = (await owner.post(at('/tokens'), { name: 't', role: 'viewer' })).json.secret;
     await owner.post(at('/notices'), { kind: 'email', to: name('notices') });
+    const { url } = (await owner.post(at('/usage-links'), { name: 'secret project' })).json;
     const made = await owner.post(at('/keys'), {
       product: 'rpc',
       name: 'secret project',
@@ -117,6 +119,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await owner.get('/api/v1/me')).json.user).toBeNull();
     expect((await fixture.browser().signIn(name('owner'))).status).toBe(401);
     expect((await operator.post('/api/v1/invitations/look', { token: tokenIn(open.link) })).status).toBe(404);
+    expect((await operator.post('/api/v1/usage-links/look', { token: tokenIn(url) })).status).toBe(404);
     const { json: me } = await guest.get('/api/v1/me');
     expect(me.customers.map((one: LooseJson) => one.id)).toEqual(['house']);
     const listed = await operator.get(`/api/v1/customers?search=${customer}`);
@@ -157,6 +160,65 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect(
       left.filter((one) => (one as unknown as { createdBy: string }).createdBy === `user:${name('admin')}`),
     ).toEqual([]);
+  });
+
+  it('shows its usage, and nothing else, by a link until it expires or is revoked', async () => {
+    const admin = await join('admin');
+    const { key } = (await admin.post(at('/keys'), { product: 'rpc', name: 'secret project' })).json;
+    const minute = Math.floor(fixture.clock.now / 60_000);
+    await write(fixture.store, [
+      usageRow({ keyId: key.id, minute, requests: 3 }),
+      usageRow({ keyId: key.id, minute, method: 'getBlock', status: 'client', requests: 1 }),
+    ]);
+    const create = async (fields: object = {}) =>
+      (await admin.post(at('/usage-links'), { name: 'finance', ...fields })).json;
+    const look = (url: string, address?: string) =>
+      fixture.browser(address).post('/api/v1/usage-links/look', { token: tokenIn(url) });
+    const first = await create({ days: 1 });
+    expect(first.url).toMatch(/^http:\/\/solway\.test\/usage-link#token=[\w-]{43}$/);
+    const { json, headers, text } = await look(first.url);
+    expect(json).toMatchObject({ customerName: `Acme ${count}`, quotas: [{ planId: 'default', used: 8 }] });
+    expect(json.days.at(-1).credits).toBe(8);
+    expect(json.byProduct.series).toMatchObject([{ name: 'rpc', totals: { requests: 4, ok: 3 } }]);
+    const names = json.byMethod.series.map((one: LooseJson) => [one.name, one.totals.credits]);
+    expect(names).toEqual([
+      ['getSlot', 6],
+      ['getBlock', 2],
+    ]);
+    for (const secret of [key.id, 'secret project', name('admin'), customer])
+      expect(text).not.toContain(secret);
+    expect(headers.get('cache-control')).toBe('no-store');
+
+    fixture.clock.now += 1;
+    const second = await create();
+    const { links } = (await operator.get(at('/usage-links'))).json;
+    expect(links.map((one: LooseJson) => one.id)).toEqual([first.link.id, second.link.id]);
+    const stored = await selectRows(fixture.store.db, 'usage_link', { customer_id: customer }).execute();
+    expect(JSON.stringify([stored, await lines()])).not.toContain(tokenIn(second.url));
+    const revoke = (id: string) => admin.send('DELETE', at(`/usage-links/${id}`));
+    expect((await revoke(second.link.id)).status).toBe(200);
+    expect((await revoke(second.link.id)).status).toBe(404);
+    fixture.clock.now += 24 * 3_600_000;
+    const problems = [];
+    for (const url of [first.url, second.url, first.url.replace(/.{9}$/, 'aaaaaaaaa'), '#token=x'])
+      problems.push((await look(url)).json.error);
+    expect(new Set(problems.map(({ code, message }) => `${code} ${message}`)).size).toBe(1);
+    expect(problems[0].code).toBe('NOT_FOUND');
+    const of = ({ link }: LooseJson) => ({
+      customerId: customer,
+      detail: { link: link.id, name: 'finance' },
+    });
+    expect((await lines()).filter(({ action }) => action.startsWith('usage-link.'))).toMatchObject([
+      { action: 'usage-link.revoke', ...of(second) },
+      { action: 'usage-link.create', ...of(second) },
+      { action: 'usage-link.create', ...of(first) },
+    ]);
+
+    const created = await Promise.all(Array.from({ length: 11 }, () => create()));
+    expect(created.flatMap(({ error }) => (error === undefined ? [] : [error.code]))).toEqual(['LIMIT']);
+    for (let failed = 4; failed < 20; failed++) expect((await look(second.url)).status).toBe(404);
+    expect((await look(second.url)).status).toBe(429);
+    expect((await look(second.url, '198.51.100.7')).status).toBe(404);
   });
 
   it('rejects a change whose author has lost the required role in the meantime', async () => {
@@ -271,8 +333,10 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
       .json;
     expect((await end(other.token.id, '')).json).toEqual({ done: true, made: 0 });
     expect(await alive()).toEqual(['child', 'first', 'grandchild', 'left']);
-    expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 3 });
+    await fixture.browser().post(at('/usage-links'), { name: 'finance' }, bearer(child.secret));
+    expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 4 });
     expect(await alive()).toEqual(['left']);
+    expect((await operator.get(at('/usage-links'))).json).toEqual({ links: [] });
     expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
       404,
     );

@@ -10,12 +10,14 @@ import { operatorRoutes } from './operator.ts';
 import { planRoutes } from './plans.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
+import { usageLinkRoutes } from './usage-links.ts';
 
 /** All routes. Handlers, validation, the OpenAPI document, the command line and the dashboard use this contract. */
 export const contract = {
   ...accountRoutes,
   ...keyRoutes,
   ...usageRoutes,
+  ...usageLinkRoutes,
   ...logRoutes,
   ...operatorRoutes,
   ...planRoutes,

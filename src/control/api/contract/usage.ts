@@ -72,7 +72,7 @@ const topList = z.object({
   updatedAt: time,
 });
 
-const quota = z.object({
+export const quota = z.object({
   planId: z.string(),
   planName: z.string(),
   /** null: no quota. */
@@ -88,6 +88,26 @@ const quota = z.object({
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;
+
+export const creditsByDay = z.array(z.object({ day: time, credits: count }));
+
+export const usageSeries = z.object({
+  axis,
+  /** Largest first. Series beyond the first 20 are combined as `other`. */
+  series: z.array(
+    z.object({
+      /** If grouped by key, the key id. */
+      name: z.string(),
+      label: z.string(),
+      totals,
+      requests: z.array(count),
+      credits: z.array(count),
+      bytes: z.array(count),
+    }),
+  ),
+  totals,
+  updatedAt: time,
+});
 
 export const usageRoutes = {
   'GET /customers/{customer}/summary': {
@@ -113,23 +133,7 @@ export const usageRoutes = {
     access: 'viewer',
     summary: 'Show usage over time, in total or by one dimension',
     query: usageFilter.extend({ by: z.enum(['none', 'product', 'key', 'method', 'status']).default('none') }),
-    result: z.object({
-      axis,
-      /** Largest first. Series beyond the first 20 are combined as `other`. */
-      series: z.array(
-        z.object({
-          /** If grouped by key, the key id. */
-          name: z.string(),
-          label: z.string(),
-          totals,
-          requests: z.array(count),
-          credits: z.array(count),
-          bytes: z.array(count),
-        }),
-      ),
-      totals,
-      updatedAt: time,
-    }),
+    result: usageSeries,
   },
   'GET /customers/{customer}/usage.csv': {
     access: 'viewer',
@@ -142,7 +146,7 @@ export const usageRoutes = {
     summary: 'Show quotas, credits by day of the month, and prices',
     result: z.object({
       quotas: z.array(quota),
-      days: z.array(z.object({ day: time, credits: count })),
+      days: creditsByDay,
       prices: z.array(z.object({ method: z.string(), credits: count })),
       streamCredits: count,
     }),

@@ -81,7 +81,7 @@ export const adminToken = z.object({
 
 export const withMade = z.object({ withMade: z.stringbool().default(false) });
 export const revokedToken = done.extend({
-  /** Number of tokens and invitations issued by this token that were revoked with it. */
+  /** Number of tokens, usage links and invitations issued by this token that were revoked with it. */
   made: count,
 });
 

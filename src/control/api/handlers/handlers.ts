@@ -18,6 +18,7 @@ import { planChangeHandlers } from './plan-changes.ts';
 import { planHandlers } from './plans.ts';
 import { tokenHandlers } from './tokens.ts';
 import { usageHandlers } from './usage.ts';
+import { usageLinkHandlers } from './usage-links.ts';
 
 /** Handlers of all routes. A missing handler is a compile error. */
 export const buildHandlers = (services: ApiServices) =>
@@ -31,6 +32,7 @@ export const buildHandlers = (services: ApiServices) =>
     ...noticeHandlers(services),
     ...keyHandlers(services),
     ...usageHandlers(services),
+    ...usageLinkHandlers(services),
     ...logHandlers(services),
     ...planHandlers(services),
     ...planChangeHandlers(services),

@@ -28,9 +28,14 @@ export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: n
 type InvitationInput = Pick<InvitationTable, 'customer_id' | 'email' | 'role' | 'is_operator'>;
 
 /** The token is in the fragment, which browsers do not send to servers. */
-function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
+export function linkWithToken(
+  { accounts, service }: ApiServices,
+  { header }: ApiContext,
+  page: '/invite' | '/usage-link',
+  token: string,
+): string {
   const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service().urls.http);
-  return `${origin}/invite#token=${token}`;
+  return `${origin}${page}#token=${token}`;
 }
 
 async function checkInvitationQuota(trx: Transaction<Schema>, services: ApiServices, customerId: string) {
@@ -136,7 +141,7 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
 
 async function inviteAndMail(services: ApiServices, input: InvitationInput, context: ApiContext) {
   const { token, row } = await invite(services, input, context);
-  const link = linkOf(services, context, token);
+  const link = linkWithToken(services, context, '/invite', token);
   const mailed = await mail(services, context, input.customer_id, input.email, link);
   return { invitation: invitationJson(row), link, mailed };
 }

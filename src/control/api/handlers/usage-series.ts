@@ -112,23 +112,30 @@ async function label(store: Store, series: readonly Series[], column: Column): P
   }));
 }
 
+/** Reads usage over time, in total or by one dimension. */
+export async function usageSeriesOf(
+  store: Store,
+  usage: UsageQuery,
+  by: keyof typeof columns | 'none',
+  nowMs: number,
+): Promise<RouteOutput<typeof SERIES_ROUTE>> {
+  const whole = await readWhole(store, usage);
+  const column = by === 'none' ? null : columns[by];
+  const series =
+    column === null ? [whole] : await label(store, await readBreakdown(store, usage, column, whole), column);
+  return {
+    axis: toAxisJson(usage.axis),
+    series,
+    totals: whole.totals,
+    updatedAt: await usageUpdatedAt(store, nowMs),
+  };
+}
+
 export const usageSeries =
   ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
-    const usage = await usageQueryOf(store, customer, query, at);
-    const whole = await readWhole(store, usage);
-    const column = query.by === 'none' ? null : columns[query.by];
-    const series =
-      column === null
-        ? [whole]
-        : await label(store, await readBreakdown(store, usage, column, whole), column);
-    return {
-      axis: toAxisJson(usage.axis),
-      series,
-      totals: whole.totals,
-      updatedAt: await usageUpdatedAt(store, at),
-    };
+    return usageSeriesOf(store, await usageQueryOf(store, customer, query, at), query.by, at);
   };
 
 /** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */

@@ -123,6 +123,16 @@ async function planOf({ db }: Store, customerId: string) {
   return plan;
 }
 
+/** Quotas, and credits by day, of the calendar month (UTC). */
+export async function readMonth(store: Store, customer: string, nowMs: number) {
+  const days = await creditsByDay(store, { customerId: customer }, nowMs);
+  const { from } = monthRange(nowMs);
+  return {
+    quotas: await quotasOf(store, customer, nowMs),
+    days: days.map((credits, day) => ({ day: from + day * stepMs.day, credits })),
+  };
+}
+
 const usageQuota =
   ({ store, now, endpoints }: ApiServices): Handler<'GET /customers/{customer}/quota'> =>
   async ({ path: { customer } }) => {
@@ -130,11 +140,8 @@ const usageQuota =
     const plan = await planOf(store, customer);
     const own = JSON.parse(plan.prices) as Record<string, number>;
     const prices = new Map([...usualPrices(endpoints), ...Object.entries(own)]);
-    const days = await creditsByDay(store, { customerId: customer }, at);
-    const { from } = monthRange(at);
     return {
-      quotas: await quotasOf(store, customer, at),
-      days: days.map((credits, day) => ({ day: from + day * stepMs.day, credits })),
+      ...(await readMonth(store, customer, at)),
       prices: [...prices].map(([method, credits]) => ({ method, credits })),
       streamCredits: plan.stream_credits,
     };

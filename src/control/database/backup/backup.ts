@@ -29,6 +29,7 @@ const keysOfTables = {
   member: ['customer_id', 'user_id'],
   invitation: ['id'],
   admin_token: ['id'],
+  usage_link: ['id'],
   api_key: ['id'],
   usage_minute: ['minute', 'epoch', 'key_id', 'product', 'method', 'status', 'network', 'code'],
   usage_hour: ['hour', 'key_id', 'product', 'method', 'status', 'network', 'code'],

@@ -10,6 +10,7 @@ export interface AccountTables {
   };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
+  usage_link: UsageLinkTable;
   /** This and the other tables of the sign-in library store times as ISO text. */
   auth_user: {
     id: string;
@@ -118,6 +119,25 @@ export interface AdminTokenTable {
   last_used_at: number | null;
   revoked_at: number | null;
 }
+
+/** A link to a customer's usage for people without an account. Revoked links are deleted. */
+export interface UsageLinkTable {
+  id: string;
+  customer_id: string;
+  name: string;
+  /** SHA-256 of the 256-bit random token, hex. */
+  token_digest: string;
+  created_by: string;
+  created_at: number;
+  expires_at: number;
+}
+
+export const usageLinkTable = `
+  create table usage_link (
+    id text primary key, customer_id text not null references customer (id), name text not null,
+    token_digest text not null unique, created_by text not null, created_at bigint not null,
+    expires_at bigint not null
+  )`;
 
 export const accountTables = `
   create table customer (

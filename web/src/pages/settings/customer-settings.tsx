@@ -9,6 +9,7 @@ import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roleNames } from '../team/role-descriptions.ts';
+import { UsageLinks } from './usage-links.tsx';
 
 export function CustomerSettings() {
   const { customer, service, can } = useSession();
@@ -55,6 +56,7 @@ export function CustomerSettings() {
           </div>
         </form>
       ) : null}
+      {can('admin') ? <UsageLinks /> : null}
     </div>
   );
 }

@@ -19,10 +19,12 @@ export function BreakdownTable({
   usage,
   series,
   by,
+  hasLinks,
 }: {
   usage: Usage;
   series: readonly Series[];
   by: Dimension;
+  hasLinks: boolean;
 }) {
   const rows = useMemo<Row[]>(
     () =>
@@ -33,7 +35,10 @@ export function BreakdownTable({
       })),
     [usage, series],
   );
-  const columns = useMemo(() => columnsOf(by, usage.totals.credits), [by, usage.totals.credits]);
+  const columns = useMemo(
+    () => columnsOf(by, usage.totals.credits, hasLinks),
+    [by, usage.totals.credits, hasLinks],
+  );
   return (
     <Table
       caption={`Totals by ${dimensionNouns[by]}`}
@@ -46,14 +51,14 @@ export function BreakdownTable({
   );
 }
 
-const columnsOf = (by: Dimension, credits: number): Column<Row>[] => [
+const columnsOf = (by: Dimension, credits: number, hasLinks: boolean): Column<Row>[] => [
   {
     id: 'name',
     title: dimensionTitles[by],
     cell: (row) => (
       <span className="swatched">
         <Swatch color={row.color} />
-        <Name row={row} by={by} />
+        {hasLinks ? <Name row={row} by={by} /> : row.displayName}
       </span>
     ),
     sortBy: ({ displayName }) => displayName,

@@ -68,6 +68,7 @@ function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
 export function Breakdown() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
+  const zoom = useZoom();
   const [filters, change] = useFilters(fields);
   const by = dimensions.find((one) => one === filters.by) ?? 'method';
   const [measure, setMeasure] = useState<Measure>('requests');
@@ -96,20 +97,39 @@ export function Breakdown() {
         </>
       }
     >
-      <Pending query={usage}>{(data) => <Parts usage={data} by={by} measure={measure} />}</Pending>
+      <Pending query={usage}>
+        {(data) =>
+          data.series.length === 0 ? (
+            <NoUsage />
+          ) : (
+            <UsageParts usage={data} by={by} measure={measure} onZoom={zoom} hasLinks />
+          )
+        }
+      </Pending>
       <Export by={by} />
     </Panel>
   );
 }
 
-function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: Measure }) {
-  const zoom = useZoom();
+/** @param hasLinks - whether names link to pages, which need an account. */
+export function UsageParts({
+  usage,
+  by,
+  measure,
+  onZoom,
+  hasLinks = false,
+}: {
+  usage: Usage;
+  by: Dimension;
+  measure: Measure;
+  onZoom?: (from: number, to: number) => void;
+  hasLinks?: boolean;
+}) {
   const series = useMemo(() => seriesOf(usage, by, measure), [usage, by, measure]);
   const { format, tick } =
     measure === 'bytes'
       ? { format: formatBytes, tick: formatBytes }
       : { format: formatCount, tick: formatShort };
-  if (usage.series.length === 0) return <NoUsage />;
   return (
     <>
       <StackedArea
@@ -122,9 +142,9 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: M
         tick={tick}
         height={240}
         csvName={`usage-by-${by}`}
-        onZoom={zoom}
+        {...(onZoom && { onZoom })}
       />
-      <BreakdownTable usage={usage} series={series} by={by} />
+      <BreakdownTable usage={usage} series={series} by={by} hasLinks={hasLinks} />
     </>
   );
 }

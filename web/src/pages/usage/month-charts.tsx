@@ -3,10 +3,11 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { Bars } from '../../charts/bars.tsx';
 import { QuotaLine } from '../../charts/quota-line.tsx';
 import type { Series, TimeAxis } from '../../charts/series.ts';
-import { useZoom } from '../../charts/zoom.ts';
 import { Panel } from '../../ui/panel.tsx';
 
-type Quota = RouteOutput<'GET /customers/{customer}/quota'>;
+type Quota = Pick<RouteOutput<'GET /customers/{customer}/quota'>, 'quotas' | 'days'>;
+
+type OnZoom = (from: number, to: number) => void;
 
 const DAY_MS = 86_400_000;
 
@@ -16,9 +17,8 @@ const sumOf = (values: readonly (number | null)[]): number | null =>
     ? null
     : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
-export function MonthCharts({ quota }: { quota: Quota }) {
+export function MonthCharts({ quota, onZoom }: { quota: Quota; onZoom?: OnZoom }) {
   const { quotas, days } = quota;
-  const zoom = useZoom();
   const periodFrom = quotas[0]?.periodFrom ?? days[0]?.day ?? 0;
   const periodTo = quotas[0]?.periodTo ?? periodFrom + 31 * DAY_MS;
   const axis = useMemo<TimeAxis>(
@@ -45,7 +45,13 @@ export function MonthCharts({ quota }: { quota: Quota }) {
         />
       </Panel>
       <Panel title="Credits per day">
-        <Bars title="Credits per day" axis={axis} series={series} csvName="days" onZoom={zoom} />
+        <Bars
+          title="Credits per day"
+          axis={axis}
+          series={series}
+          csvName="days"
+          {...(onZoom && { onZoom })}
+        />
       </Panel>
     </div>
   );

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useZoom } from '../../charts/zoom.ts';
 import { useCall } from '../../queries.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -15,6 +16,7 @@ const QUOTA_REFETCH_MS = 10_000;
 
 export function UsagePage() {
   const { customer } = useSession();
+  const zoom = useZoom();
   const quota = useCall(
     'GET /customers/{customer}/quota',
     { path: { customer: customer.id } },
@@ -33,7 +35,7 @@ export function UsagePage() {
         {(data) => (
           <>
             <QuotaTiles quotas={data.quotas} />
-            <MonthCharts quota={data} />
+            <MonthCharts quota={data} onZoom={zoom} />
             <p className="muted">
               Notifications are sent at 80%, 95%, and 100% of your quota.{' '}
               <Link to="/settings" search={(before) => ({ ...before, tab: 'notices' })}>
