@@ -40,7 +40,7 @@ function sendsKeyInClear({ url, headers }: UpstreamConfiguration): boolean {
 }
 
 function nodeWarnings(configuration: Configuration): string[] {
-  const { upstreams } = configuration;
+  const { upstreams, quorum } = configuration;
   const warnings: string[] = [];
   if (upstreams.length === 0)
     warnings.push(
@@ -48,8 +48,11 @@ function nodeWarnings(configuration: Configuration): string[] {
         ? 'upstream: no node is configured; development mode serves the embedded ledger, a chain of its own'
         : 'upstream: no node is configured; the service starts only with nodes added by "solway upstream add"',
     );
-  for (const [network, nodes] of nodesByNetwork(configuration))
+  for (const [network, nodes] of nodesByNetwork(configuration)) {
     if (nodes === 1) warnings.push(`upstream: ${network} has a single node; add another for failover`);
+    if (quorum.methods.length > 0 && nodes < quorum.agreeing)
+      warnings.push(`quorum.agreeing: ${network} has fewer nodes, so its quorum reads fail; add nodes`);
+  }
   upstreams.forEach((node, index) => {
     const field = `upstream[${index}]`;
     if (sendsKeyInClear(node))

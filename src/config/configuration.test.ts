@@ -120,6 +120,11 @@ describe('an invalid configuration', () => {
       'solway.toml: upstream[0].methods[0]: "get*Block" must be a method such as "getBlock", a prefix such as "getToken*", or "*"; subscription methods cannot be routed',
     ],
     [
+      '[quorum]\nmethods = ["getBlock", "send*"]',
+      'solway.toml: quorum.methods[1]: "send*" matches no read: only known reads may go to several nodes',
+    ],
+    ['[quorum]\nagreeing = 4', 'solway.toml: quorum.agreeing: must not exceed quorum.nodes'],
+    [
       `${NODE}headers = { "x-token" = "\u0142" }`,
       'solway.toml: upstream[0].headers.x-token: the value is not one line of Latin-1 text, as headers require: encode other characters',
     ],

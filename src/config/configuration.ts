@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import { type Network, networks } from '../protocol/call.ts';
-import { ANY_METHOD, patternsOf } from '../protocol/method-patterns.ts';
+import { ANY_METHOD, patternsOf, readsMatching } from '../protocol/method-patterns.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
@@ -220,6 +220,17 @@ function checkStorage({ kubo, pinning, storage }: Configuration, add: Add): void
     );
 }
 
+function checkQuorum({ quorum: { methods, nodes, agreeing } }: Configuration, add: Add): void {
+  methods.forEach((pattern, index) => {
+    if (readsMatching([pattern]).size === 0)
+      add(
+        `quorum.methods[${index}]`,
+        `"${pattern}" matches no read: only known reads may go to several nodes`,
+      );
+  });
+  if (agreeing > nodes) add('quorum.agreeing', 'must not exceed quorum.nodes');
+}
+
 function checkTimeouts({ upstreamPool }: Configuration, add: Add): void {
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs)
     add('upstream_pool.attempt_timeout_ms', 'must not exceed timeout_ms');
@@ -231,6 +242,7 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
   checkNodes(configuration, add);
   checkSenders(configuration, add);
   checkTimeouts(configuration, add);
+  checkQuorum(configuration, add);
   checkStorage(configuration, add);
   checkCertificates(configuration, add);
   checkPair('mail', { smtp_url: configuration.mail.smtpUrl, from: configuration.mail.from }, add);

@@ -165,6 +165,21 @@ export const upstreamPool = section(
   upstream,
 );
 
+export const quorum = section(
+  'Reads for which several nodes must agree.',
+  {
+    methods: option(
+      list(methodPattern, METHOD_PATTERNS_MAX, 'methods = ["getMultipleAccounts"]'),
+      [],
+      'Methods: names, prefixes such as "getToken*", or "*" for all reads.',
+      { example: '["getBlock", "getTransaction"]' },
+    ),
+    nodes: option(whole(2, 16), 3, 'Nodes that get a call at once.'),
+    agreeing: option(whole(2, 16), 2, 'Nodes whose responses must agree.'),
+  },
+  {},
+);
+
 const serverRows = {
   url: required(httpUrl, 'Address.', { secret: true, example: '"https://host/path"' }),
   network: networkRow,

@@ -31,6 +31,7 @@ export const schema = {
   networks: server.networksSection,
   upstream: upstream.upstreams,
   upstream_pool: upstream.upstreamPool,
+  quorum: upstream.quorum,
   sender: upstream.senders,
   transactions: upstream.transactions,
   cache: upstream.cache,

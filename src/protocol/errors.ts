@@ -99,6 +99,8 @@ export const failures = {
     'The upstream service did not respond in time', { retryAfter: 1 }),
   KEYS_UNAVAILABLE: row('gateway', 503, -32052, 14, 1013,
     'This API key cannot be checked right now: try again shortly', { retryAfter: 1 }),
+  NODES_DISAGREE: row('upstream', 503, -32097, 14, 1013,
+    'The nodes of this network gave different responses: try again shortly', { retryAfter: 1 }),
   OVERLOADED: row('capacity', 503, -32054, 8, 1013,
     'The service is overloaded: try again shortly', { retryAfter: 1 }),
   ANSWER_TOO_LARGE: row('capacity', 502, -32055, 8, 1009,

@@ -5,14 +5,14 @@ import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A service whose first key has 6 credits per month. */
-let mock: MockNode;
+/** A service whose first key has 6 credits per month. Its calls go to both nodes. */
+let mocks: MockNode[] = [];
 let service: RunningService;
 let server: TestRpcClient;
 let secret = '';
 
 beforeAll(async () => {
-  mock = await startMock(healthy());
+  mocks = await Promise.all([startMock(healthy()), startMock(healthy())]);
   service = await startService({
     // Caching and coalescing are off, so that every accepted call reaches the node.
     configuration: `
@@ -25,8 +25,10 @@ beforeAll(async () => {
       rpc_burst = 1500
       monthly_credits = 6
       prices = { getHealth = 2 }
-      [[upstream]]
-      url = "${mock.url}"
+      [quorum]
+      methods = ["getHealth"]
+      nodes = 2
+      ${mocks.map(({ url }) => `[[upstream]]\nurl = "${url}"\n`).join('')}
     `,
   });
   secret = service.key;
@@ -34,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
-  await mock?.close();
+  await Promise.all(mocks.map((mock) => mock.close()));
 });
 
 describe('a quota of 6 credits', () => {
@@ -57,6 +59,6 @@ describe('a quota of 6 credits', () => {
     expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: Monthly credit limit reached/);
     const rejected = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
     await expect(rejected).rejects.toThrow('429');
-    expect(mock.count('getHealth')).toBe(3);
+    expect(mocks.map((mock) => mock.count('getHealth'))).toEqual([3, 3]);
   });
 });

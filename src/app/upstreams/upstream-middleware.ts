@@ -24,6 +24,7 @@ import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
 import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
 import { StoreCache, type StoreCacheLimits } from '../../upstream/middleware/store-cache.ts';
 import { UpstreamNode } from '../../upstream/node.ts';
+import { QuorumReads } from '../../upstream/quorum/quorum-reads.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
@@ -65,7 +66,7 @@ type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
   /** The innermost middleware: submits transactions and forwards other calls to the pool. */
   submitter: TransactionSubmitter;
-  slots: SlotTracker;
+  pool: UpstreamPool;
   /** Whether the embedded ledger is the only node. If so, state that may change is not cached. */
   isLocalnetOnly: boolean;
   log: Logger;
@@ -134,11 +135,12 @@ const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls =>
 export function openUpstreamMiddleware({
   configuration,
   submitter,
-  slots,
+  pool,
   isLocalnetOnly,
   log,
 }: UpstreamMiddlewareOptions) {
-  const { cache } = configuration;
+  const { cache, quorum, upstreamPool } = configuration;
+  const slots: SlotTracker = pool;
   const limits = limitsOf(configuration);
   const ttls = ttlsOf(configuration, isLocalnetOnly);
   const counts = new ResponseCounts();
@@ -172,6 +174,10 @@ export function openUpstreamMiddleware({
     cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
     store && ((next) => new StoreCache(next, { ...shared, store, limits: limits.redis })),
+    // The embedded ledger has nobody to agree with.
+    quorum.methods.length > 0 && !isLocalnetOnly
+      ? (next) => new QuorumReads(next, { ...quorum, pool, limits: upstreamPool })
+      : null,
   )(submitter);
   return {
     source,

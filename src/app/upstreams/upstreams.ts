@@ -80,7 +80,7 @@ export function openUpstreams(
     feed.setNodes(nodes);
   });
   const sending = openTransactionSubmitter(configuration, pool, log);
-  const parts = { configuration, submitter: sending, slots: pool };
+  const parts = { configuration, submitter: sending, pool };
   const middleware = openUpstreamMiddleware({ ...parts, isLocalnetOnly: isDevelopment, log });
   const stop = () =>
     stopEach([

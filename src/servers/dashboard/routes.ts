@@ -8,7 +8,6 @@ import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } f
 /** Paths of the dashboard's pages. A test compares them with web/src/routes.tsx. */
 export const dashboardPaths = [
   '/',
-  '/fleet',
   '/keys',
   '/keys/*',
   '/usage',

@@ -1,10 +1,7 @@
-import { patternsOf } from '../../protocol/method-patterns.ts';
+import { matchesPattern, patternsOf } from '../../protocol/method-patterns.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { UpstreamNode } from '../node.ts';
 import { inService } from './load-balancer.ts';
-
-const matches = (pattern: string, method: string): boolean =>
-  pattern.endsWith('*') ? method.startsWith(pattern.slice(0, -1)) : pattern === method;
 
 /** Exact names before prefixes, and longer prefixes before shorter ones. */
 const bySpecificity = (one: string, other: string): number =>
@@ -38,7 +35,10 @@ export class MethodRoutes {
   nodesFor(method: string): readonly UpstreamNode[] {
     const cached = this.#nodesByMethod.get(method);
     if (cached !== undefined) return cached;
-    const [, nodes] = this.#routes.find(([pattern]) => matches(pattern, method)) ?? [null, this.#others];
+    const [, nodes] = this.#routes.find(([pattern]) => matchesPattern(pattern, method)) ?? [
+      null,
+      this.#others,
+    ];
     // Other names come from clients.
     if (Object.hasOwn(methods, method)) this.#nodesByMethod.set(method, nodes);
     return nodes;

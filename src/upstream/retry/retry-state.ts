@@ -134,7 +134,7 @@ function hedgeBudgetOf(
 }
 
 /** Minimum slot from the params or from the session, whichever is higher. */
-function minSlotOf(call: Call): bigint | null {
+export function minSlotOf(call: Call): bigint | null {
   const { row, minSlot } = call;
   const named = minContextSlotOf(call);
   if (minSlot == null || row.history !== null || !(row.context || row.commitment !== null)) return named;
