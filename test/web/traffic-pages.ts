@@ -204,7 +204,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem');
       await refetched(page, messages.nth(2));
       await page.getByRole('button', { name: 'Unsubscribe' }).click();
-      await page.getByText('Stopped by you.').waitFor();
+      await page.getByText('Unsubscribed.').waitFor();
       await page.getByRole('radio', { name: 'gRPC' }).check();
       await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
       await refetched(page, messages.nth(2));
