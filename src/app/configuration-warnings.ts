@@ -75,6 +75,13 @@ function priceWarnings({ plans }: Configuration): string[] {
   );
 }
 
+/** Warns if the password of ClickHouse can be read on its way. */
+export function clickHouseWarnings({ store }: Pick<Configuration, 'store'>): string[] {
+  const { protocol, hostname, password } = new URL(store.clickhouseUrl ?? 'https://unused');
+  if (protocol !== 'http:' || isLoopback(hostname) || password === '') return [];
+  return ['store.clickhouse_url: the password is sent over http, unencrypted; use https across networks'];
+}
+
 /** Warns about valid but unusual settings. Each warning names the option and a remedy. */
 export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
   const { metrics, server } = configuration;
@@ -82,6 +89,7 @@ export function configurationWarnings(configuration: Configuration, environment:
     ...mistypedVariables(environment),
     ...nodeWarnings(configuration),
     ...priceWarnings(configuration),
+    ...clickHouseWarnings(configuration),
   ];
   if (isLoopback(server.host)) return warnings;
   if (server.tls === null && server.trustedProxies.length === 0)

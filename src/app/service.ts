@@ -13,6 +13,7 @@ import { type Access, openAccess } from './access.ts';
 import { openBilling } from './billing.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
+import { clickHouseWarnings } from './configuration-warnings.ts';
 import { decideDevelopmentMode } from './development-mode.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
@@ -168,6 +169,8 @@ async function runFirstStart(
 async function openData(options: ServiceOptions, configuration: Configuration): Promise<Access> {
   const { environment, log, workerContext } = options;
   if (workerContext === undefined) await checkPorts(configuration);
+  if (workerContext === undefined || workerContext.worker === 1)
+    for (const warning of clickHouseWarnings(configuration)) log.warn(warning);
   await openDataDir(configuration.dataDir);
   return openAccess(configuration, environment, log, workerContext?.limits);
 }

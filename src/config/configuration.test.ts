@@ -52,6 +52,15 @@ it('the example file has the values of an absent file', () => {
   expect({ ...written, file: null }).toEqual({ ...load(''), file: null });
 });
 
+it('the keys of a token issuer are read encrypted, or from this machine', () => {
+  const jwt = (url: string) => `[keys.jwt]\nissuer = "i"\naudience = "a"\njwks_url = "${url}"`;
+  for (const url of ['https://id.example/', 'http://127.0.0.1:80/', 'http://localhost/', 'http://[::1]/'])
+    expect(load(jwt(url)).keys.jwt?.jwksUrl).toBe(url);
+  expect(complaint(jwt('http://127.0.0.1.example/'))).toContain(
+    'keys.jwt.jwks_url: is not encrypted, so its responses can be forged: write it as "https://host/path"',
+  );
+});
+
 describe('names of earlier versions', () => {
   it.each(Object.entries(renamed))('%s is an error that names %s', (old, option) => {
     const [section, name] = old.split('.');

@@ -61,6 +61,7 @@ import {
   redisUrl,
   scannerPem,
   secretLine,
+  secureUrl,
   smtpUrl,
   table,
   text,
@@ -100,7 +101,7 @@ const jwtRows = {
   issuer: required(line, 'Value of the claim iss.', { example: '"https://id.example.com"' }),
   audience: required(line, 'Value that the claim aud must contain.', { example: '"solway"' }),
   jwks_url: required(
-    httpUrl,
+    secureUrl,
     "URL of the issuer's JSON Web Key Set (JWKS) with RS256, ES256 or EdDSA keys.",
     { example: '"https://id.example.com/jwks.json"' },
   ),

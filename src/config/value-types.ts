@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseCidr } from '../base/ip-address.ts';
+import { isLoopback, parseCidr } from '../base/ip-address.ts';
 import { isCurrency, METHOD_CREDITS_MAX, METHOD_NAME } from '../control/billing/plan-fields.ts';
 import { readScannerKey } from '../control/keys/leaked-keys.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
@@ -156,6 +156,16 @@ export function url(
 }
 
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
+/** A URL whose responses must not be forged. */
+export const secureUrl = httpUrl
+  .refine(
+    (value) => {
+      const { protocol, hostname } = new URL(value);
+      return protocol === 'https:' || isLoopback(hostname);
+    },
+    { error: 'is not encrypted, so its responses can be forged: write it as "https://host/path"' },
+  )
+  .describe('https URL, or http to a loopback host');
 export const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
 export const smtpUrl = url(['smtp:', 'smtps:'], 'an smtp(s) URL', 'smtp://user:password@host:587');
 export const databaseUrl = url(

@@ -203,9 +203,10 @@ describe('solway config check', () => {
       out: `Configuration valid: ${file}\nNodes: 2 of devnet\n`,
       err: '',
     });
+    const store = `[store]\nclickhouse_url = "http://solway:${SECRET}@clickhouse.example:8123"\n`;
     const open =
       '[server]\nhost = "0.0.0.0"\n[metrics]\nopen = true\n[plans.pro]\nprices = { getBlok = 1, notKnown = 1 }\n';
-    writeFileSync(file, node('one', `http://a.example/${SECRET}`, 'ws = "off"\n') + open);
+    writeFileSync(file, node('one', `http://a.example/${SECRET}`, 'ws = "off"\n') + store + open);
     const { code, out } = await check();
     expect(out.match(/^.*?: [\w.[\]]+(?:: getBlok)?/gm)).toEqual([
       'Nodes: 1',
@@ -213,11 +214,12 @@ describe('solway config check', () => {
       'Warning: upstream[0].url',
       'Warning: upstream[0]',
       'Warning: plans.pro.prices: getBlok',
+      'Warning: store.clickhouse_url',
       'Warning: server.host',
       'Warning: metrics.open',
     ]);
     expect([code, out.includes(SECRET)]).toEqual([0, false]);
-    expect(JSON.parse((await check('--json')).out).warnings).toHaveLength(6);
+    expect(JSON.parse((await check('--json')).out).warnings).toHaveLength(7);
     writeFileSync(file, '');
     expect((await check()).out).toContain('Nodes: none\nWarning: upstream: no node is configured');
   });

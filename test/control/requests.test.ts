@@ -641,10 +641,16 @@ describeOnBothStores('the stored request log', (stores) => {
   it('of a deleted customer is pruned, including entries written after the deletion', async () => {
     const store = await stores.open();
     const now = Date.now();
-    const retention = new LogRetention(store, { retentionHours: 1, customerRowsMax: 100, rowsMax: 1_000 });
-    const customer = { plan_id: 'default', created_at: 0, version: 0 };
-    const gone = { ...customer, id: 'anna', name: 'Deleted', state: 'deleted' } as const;
-    await store.db.insertInto('customer').values(gone).execute();
+    const asked: (readonly string[])[] = [];
+    const elsewhere = { deleteCustomers: async (ids: readonly string[]) => void asked.push(ids) };
+    const limits = { retentionHours: 1, customerRowsMax: 100, rowsMax: 1_000 };
+    const retention = new LogRetention(store, limits, elsewhere);
+    const deletion = { actor: 'operator', action: 'customer.delete', detail: '{}' };
+    const deletions = [
+      { ...deletion, id: 1, customer_id: 'carl', at: now - 3_600_001 },
+      { ...deletion, id: 2, customer_id: 'anna', at: now - 1_800_000 },
+    ];
+    await store.db.insertInto('audit').values(deletions).execute();
     await writeAt(store, 'anna', now - 600_000, 3);
     await writeAt(store, 'ben', now - 600_000, 3);
     await retention.prune(now);
@@ -652,6 +658,8 @@ describeOnBothStores('the stored request log', (stores) => {
     await writeAt(store, 'anna', now, 2);
     await retention.prune(now + 60_000);
     expect([await left(store, 'anna'), await left(store, 'ben')]).toEqual([[], [0, 1, 2]]);
+    // Carl's entries have expired.
+    expect(asked).toEqual([['anna'], ['anna']]);
   });
 
   it('is pruned by one gateway at a time', async () => {

@@ -136,8 +136,14 @@ function openLogStore({ store, requestLog, dataDir }: Configuration, access: Acc
   if (store.clickhouseUrl === null) return new SqlLog(access.store);
   const failing = 'Failed to write the request log to ClickHouse; entries wait on disk';
   const onState = logStateChange(log, failing, 'Writing the request log to ClickHouse recovered');
+  const onDeletionState = logStateChange(
+    log,
+    'Failed to delete the request log of deleted customers from ClickHouse; repeated every minute',
+    'Deleting the request log of deleted customers from ClickHouse recovered',
+  );
   const onRecovered = (rows: number) => log.info({ rows }, 'Request log entries of an earlier run recovered');
-  const options = withDefaults<Partial<typeof clickHouseLogOptions>>({ onState, onRecovered }, requestLog);
+  const callbacks = { onState, onDeletionState, onRecovered };
+  const options = withDefaults<Partial<typeof clickHouseLogOptions>>(callbacks, requestLog);
   return new ClickHouseLog(store.clickhouseUrl, join(dataDir, 'log-journal'), options);
 }
 

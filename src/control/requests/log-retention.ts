@@ -161,26 +161,33 @@ export class LogRetention {
   /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
-    const deleted = isMine ? await this.#deletedCustomers() : [];
+    const deleted = isMine ? await this.#deletedCustomers(nowMs) : [];
     if (isMine) await this.#pruneUnknownMethods(nowMs);
     for (const counts of this.#counts) {
       // The gateway with the lease deletes rows, so these counts become wrong.
       if (!isMine) counts.forget();
       else await this.#pruneTable(counts, nowMs, deleted);
     }
-    // Repeated at the next run if the log is unreachable, which it reports itself.
-    if (deleted.length > 0) await this.#log?.deleteCustomers?.(deleted).catch(() => undefined);
+    if (deleted.length > 0) await this.#log?.deleteCustomers?.(deleted);
   }
 
   async stop(): Promise<void> {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
   }
 
-  /** At each run, because gateways may write entries of a customer after its deletion. */
-  async #deletedCustomers(): Promise<string[]> {
+  /**
+   * Customers whose entries may not have expired. They are deleted at each run, because gateways may write entries of a
+   * customer after its deletion.
+   */
+  async #deletedCustomers(nowMs: number): Promise<string[]> {
     const { db } = this.#store;
-    const rows = await db.selectFrom('customer').select('id').where('state', '=', 'deleted').execute();
-    return rows.map(({ id }) => id);
+    const rows = await db
+      .selectFrom('audit')
+      .select('customer_id')
+      .where('action', '=', 'customer.delete')
+      .where('at', '>=', nowMs - this.#limits.retentionHours * HOUR_MS)
+      .execute();
+    return rows.flatMap(({ customer_id: id }) => id ?? []);
   }
 
   async #pruneUnknownMethods(nowMs: number): Promise<void> {

@@ -57,7 +57,7 @@ export interface LogStore {
   list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage>;
   find(customerId: string, id: string): Promise<LogRow | undefined>;
   count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts>;
-  /** Deletes the entries of customers; absent if log-retention.ts does so. */
+  /** Deletes the entries of customers, and reports failures itself; absent if log-retention.ts deletes them. */
   deleteCustomers?(ids: readonly string[]): Promise<void>;
   /** Counts failed entries by failure and JSON-RPC code, most frequent first. */
   failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]>;

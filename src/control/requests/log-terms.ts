@@ -20,7 +20,8 @@ const TERM = /(?<![\p{L}\p{N}_])-\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+/gu;
  */
 export const termsIn = (text: string, max = TERMS_MAX): string[] => {
   const terms = text.toLowerCase().match(TERM) ?? [];
-  return [...new Set(terms.map((term) => term.slice(0, TERM_MAX_CHARS)))].slice(0, max);
+  // ClickHouse rejects half of a character.
+  return [...new Set(terms.map((term) => term.slice(0, TERM_MAX_CHARS).toWellFormed()))].slice(0, max);
 };
 
 /** Terms of a log entry: its codes, its signature and the words of its message. */

@@ -6,7 +6,7 @@ import { newKey } from '../../../test/servers/start-http-server.ts';
 import { createLogger } from '../../base/log.ts';
 import { JwksClient } from './jwks.ts';
 import { JwtVerifier, verificationKeyOf } from './jwt.ts';
-import { KeyAuthenticator } from './key-authenticator.ts';
+import { KEY_NO_LONGER_VALID, KeyAuthenticator } from './key-authenticator.ts';
 
 const NOW = Date.UTC(2026, 10, 29);
 const KEY_ID = '7hQ2mKpZ';
@@ -47,9 +47,9 @@ const verifier = () => new JwtVerifier(rules, source);
 describe('a token', () => {
   it.each(Object.keys(pairs) as Alg[])('signed with %s stands for its key until it expires', (alg) => {
     const [one, token] = [verifier(), tokenOf(alg)];
-    for (let i = 0; i < 2; i++) expect(one.keyIdOf(token, NOW)).toBe(KEY_ID);
-    expect(one.keyIdOf(token, NOW + 89_999)).toBe(KEY_ID);
-    expect(one.keyIdOf(token, NOW + 90_000)).toBeNull();
+    for (let i = 0; i < 2; i++) expect(one.verify(token, NOW)).toMatchObject({ keyId: KEY_ID });
+    expect(one.verify(token, NOW + 89_999)).toMatchObject({ keyId: KEY_ID });
+    expect(one.verify(token, NOW + 90_000)).toBe('expired');
   });
 
   const { privateKey: stranger } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -73,23 +73,25 @@ describe('a token', () => {
     ['too many characters', tokenOf('ES256', { ...claims, more: 'x'.repeat(4_000) })],
     ['a fourth part', `${tokenOf('ES256')}.x`],
   ])('with %s is rejected', (_name, token) => {
-    expect(verifier().keyIdOf(token, NOW)).toBeNull();
+    expect(verifier().verify(token, NOW)).toBeNull();
   });
 
   it('needs no key id if one key has its algorithm; an unknown id is reported', () => {
     unknown = 0;
-    expect(verifier().keyIdOf(tokenOf('EdDSA', claims, { alg: 'EdDSA' }), NOW)).toBe(KEY_ID);
+    expect(verifier().verify(tokenOf('EdDSA', claims, { alg: 'EdDSA' }), NOW)).toMatchObject({
+      keyId: KEY_ID,
+    });
     expect(unknown).toBe(0);
-    expect(verifier().keyIdOf(tokenOf('EdDSA', claims, { alg: 'EdDSA', kid: 'new' }), NOW)).toBeNull();
+    expect(verifier().verify(tokenOf('EdDSA', claims, { alg: 'EdDSA', kid: 'new' }), NOW)).toBeNull();
     expect(unknown).toBe(1);
   });
 
   it('is no longer accepted once its issuer withdraws the key', () => {
     const changing = { ...source };
     const [one, token] = [new JwtVerifier(rules, changing), tokenOf('RS256')];
-    expect(one.keyIdOf(token, NOW)).toBe(KEY_ID);
+    expect(one.verify(token, NOW)).toMatchObject({ keyId: KEY_ID });
     changing.keys = keys.slice(1);
-    expect(one.keyIdOf(token, NOW)).toBeNull();
+    expect(one.verify(token, NOW)).toBeNull();
   });
 });
 
@@ -118,12 +120,24 @@ describe('the key of a token', () => {
     expect(() => one.authenticate(token, NOW)).toThrow(failing('INVALID_KEY'));
     one.apply([record]);
     for (let i = 0; i < 2; i++) expect(one.authenticate(token, NOW).id).toBe(KEY_ID);
-    expect(one.authenticate(token, NOW).keyState).toBe(one.find(record.id)?.keyState);
-    one.apply([{ ...record, status: 'revoked', version: 2 }]);
+    const authenticated = one.authenticate(token, NOW);
+    expect(authenticated.keyState).toBe(one.find(record.id)?.keyState);
+    expect(one.authenticate(token, NOW)).toBe(authenticated);
+    one.apply([{ ...record, name: 'renamed', version: 2 }]);
+    expect(one.authenticate(token, NOW).name).toBe('renamed');
+    one.apply([{ ...record, status: 'revoked', version: 3 }]);
     expect(() => one.authenticate(token, NOW)).toThrow(failing('INVALID_KEY'));
     const without = open(null);
     without.apply([record]);
     expect(() => without.authenticate(token, NOW)).toThrow(failing('INVALID_KEY'));
+  });
+
+  it('ends with the token; an expired token is no guess', () => {
+    const one = open(verifier());
+    one.apply([record]);
+    expect(one.authenticate(tokenOf('ES256'), NOW).tokenExpiresAt).toBe(NOW + 90_000);
+    const expired = expect.objectContaining({ code: 'INVALID_KEY', cause: KEY_NO_LONGER_VALID });
+    expect(() => one.authenticate(tokenOf('ES256'), NOW + 90_000)).toThrow(expired);
   });
 
   it('is unavailable, not invalid, until the keys of the issuer were read', () => {

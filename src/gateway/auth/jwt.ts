@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Lru } from '../../base/cache/lru.ts';
 import { parseKeyId } from './api-key.ts';
 import type { KeyId } from './key-record.ts';
+import type { LoadedKey } from './key-state.ts';
 
 export type JwtRules = Readonly<{
   issuer: string;
@@ -70,7 +71,11 @@ const claimsSchema = z.looseObject({
   nbf: z.number().optional(),
 });
 
-type Verified = Readonly<{ keyId: KeyId; from: number; until: number }>;
+/** A token with a valid signature. `from` and `until` are Unix milliseconds. */
+export type VerifiedToken = Readonly<{ keyId: KeyId; from: number; until: number }> & {
+  /** Record of its key that ends with the token, so that requests need not copy it. */
+  key?: LoadedKey;
+};
 
 const decode = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
 
@@ -85,7 +90,7 @@ export interface VerificationKeys {
 export class JwtVerifier {
   readonly #rules: JwtRules;
   readonly #source: VerificationKeys;
-  #verified = new Lru<string, Verified>(VERIFIED_MAX);
+  #verified = new Lru<string, VerifiedToken>(VERIFIED_MAX);
   /** The keys with which `#verified` was filled. */
   #keys: readonly VerificationKey[] = [];
 
@@ -99,8 +104,8 @@ export class JwtVerifier {
     return this.#source.keys.length > 0;
   }
 
-  /** @param nowMs - Unix milliseconds. @returns the id of the API key; null if the token is not valid. */
-  keyIdOf(token: string, nowMs: number): KeyId | null {
+  /** @param nowMs - Unix milliseconds. @returns null if the token is not valid; `expired` if it was. */
+  verify(token: string, nowMs: number): VerifiedToken | 'expired' | null {
     if (token.length > JWT_LENGTH_MAX) return null;
     if (this.#keys !== this.#source.keys) {
       this.#keys = this.#source.keys;
@@ -108,15 +113,16 @@ export class JwtVerifier {
     }
     let verified = this.#verified.get(token);
     if (verified === undefined) {
-      const fresh = this.#verify(token);
+      const fresh = this.#verifySignature(token);
       if (fresh === null) return null;
       verified = fresh;
       this.#verified.set(token, verified);
     }
-    return verified.from <= nowMs && nowMs < verified.until ? verified.keyId : null;
+    if (nowMs >= verified.until) return 'expired';
+    return verified.from <= nowMs ? verified : null;
   }
 
-  #verify(token: string): Verified | null {
+  #verifySignature(token: string): VerifiedToken | null {
     const [, header = '', payload = '', signature = ''] = TOKEN.exec(token) ?? [];
     try {
       const { alg, kid } = headerSchema.parse(decode(header));
@@ -139,7 +145,7 @@ export class JwtVerifier {
     return undefined;
   }
 
-  #read(payload: unknown): Verified | null {
+  #read(payload: unknown): VerifiedToken | null {
     const { issuer, audience, keyClaim } = this.#rules;
     const claims = claimsSchema.parse(payload);
     if (claims.iss !== issuer || ![claims.aud].flat().includes(audience)) return null;

@@ -215,13 +215,18 @@ export class KeyAuthenticator {
     if (this.#jwt === null) throw new Failure('INVALID_KEY');
     if (!this.#jwt.isReady)
       throw new Failure('KEYS_UNAVAILABLE', { cause: "the issuer's JWKS has not been fetched yet" });
-    const id = this.#jwt.keyIdOf(token, nowMs);
-    const entry = id === null ? undefined : this.#entries.get(id);
-    if (id !== null && entry === undefined) throw this.#unknown(id);
-    if (entry === undefined) throw new Failure('INVALID_KEY');
+    const verified = this.#jwt.verify(token, nowMs);
+    if (verified === null) throw new Failure('INVALID_KEY');
+    if (verified === 'expired') throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    const entry = this.#entries.get(verified.keyId);
+    if (entry === undefined) throw this.#unknown(verified.keyId);
     if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
-    return entry.record;
+    // Each change to the key gives it a new state.
+    const { key } = verified;
+    if (key !== undefined && key.keyState === entry.record.keyState) return key;
+    verified.key = { ...entry.record, tokenExpiresAt: verified.until };
+    return verified.key;
   }
 
   /** Playground tokens are not cached: they are rare, and expire within minutes. */

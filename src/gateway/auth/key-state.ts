@@ -23,6 +23,6 @@ export class KeyState {
 export type LoadedKey = KeyRecord &
   Readonly<{
     keyState?: KeyState;
-    /** Expiry of the playground token that was presented instead of the key, in Unix milliseconds. */
+    /** Expiry of the playground token or JWT that was presented instead of the key, in Unix milliseconds. */
     tokenExpiresAt?: number;
   }>;

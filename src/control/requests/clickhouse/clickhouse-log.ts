@@ -27,6 +27,8 @@ export const clickHouseLogOptions = {
   sendIntervalMs: 1_000,
   pruneIntervalMs: 600_000,
   onState: (() => undefined) as OnState,
+  /** Whether entries of deleted customers can be deleted. */
+  onDeletionState: (() => undefined) as OnState,
   onRecovered: (_rows: number): void => undefined,
 };
 
@@ -37,6 +39,8 @@ const HOUR_MS = 3_600_000;
 const INSERT_MAX_BYTES = 4_194_304;
 /** Ids per query. The server accepts statements of 256 KiB. */
 const IDS_MAX = 1_000;
+/** Rejected parts of a batch that are halved to find the invalid rows. Further rejected parts are dropped whole. */
+const HALVINGS_MAX = 64;
 /** Kinds of failures per query. */
 const FAILURES_MAX = 1_000;
 
@@ -48,10 +52,13 @@ const positionOf = ({ customer_id, at, id }: Position): string =>
 /** The request log in ClickHouse. Rows wait in files until the server has them. */
 export class ClickHouseLog implements LogStore {
   readonly batchRows = 5_000;
-  readonly #server: ClickHouse;
+  readonly #searches: ClickHouse;
+  /** With connections of its own, so that no number of searches delays it. */
+  readonly #writes: ClickHouse;
   readonly #outbox: LogOutbox;
   readonly #options: ClickHouseLogOptions;
   readonly #state: FailureState;
+  readonly #deletionState: FailureState;
   readonly #task: PeriodicTask;
   /** Rows that the server rejected. */
   #rejected = 0;
@@ -63,9 +70,11 @@ export class ClickHouseLog implements LogStore {
   /** @param folder - for rows that wait. */
   constructor(url: string, folder: string, options: Partial<ClickHouseLogOptions> = {}) {
     this.#options = withDefaults(clickHouseLogOptions, options);
-    this.#server = new ClickHouse(url);
+    this.#searches = new ClickHouse(url);
+    this.#writes = new ClickHouse(url);
     this.#outbox = new LogOutbox(folder, this.#options.journalMaxBytes);
     this.#state = new FailureState(this.#options.onState);
+    this.#deletionState = new FailureState(this.#options.onDeletionState);
     this.#task = new PeriodicTask(
       () => this.#state.guard(() => this.#withTable(() => this.#send())),
       this.#options.sendIntervalMs,
@@ -95,7 +104,7 @@ export class ClickHouseLog implements LogStore {
   async stop(): Promise<void> {
     await this.#task.finish();
     this.#outbox.close();
-    await this.#server.close();
+    await Promise.all([this.#searches.close(), this.#writes.close()]);
   }
 
   /** Writes the rows to files. */
@@ -112,7 +121,7 @@ export class ClickHouseLog implements LogStore {
       `order by at desc, id desc limit 1 by id limit ${limit}`,
     ] as const;
     const end = await this.#read(() =>
-      scan<Position>(this.#server, range, statement, (rows) => {
+      scan<Position>(this.#searches, range, statement, (rows) => {
         found.push(...rows);
         return found.length < limit;
       }),
@@ -136,7 +145,7 @@ export class ClickHouseLog implements LogStore {
       'group by step',
     ] as const;
     const end = await this.#read(() =>
-      scan<LogCounts['steps'][number]>(this.#server, range, statement, (rows) => {
+      scan<LogCounts['steps'][number]>(this.#searches, range, statement, (rows) => {
         steps.push(...rows);
         return true;
       }),
@@ -153,7 +162,7 @@ export class ClickHouseLog implements LogStore {
     ] as const;
     const range = { ...this.#rangeOf(filter), customerId, conditions };
     await this.#read(() =>
-      scan<FailureCount>(this.#server, range, statement, (rows) => {
+      scan<FailureCount>(this.#searches, range, statement, (rows) => {
         for (const row of rows) {
           const name = `${row.failure} ${row.rpcCode}`;
           // The first part has the newest example.
@@ -166,18 +175,27 @@ export class ClickHouseLog implements LogStore {
     return [...counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
   }
 
-  async deleteCustomers(ids: readonly string[]): Promise<void> {
+  /** Never rejects: a failure is reported, and the caller repeats the deletion. */
+  deleteCustomers(ids: readonly string[]): Promise<void> {
+    return this.#deletionState.guard(() => this.#withTable(() => this.#deleteCustomers(ids)));
+  }
+
+  async #deleteCustomers(ids: readonly string[]): Promise<void> {
     for (const some of chunk(ids, IDS_MAX)) {
       const isDeleted = `customer_id in ${listOf(some.map(textLiteral))}`;
-      const found = await this.#read(() =>
-        this.#server.query<{ rows: number; pending: number }>(
-          `select count() as rows, (select count() from system.mutations where database = currentDatabase()
-            and table = '${TABLE}' and not is_done) as pending from ${TABLE} where ${isDeleted}`,
-        ),
+      const found = await this.#writes.query<{ rows: number }>(
+        `select count() as rows from ${TABLE} where ${isDeleted}`,
       );
+      if (!found.rows.some(({ rows }) => rows > 0)) continue;
+      // All columns, because old servers do not have the reason.
+      const { rows: pending } = await this.#writes.query<{ latest_fail_reason?: string }>(
+        `select * from system.mutations
+          where database = currentDatabase() and table = '${TABLE}' and not is_done limit 1`,
+      );
+      const reason = pending[0]?.latest_fail_reason ?? '';
+      if (reason !== '') throw new Error(`ClickHouse fails to delete entries: ${reason}`);
       // The server deletes in the background. A second deletion would only wait for the first.
-      if (found.rows.some(({ rows, pending }) => rows > 0 && pending === 0))
-        await this.#server.run(`alter table ${TABLE} delete where ${isDeleted}`);
+      if (pending.length === 0) await this.#writes.run(`alter table ${TABLE} delete where ${isDeleted}`);
     }
   }
 
@@ -193,7 +211,7 @@ export class ClickHouseLog implements LogStore {
 
   async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
     const pages = chunk(positions, IDS_MAX).map((some) =>
-      this.#server.query<LogRow>(
+      this.#searches.query<LogRow>(
         `select ${rowColumns} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
           order by at desc, id desc limit 1 by id`,
       ),
@@ -203,7 +221,7 @@ export class ClickHouseLog implements LogStore {
 
   /** Creates the table before the first work, and again after any error: someone may have dropped it. */
   async #withTable<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!this.#hasTable) await this.#server.run(createTable);
+    if (!this.#hasTable) await this.#writes.run(createTable);
     this.#hasTable = true;
     try {
       return await work();
@@ -236,7 +254,7 @@ export class ClickHouseLog implements LogStore {
       // Set before the attempt, because the server may store rows and fail to respond.
       const { rows, isSuspect } = batch;
       for (const file of batch.files) file.isSuspect = true;
-      await this.#insert(isSuspect ? await this.#missing(rows) : rows);
+      await this.#insertValid(isSuspect ? await this.#missing(rows) : rows);
       await this.#outbox.remove(batch);
       this.#state.report(null);
     }
@@ -248,7 +266,7 @@ export class ClickHouseLog implements LogStore {
     const stored = new Set<string>();
     for (const some of chunk(rows, IDS_MAX)) {
       const positions = listOf(some.map(positionOf));
-      const found = await this.#server.query<Pick<LogRow, 'id'>>(
+      const found = await this.#writes.query<Pick<LogRow, 'id'>>(
         `select id from ${TABLE} where (customer_id, at, id) in ${positions}`,
       );
       for (const { id } of found.rows) stored.add(id);
@@ -256,23 +274,32 @@ export class ClickHouseLog implements LogStore {
     return rows.filter(({ id }) => !stored.has(id));
   }
 
-  /** Halves a rejected batch until only the invalid rows are left, which are dropped. */
-  async #insert(rows: readonly NewLogRow[]): Promise<void> {
-    if (rows.length === 0) return;
-    try {
-      await this.#server.insert(
-        TABLE,
-        rows.map((row) => ({ ...row, terms: termsOf(row) })),
-      );
-    } catch (error) {
-      if (!isRejectedRow(error)) throw error;
-      if (rows.length === 1) {
-        this.#rejected++;
-        return;
+  /** Halves rejected parts of a batch until only the invalid rows are left, which are dropped. */
+  async #insertValid(batch: readonly NewLogRow[]): Promise<void> {
+    const parts = batch.length === 0 ? [] : [batch];
+    let halvings = 0;
+    // By size, so that the parts that are dropped whole are small.
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      if (await this.#insert(part)) continue;
+      if (part.length === 1 || halvings === HALVINGS_MAX) {
+        this.#rejected += part.length;
+        continue;
       }
-      const half = rows.length >> 1;
-      await this.#insert(rows.slice(0, half));
-      await this.#insert(rows.slice(half));
+      halvings++;
+      const half = part.length >> 1;
+      parts.push(part.slice(0, half), part.slice(half));
+    }
+  }
+
+  /** @returns false if the server rejects a row. */
+  async #insert(rows: readonly NewLogRow[]): Promise<boolean> {
+    const values = rows.map((row) => ({ ...row, terms: termsOf(row) }));
+    try {
+      await this.#writes.insert(TABLE, values);
+      return true;
+    } catch (error) {
+      if (isRejectedRow(error)) return false;
+      throw error;
     }
   }
 
@@ -280,14 +307,14 @@ export class ClickHouseLog implements LogStore {
     const now = performance.now();
     if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
     const first = Math.floor(this.#oldest / DAY_MS);
-    const { rows } = await this.#server.query<{ partition: string }>(
+    const { rows } = await this.#writes.query<{ partition: string }>(
       `select distinct partition from system.parts
         where active and database = currentDatabase() and table = '${TABLE}'`,
     );
     for (const { partition } of rows) {
       // Several gateways may drop the same partition.
       if (Number(partition) < first)
-        await this.#server.run(`alter table ${TABLE} drop partition ${Number(partition)}`);
+        await this.#writes.run(`alter table ${TABLE} drop partition ${Number(partition)}`);
     }
     this.#prunedAt = now;
   }

@@ -4,8 +4,12 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 /** Requests wait this long for a response. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 8;
-/** JSON numbers suffice, because all counts are below 2^53. */
-const settings = { output_format_json_quote_64bit_integers: 0 } as const;
+const querySettings = {
+  /** JSON numbers suffice, because all counts are below 2^53. */
+  output_format_json_quote_64bit_integers: 0,
+  /** Seconds. The server ends a query that nobody waits for any more. */
+  max_execution_time: REQUEST_TIMEOUT_MS / 1_000,
+} as const;
 
 /** Host and database, without credentials. */
 export const describeClickHouse = (url: string): string => {
@@ -27,9 +31,13 @@ export function isRejectedRow(error: unknown): boolean {
   return PERMANENT.has(Number((error as { code?: unknown }).code ?? code));
 }
 
-/** True if the server does not respond. Source: @clickhouse/client, socket_pool.js: errors without a code. */
+const TIMEOUT_EXCEEDED = '159';
+
+/** True if the server does not respond in time. Source: @clickhouse/client, socket_pool.js: errors without a code. */
 export const isUnreachable = (error: unknown): boolean =>
-  isStoreUnavailable(error) || /^(?:Timeout error|socket hang up)/.test((error as Error).message);
+  isStoreUnavailable(error) ||
+  (error as { code?: unknown }).code === TIMEOUT_EXCEEDED ||
+  /^(?:Timeout error|socket hang up)/.test((error as Error).message);
 
 export type Rows<Row> = Readonly<{ rows: Row[]; rowsRead: number }>;
 
@@ -50,7 +58,7 @@ export class ClickHouse {
   }
 
   async query<Row>(query: string): Promise<Rows<Row>> {
-    const result = await this.#client.query({ query, format: 'JSON', clickhouse_settings: settings });
+    const result = await this.#client.query({ query, format: 'JSON', clickhouse_settings: querySettings });
     const { data, statistics } = await result.json<Row>();
     return { rows: data, rowsRead: statistics?.rows_read ?? 0 };
   }

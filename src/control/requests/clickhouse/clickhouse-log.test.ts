@@ -1,0 +1,106 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, it } from 'vitest';
+import { createRequestWriter, requestEntry } from '../../../../test/control/request-writer-fixture.ts';
+import { temporaryFolder } from '../../../../test/service/program.ts';
+import type { Store } from '../../database/store.ts';
+import { ClickHouseLog, type clickHouseLogOptions } from './clickhouse-log.ts';
+
+type Answer = (statement: string, response: ServerResponse, settings: URLSearchParams) => void;
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const send = (response: ServerResponse, data: readonly object[] = []): void =>
+  void response.end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
+
+const fail = (response: ServerResponse, code: number): void =>
+  void response.writeHead(500).end(`Code: ${code}. DB::Exception: it failed. (NAME_OF_CODE)`);
+
+/** Opens a log whose server answers as given. */
+async function openLog(answer: Answer, options: Partial<typeof clickHouseLogOptions> = {}) {
+  const server = createServer(async (request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const body = await text(request);
+    answer(searchParams.get('query') ?? body, response, searchParams);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const logStore = new ClickHouseLog(
+    `http://127.0.0.1:${port}/solway`,
+    temporaryFolder('log-journal'),
+    options,
+  );
+  cleanUps.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+    () => logStore.stop(),
+  );
+  return { logStore, ...createRequestWriter({} as Store, {}, logStore) };
+}
+
+const isInsert = (statement: string): boolean => /^insert/i.test(statement);
+
+it('bounds the inserts for a batch that is full of invalid rows', async () => {
+  let inserts = 0;
+  const { logStore, log, writer } = await openLog((statement, response) => {
+    if (!isInsert(statement)) return send(response);
+    inserts++;
+    fail(response, 27);
+  });
+  log.push(...Array.from({ length: 300 }, () => requestEntry()));
+  await writer.flush();
+  await logStore.flush();
+  expect([inserts, logStore.losses.rejected, logStore.waiting]).toEqual([129, 300, 0]);
+});
+
+it('inserts while searches occupy their connections; the server ends searches in time', async () => {
+  const held: ServerResponse[] = [];
+  const limits = new Set<string | null>();
+  const { logStore, log, writer } = await openLog((statement, response, settings) => {
+    if (!statement.startsWith('select customer_id')) return send(response);
+    held.push(response);
+    limits.add(settings.get('max_execution_time'));
+  });
+  const search = () => logStore.list('anna', { from: 0, to: Date.now() }, 10, null);
+  const searches = Array.from({ length: 9 }, search);
+  await expect.poll(() => held.length).toBe(8);
+  log.push(requestEntry());
+  await writer.flush();
+  await logStore.flush();
+  const unanswered = held.filter(({ destroyed }) => !destroyed);
+  expect([logStore.waiting, unanswered.length, limits]).toEqual([0, 8, new Set(['10'])]);
+  const ended = Promise.allSettled(searches);
+  const endAll = setInterval(() => held.splice(0).forEach((response) => void fail(response, 159)), 10);
+  cleanUps.push(() => clearInterval(endAll));
+  for (const result of await ended) expect(result).toMatchObject({ reason: { status: 503 } });
+});
+
+it('reports that entries of deleted customers cannot be deleted', async () => {
+  let isAway = true;
+  let reason = 'no space left';
+  const states: string[] = [];
+  const onDeletionState = (error: unknown) => void states.push(error === null ? 'works' : String(error));
+  const { logStore } = await openLog(
+    (statement, response) => {
+      if (isAway) fail(response, 999);
+      else if (statement.includes('system.mutations')) send(response, [{ latest_fail_reason: reason }]);
+      else send(response, [{ rows: 1 }]);
+    },
+    { onDeletionState },
+  );
+  await logStore.deleteCustomers(['anna']);
+  isAway = false;
+  reason = '';
+  await logStore.deleteCustomers(['anna']);
+  reason = 'no space left';
+  await logStore.deleteCustomers(['anna']);
+  expect(states).toEqual([
+    expect.stringContaining('it failed'),
+    'works',
+    expect.stringContaining('no space left'),
+  ]);
+});
