@@ -10,7 +10,7 @@ import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestReasons, requestTables } from './tables/requests.ts';
-import { usageOutcomes, usageTables } from './tables/usage.ts';
+import { usageLabels, usageTables } from './tables/usage.ts';
 
 /** Adds triggers that reject updates and deletions of rows, even by other programs. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
@@ -226,7 +226,7 @@ export const migrations: readonly Migration[] = [
       create index request_log_failed_method on request_log (customer_id, method, status, id)
         where status <> 'ok'`,
   },
-  { number: 21, name: 'networks and error codes of usage', up: usageOutcomes },
+  { number: 21, name: 'networks and error codes of usage', up: usageLabels },
   {
     number: 22,
     name: 'prices, archive and undo of plans; billing statements; Stripe',

@@ -7,7 +7,7 @@ import type { NodeHistoryTables } from './tables/node-history.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
-import type { UsageCounters, UsageOutcome, UsageTables } from './tables/usage.ts';
+import type { UsageCounters, UsageLabels, UsageTables } from './tables/usage.ts';
 
 /**
  * Tables, the same for both dialects. Times are Unix milliseconds, flags are 0 or 1, digests are hex text, and integers
@@ -114,7 +114,7 @@ export interface KeyTable {
 }
 
 /** Running totals of each process per minute. Readers must sum over `epoch`. */
-export interface UsageMinuteTable extends UsageCounters, UsageOutcome {
+export interface UsageMinuteTable extends UsageCounters, UsageLabels {
   /** Minutes since the Unix epoch. */
   minute: number;
   /** Id of a process run. */

@@ -89,7 +89,7 @@ export async function readNodeHistory(store: Store, node: string, axis: Axis): P
   };
 }
 
-/** Attempts at each node of the fleet. @param network - undefined: all networks. */
+/** Attempts at each node. @param network - undefined: all networks. */
 export async function readTopNodes({ db }: Store, axis: Axis, network?: Network) {
   const step = axis.step === 'minute' ? 'minute' : 'hour';
   const factor = stepMs[axis.step] / stepMs[step];

@@ -11,7 +11,7 @@ import {
   type MarkKind,
   totalTables,
   type UsageCounters,
-  type UsageOutcome,
+  type UsageLabels,
   type UsageStep,
   usageSteps,
 } from '../database/tables/usage.ts';
@@ -127,7 +127,7 @@ export type UsageFilter = Readonly<{
 
 export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
 
-type Dimensions = UsageOutcome & {
+type Dimensions = UsageLabels & {
   customer_id: string;
   key_id: string;
   plan_id: string;

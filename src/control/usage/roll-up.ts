@@ -8,8 +8,8 @@ import {
   type UsageCounters,
   type UsageDetailTable,
   type UsageFleetTable,
+  type UsageLabels,
   type UsageMethodTable,
-  type UsageOutcome,
   type UsageStep,
   type UsageTotalTable,
 } from '../database/tables/usage.ts';
@@ -166,7 +166,7 @@ const finerColumn = (step: CoarseStep): 'hour' => sources[step].finer as 'hour';
 const tableOf = (step: CoarseStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
-  const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | keyof UsageOutcome>>();
+  const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | keyof UsageLabels>>();
   const customers = new Map<string, string>();
   for (const row of rows) {
     const { key_id, product, method, status, network, code } = row;

@@ -63,7 +63,7 @@ export interface UsageCounters {
   latency: string;
 }
 
-export interface UsageOutcome {
+export interface UsageLabels {
   status: UsageStatus;
   /** Empty if the request ended without naming a network. */
   network: Network | '';
@@ -72,7 +72,7 @@ export interface UsageOutcome {
 }
 
 /** Totals across processes. */
-export interface UsageDetailTable extends UsageCounters, UsageOutcome {
+export interface UsageDetailTable extends UsageCounters, UsageLabels {
   /** The built-in customer for calls without a valid key; empty for keys that the store lacks. */
   customer_id: string;
   key_id: string;
@@ -107,7 +107,7 @@ export interface UsageMethodTable extends UsageSumTable {
 }
 
 /** Totals of each process run across customers. */
-export interface UsageFleetTable extends UsageSumTable, UsageOutcome {
+export interface UsageFleetTable extends UsageSumTable, UsageLabels {
   epoch: string;
   method: string;
 }
@@ -216,7 +216,7 @@ const rolledUp = (step: 'hour' | 'day'): string =>
     `${step}, last_minute`,
   );
 
-export const usageOutcomes = `
+export const usageLabels = `
   ${withOutcome(
     'usage_minute',
     'minute bigint not null, epoch text not null, plan_id text not null',
