@@ -16,6 +16,8 @@ const NOON = Date.UTC(2027, 0, 15, 12);
 const NOON_HOUR = NOON / HOUR_MS;
 const KEY = 'sk_test_secret';
 
+const TOTALS_DELAY_MS = 40 * 60_000;
+
 type Mode = 'ok' | 'broken' | 'lost-response' | 'limited' | 'unknown-customer';
 
 /** Stripe's meters, which accept an identifier once within 24 hours, and misbehave as `mode` says. */
@@ -62,6 +64,7 @@ class FakeStripe {
       const [from, to] = ['start_time', 'end_time'].map((name) => Number(searchParams.get(name)) * 1_000);
       const sum = this.events
         .filter(({ at, customer }) => customer === searchParams.get('customer') && at >= from! && at < to!)
+        .filter(({ received }) => received <= this.now - TOTALS_DELAY_MS)
         .reduce((total, { value }) => total + value, 0);
       return reply(200, { data: [{ aggregated_value: sum }] });
     }
@@ -193,6 +196,44 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
     stripe.mode = 'ok';
     await push(after(60));
     expect(stripe.totals()).toEqual({ [NOON_HOUR]: 30, [NOON_HOUR + 1]: 7 });
+    expect(await states()).toEqual(['sent', 'sent']);
+  });
+
+  it('sends nothing twice from a backup that is restored after days', async () => {
+    await use(0, 30);
+    stripe.mode = 'limited';
+    await push(after(1));
+    await use(1, 7);
+    stripe.mode = 'ok';
+    const backup = await store.db.selectFrom('stripe_event').selectAll().execute();
+    await push(after(2));
+    await store.db.deleteFrom('stripe_event').execute();
+    await store.db.insertInto('stripe_event').values(backup).execute();
+    await store.db
+      .updateTable('stripe_customer')
+      .set({ next_hour: NOON_HOUR + 1 })
+      .execute();
+    await push(after(60));
+    expect(stripe.totals()).toEqual({ [NOON_HOUR]: 30, [NOON_HOUR + 1]: 7 });
+    expect(await states()).toEqual(['sent', 'sent']);
+  });
+
+  it('decides by a total only once it contains the events that were sent', async () => {
+    await use(0, 30);
+    await push(after(1));
+    stripe.mode = 'lost-response';
+    await use(0, 12, 'late');
+    await push(after(2));
+    // As if the first event had been sent half an hour before.
+    stripe.events[0] = { ...stripe.events[0]!, received: after(59.5) };
+    await store.db
+      .updateTable('stripe_event')
+      .set({ due_at: after(59.5) })
+      .where('number', '=', 0)
+      .execute();
+    stripe.mode = 'ok';
+    for (const hours of [60, 62]) await push(after(hours));
+    expect(stripe.totals()).toEqual({ [NOON_HOUR]: 42 });
     expect(await states()).toEqual(['sent', 'sent']);
   });
 

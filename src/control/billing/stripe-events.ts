@@ -78,7 +78,14 @@ export async function queueEvents(
   });
 }
 
-/** Claims due events for `leaseMs`, the oldest first. Until a result is recorded, each counts as possibly accepted. */
+/** In a restored backup, an event that another run had sent looks new. It may have been sent since its hour ended. */
+export const unsureSince = ({ unsure_since, hour }: StripeEventTable): number =>
+  unsure_since ?? (hour + 1) * stepMs.hour;
+
+/**
+ * Claims due events for `leaseMs`, the oldest first, and one of each hour of a customer, so that only that one is unsure.
+ * Until a result is recorded, each counts as possibly accepted.
+ */
 export async function claimEvents(
   { db }: Store,
   limit: number,
@@ -93,10 +100,11 @@ export async function claimEvents(
     .execute();
   const claimed: StripeEventTable[] = [];
   for (const event of due) {
-    const { id, tries } = event;
+    const { id, tries, customer_id, hour } = event;
+    if (claimed.some((one) => one.customer_id === customer_id && one.hour === hour)) continue;
     const change = {
       ...{ tries: tries + 1, due_at: nowMs + leaseMs },
-      unsure_since: event.unsure_since ?? nowMs,
+      unsure_since: unsureSince(event),
     };
     if ((await updateRows(db, 'stripe_event', { id, state: 'waiting', tries }, change)) > 0)
       claimed.push(event);
@@ -110,14 +118,21 @@ export const recordEvent = (
   change: Partial<Pick<StripeEventTable, 'state' | 'due_at' | 'unsure_since' | 'problem'>>,
 ): Promise<number> => updateRows(db, 'stripe_event', { id }, change);
 
-/** Credits of an hour that Stripe is known to have; null: another event of the hour is undecided. */
+/**
+ * Credits of an hour that Stripe is known to have; null: another event of the hour is undecided, or was sent since
+ * `settledMs`, so that the total of the hour may not contain it yet.
+ */
 export async function sentCredits(
   { db }: Store,
   { customer_id, stripe_id, hour, number }: StripeEventTable,
+  settledMs: number,
 ): Promise<number | null> {
   const rows = await selectRows(db, 'stripe_event', { customer_id, stripe_id, hour }).execute();
   const isUndecided = rows.some(
-    (row) => row.state === 'waiting' && row.number !== number && row.unsure_since !== null,
+    (row) =>
+      row.number !== number &&
+      ((row.state === 'waiting' && row.unsure_since !== null) ||
+        (row.state === 'sent' && row.due_at > settledMs)),
   );
   if (isUndecided) return null;
   return rows.reduce((sum, row) => (row.state === 'sent' ? sum + row.credits : sum), 0);

@@ -8,7 +8,14 @@ import { stepMs } from '../usage/read-usage.ts';
 import { acquireLease } from '../usage/usage-lease.ts';
 import type { StripePusherOptions } from './billing-options.ts';
 import type { StripeApi } from './stripe-api.ts';
-import { claimEvents, pruneEvents, queueEvents, recordEvent, sentCredits } from './stripe-events.ts';
+import {
+  claimEvents,
+  pruneEvents,
+  queueEvents,
+  recordEvent,
+  sentCredits,
+  unsureSince,
+} from './stripe-events.ts';
 
 type StripePusherParts = Readonly<{
   store: Store;
@@ -21,6 +28,8 @@ type StripePusherParts = Readonly<{
 const LEASE = 'stripe';
 const RETRY_FACTOR = 2;
 const CUSTOMERS_PAGE = 200;
+/** Within this time, the totals of Stripe contain events that it has accepted. */
+const SETTLED_MS = stepMs.hour;
 
 /** Sends the credits of customers to a billing meter of Stripe, hour by hour, each credit exactly once. */
 export class StripePusher {
@@ -58,7 +67,7 @@ export class StripePusher {
     while (!this.#isStopped) {
       const due = await claimEvents(store, options.inFlightMax, options.eventLeaseMs, this.#now());
       await Promise.all(due.map((event) => this.#deliver(event)));
-      if (due.length < options.inFlightMax) return;
+      if (due.length === 0) return;
     }
   }
 
@@ -82,14 +91,13 @@ export class StripePusher {
   /** @param event - as it was before the claim. */
   async #deliver(event: StripeEventTable): Promise<void> {
     const { store, options } = this.#parts;
-    const { unsure_since } = event;
     if (this.#now() - event.hour * stepMs.hour > options.ageMaxMs) {
       const problem = `${event.problem ?? 'It was never sent.'} Stripe accepts no events older than 35 days.`;
       await recordEvent(store, event, { state: 'failed', problem });
-    } else if (unsure_since !== null && this.#now() - unsure_since > options.unsureMaxMs) {
+    } else if (this.#now() - unsureSince(event) > options.unsureMaxMs) {
       await this.#resolve(event);
     } else {
-      await this.#send(event, unsure_since);
+      await this.#send(event, event.unsure_since);
     }
   }
 
@@ -100,7 +108,8 @@ export class StripePusher {
       at: event.hour * stepMs.hour,
     });
     if (problem === null) {
-      await recordEvent(store, event, { state: 'sent', problem: null, unsure_since: null });
+      const sent = { state: 'sent', problem: null, unsure_since: null, due_at: this.#now() } as const;
+      await recordEvent(store, event, sent);
       return;
     }
     const delay = Math.min(options.retryMaxMs, options.retryMs * RETRY_FACTOR ** event.tries);
@@ -115,11 +124,13 @@ export class StripePusher {
     const { store, api, options } = this.#parts;
     const from = event.hour * stepMs.hour;
     const [before, total] = [
-      await sentCredits(store, event),
+      await sentCredits(store, event, this.#now() - SETTLED_MS),
       await api.readTotal(event.stripe_id, from, from + stepMs.hour),
     ];
     if (before === null || total === null) {
-      const problem = 'It is unknown whether Stripe has this event. The total of its hour cannot be read.';
+      const reason =
+        before === null ? 'Another event of its hour is undecided.' : 'The total of its hour cannot be read.';
+      const problem = event.problem ?? `It is unknown whether Stripe has this event. ${reason}`;
       await recordEvent(store, event, { problem, due_at: this.#now() + options.retryMaxMs });
     } else if (total >= before + event.credits) {
       await recordEvent(store, event, { state: 'sent', problem: null, unsure_since: null });

@@ -45,7 +45,7 @@ export interface StatementTable {
   key_id: string;
 }
 
-/** A public key that verifies statements. */
+/** A public key that verifies statements. Append-only. */
 export interface StatementKeyTable {
   /** Start of the SHA-256 of the key. */
   id: string;
@@ -79,7 +79,7 @@ export interface StripeEventTable {
   /** `failed`: given up. */
   state: 'waiting' | 'sent' | 'failed';
   tries: number;
-  /** Time of the next attempt; while a gateway has claimed the event, the end of its lease. */
+  /** Time of the next attempt; while a gateway has claimed the event, the end of its lease; once sent, the time of that. */
   due_at: number;
   /** Time of the first attempt whose outcome is unknown; null: Stripe does not have the event. */
   unsure_since: number | null;
