@@ -120,7 +120,8 @@ describeOnBothStores('billing', ({ open }) => {
     await expect(store.db.updateTable('billing_statement').set({ body: '{}' }).execute()).rejects.toThrow(
       /append-only/,
     );
-    await expect(store.db.deleteFrom('billing_statement').execute()).rejects.toThrow(/append-only/);
+    for (const table of ['billing_statement', 'statement_key'] as const)
+      await expect(store.db.deleteFrom(table).execute()).rejects.toThrow(/append-only/);
     await close(at(3, 2));
     const [, second] = await statements(store);
     expect(statementOf(second!)).toMatchObject({
@@ -160,6 +161,40 @@ describeOnBothStores('billing', ({ open }) => {
     writeFileSync(join(folder, 's.json'), statement.text.replace('4900', '4901'));
     expect(shell().status).not.toBe(0);
     expect((await operator.get(path.replace('01/', '02/'))).status).toBe(404);
+    // The key of an earlier pepper does not come from the database.
+    const secrets = new Map([...testPeppers.secrets, [99, Buffer.alloc(32, 9)]]);
+    const { keyId: id } = new StatementSigner({ current: 99, secrets });
+    await fixture.store.db
+      .insertInto('statement_key')
+      .values({ id, public_key: 'forged', created_at: 0 })
+      .execute();
+    Object.assign(fixture.services, { peppers: { ...testPeppers, secrets } });
+    const texts = (await call('GET /billing/keys', {})).keys.map((key: LooseJson) => key.publicKey);
+    expect(texts).toHaveLength(2);
+    expect(texts).not.toContain('forged');
+  });
+
+  it('charges the monthly price to a customer that was deleted after the end of the month', async () => {
+    const { store, clock, call, close } = await start();
+    const remove = async (name: string, nowMs: number): Promise<string> => {
+      clock.now = at(1, 10);
+      const { id } = await call('POST /customers', { body: { name } });
+      await call('PATCH /customers/{customer}', { path: { customer: id }, body: { planId: 'pro' } });
+      clock.now = nowMs;
+      await call('POST /customers/{customer}/delete', { path: { customer: id }, body: { name } });
+      return id;
+    };
+    await remove('January', at(2, 1) - 1);
+    const later = await remove('February', at(2, 1));
+    const undo = await store.db.selectFrom('plan_undo').select('subject').execute();
+    expect(undo).toEqual([{ subject: 'customer:acme' }]);
+    await close(at(2, 2));
+    const closed = (await statements(store)).map(({ customer_id, body }) => [
+      customer_id,
+      statementOf({ body }).totals,
+    ]);
+    const totals = [{ currency: 'usd', amount: 4_900 }];
+    expect(Object.fromEntries(closed)).toEqual({ acme: totals, [later]: totals });
   });
 
   it('exports the usage of a month by key, product and method', async () => {

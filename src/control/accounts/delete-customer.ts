@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { customerSubject } from '../billing/customer-plan.ts';
 import type { AuditEntry } from '../database/audit-entry.ts';
 import { deleteRows, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
@@ -72,6 +73,7 @@ export async function deleteCustomer(
   const keys = await deleteKeys(trx, by, id);
   const members = await selectRows(trx, 'member', { customer_id: id }).execute();
   for (const table of deletedTables) await deleteRows(trx, table, { customer_id: id });
+  await deleteRows(trx, 'plan_undo', { subject: customerSubject(id) });
   const users = await deleteUsers(
     trx,
     members.map((member) => member.user_id),

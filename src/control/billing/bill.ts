@@ -73,19 +73,23 @@ async function readPlanSums({ db }: Store, month: Month, nowMs: number, customer
   return sums;
 }
 
-/** Plans of customers at a time, for those whose plan has changed since, by customer id. */
-async function plansBefore({ db }: Store, atMs: number, customerId?: string): Promise<Map<string, string>> {
+type Past = Readonly<{ plans: ReadonlyMap<string, string>; notDeleted: ReadonlySet<string> }>;
+
+/** Plans of customers at a time, for those whose plan has changed since, and the ids of those deleted since. */
+async function readPast({ db }: Store, atMs: number, customerId?: string): Promise<Past> {
   const rows = await selectRows(db, 'audit', { customer_id: customerId })
     .where('at', '>=', atMs)
-    .where('action', 'in', ['customer.change', 'customer.plan-undo'])
+    .where('action', 'in', ['customer.change', 'customer.plan-undo', 'customer.delete'])
     .orderBy('id', 'desc')
     .execute();
   const plans = new Map<string, string>();
-  for (const { customer_id, detail } of rows) {
+  const notDeleted = new Set<string>();
+  for (const { customer_id, action, detail } of rows) {
+    if (customer_id !== null && action === 'customer.delete') notDeleted.add(customer_id);
     const { plan_id_before: planId } = JSON.parse(detail) as { plan_id_before?: string };
     if (customer_id !== null && planId !== undefined) plans.set(customer_id, planId);
   }
-  return plans;
+  return { plans, notDeleted };
 }
 
 export type BilledCustomer = Pick<CustomerTable, 'id' | 'name' | 'plan_id' | 'state' | 'created_at'>;
@@ -115,7 +119,7 @@ export async function readBills(
 ): Promise<(customer: BilledCustomer) => Bill> {
   const sums = sumsByCustomer(await readPlanSums(store, month, nowMs, customerId));
   const prices = await readPrices(store.db, Math.min(month.to - 1, nowMs));
-  const plans = month.to > nowMs ? new Map() : await plansBefore(store, month.to, customerId);
+  const { plans, notDeleted } = await readPast(store, month.to, customerId);
   return ({ id, name, plan_id, state, created_at }) => {
     const lines = [...(sums.get(id) ?? [])].map(([planId, { requests, credits }]) => {
       const price = prices.get(planId) ?? null;
@@ -123,7 +127,7 @@ export async function readBills(
       return { planId, requests, credits, price, billableCredits, amount: usageAmount(credits, price) };
     });
     const planId = plans.get(id) ?? plan_id;
-    const isCustomer = created_at < month.to && state !== 'deleted';
+    const isCustomer = created_at < month.to && (state !== 'deleted' || notDeleted.has(id));
     const price = isCustomer ? (prices.get(planId) ?? null) : null;
     const monthly =
       price === null || price.monthlyPrice === 0

@@ -126,12 +126,14 @@ export async function closeMonth(
   const body = JSON.stringify(statement);
   const { keyId, publicKey } = signer;
   return transact(store, async (trx) => {
-    const key = { id: keyId, public_key: publicKey, created_at: nowMs };
-    await trx
-      .insertInto('statement_key')
-      .values(key)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    if ((await findRow(trx, 'statement_key', { id: keyId })) === undefined) {
+      const key = { id: keyId, public_key: publicKey, created_at: nowMs };
+      await trx
+        .insertInto('statement_key')
+        .values(key)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
     // Another gateway may have closed the month meanwhile.
     if ((await findStatement(trx, customer.id, month)) !== undefined) return false;
     await insertRow(trx, 'billing_statement', {

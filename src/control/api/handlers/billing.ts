@@ -86,7 +86,10 @@ async function listBills(
       isClosed: stated !== undefined,
     };
   };
-  const billed = customers.filter((customer) => customer.state !== 'deleted' || rowOf(customer).requests > 0);
+  const billed = customers.filter((customer) => {
+    const { requests, totals } = rowOf(customer);
+    return customer.state !== 'deleted' || requests > 0 || totals.length > 0;
+  });
   const all = billed.map(rowOf);
   const after = decodeCursor(cursor, 'string') ?? '';
   const shown = billed
@@ -144,9 +147,13 @@ async function* one(text: string): AsyncGenerator<string> {
 }
 
 async function publicKeys({ store, peppers }: ApiServices) {
-  const { keyId, publicKey } = new StatementSigner(peppers);
   const rows = await selectRows(store.db, 'statement_key', {}).orderBy('created_at').execute();
-  const keys = new Map([...rows.map(({ id, public_key }) => [id, public_key] as const), [keyId, publicKey]]);
+  const keys = new Map(rows.map(({ id, public_key }) => [id, public_key]));
+  // Derived keys replace those of the database, which others may be able to write.
+  for (const current of peppers.secrets.keys()) {
+    const { keyId, publicKey } = new StatementSigner({ ...peppers, current });
+    keys.set(keyId, publicKey);
+  }
   return { keys: [...keys].map(([id, key]) => ({ id, publicKey: key })) };
 }
 
