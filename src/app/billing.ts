@@ -16,7 +16,7 @@ function openStripe({ stripe }: Configuration, { store }: Access, log: Logger) {
     onState: logStateChange(log, 'Failed to queue usage for Stripe', 'Queueing of usage for Stripe resumed'),
   });
   pusher.start();
-  return { stop: () => stopEach([() => api.close(), () => pusher.stop()]) };
+  return { api, stop: () => stopEach([() => api.close(), () => pusher.stop()]) };
 }
 
 export function openBilling(configuration: Configuration, access: Access, log: Logger) {
@@ -27,5 +27,5 @@ export function openBilling(configuration: Configuration, access: Access, log: L
   });
   closer.start();
   const stripe = openStripe(configuration, access, log);
-  return { stop: () => stopEach([() => closer.stop(), async () => stripe?.stop()]) };
+  return { stripe: stripe?.api, stop: () => stopEach([() => closer.stop(), async () => stripe?.stop()]) };
 }

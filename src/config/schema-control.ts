@@ -426,10 +426,15 @@ export const nodeHistory = section('', {}, nodeHistoryOptions);
 export const stripe = section(
   'Usage sent to a billing meter of Stripe, hourly.',
   {
-    secret_key: option(secretLine, null, 'Secret key; write access to meter events, read access to meters.', {
-      secret: true,
-      example: '"env:STRIPE_SECRET_KEY"',
-    }),
+    secret_key: option(
+      secretLine,
+      null,
+      'Secret key; write access to meter events, read access to meters and customers.',
+      {
+        secret: true,
+        example: '"env:STRIPE_SECRET_KEY"',
+      },
+    ),
     meter: option(label, 'api_credits', 'Event name of the meter, which aggregates by sum.'),
   },
   { ...stripeApiLimits, ...stripePusherOptions },

@@ -8,6 +8,7 @@ import { mapCustomer } from '../../src/control/billing/stripe-events.ts';
 import { StripePusher } from '../../src/control/billing/stripe-pusher.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import { readStripeProblems } from '../../src/control/health/read-problems.ts';
+import { openAccountsFixture } from './accounts/accounts-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
 import { addKeys, rollUpAt, usageRow, write } from './usage/usage-fixture.ts';
 
@@ -15,6 +16,15 @@ const HOUR_MS = 3_600_000;
 const NOON = Date.UTC(2027, 0, 15, 12);
 const NOON_HOUR = NOON / HOUR_MS;
 const KEY = 'sk_test_secret';
+const audit = {
+  id: 1_000,
+  actor: 'test',
+  key_id: null,
+  detail: '{}',
+  address: null,
+  user_agent: null,
+  request_id: null,
+};
 
 const TOTALS_DELAY_MS = 40 * 60_000;
 
@@ -58,6 +68,11 @@ class FakeStripe {
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (request.headers.authorization !== `Bearer ${KEY}`)
       return reply(401, { error: { message: 'Invalid API Key' } });
+    if (pathname.startsWith('/v1/customers/')) {
+      if (this.mode === 'broken') return reply(500, {});
+      if (pathname.endsWith('missing')) return reply(404, {});
+      return reply(200, { deleted: pathname.endsWith('deleted') });
+    }
     if (pathname === '/v1/billing/meters')
       return reply(200, { data: [{ id: 'mtr_1', event_name: 'api_credits' }] });
     if (pathname === '/v1/billing/meters/mtr_1/event_summaries') {
@@ -235,6 +250,54 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
     for (const hours of [60, 62]) await push(after(hours));
     expect(stripe.totals()).toEqual({ [NOON_HOUR]: 42 });
     expect(await states()).toEqual(['sent', 'sent']);
+  });
+
+  it('includes usage until a customer is unmapped, and refuses customers that Stripe lacks', async () => {
+    const { clock, services, api: control } = await openAccountsFixture(store);
+    Object.assign(services, { stripe: api });
+    clock.now = NOON + HOUR_MS / 2;
+    const map = (stripeCustomerId: string | null) =>
+      control.call(
+        'PUT /customers/{customer}/stripe',
+        { path: { customer: 'acme' }, body: { stripeCustomerId } },
+        'test',
+      );
+    for (const id of ['cus_missing', 'cus_deleted'])
+      await expect(map(id)).rejects.toMatchObject({
+        status: 422,
+        fields: { stripeCustomerId: 'Stripe has no such customer' },
+      });
+    await use(0, 30);
+    await map('cus_2');
+    await use(0, 12, 'late');
+    await map(null);
+    await push(after(2));
+    expect(stripe.events.map(({ customer, value }) => [customer, value])).toEqual([
+      ['cus_1', 30],
+      ['cus_2', 12],
+    ]);
+    stripe.mode = 'broken';
+    await expect(map('cus_3')).rejects.toMatchObject({ status: 503, code: 'STRIPE_UNAVAILABLE' });
+  });
+
+  it('unmaps a deleted customer once no usage of it can arrive any more', async () => {
+    await use(0, 30);
+    await store.db
+      .insertInto('audit')
+      .values({ ...audit, at: NOON + HOUR_MS - 1, action: 'customer.delete', customer_id: 'acme' })
+      .execute();
+    const mapped = () => store.db.selectFrom('stripe_customer').select('stripe_id').execute();
+    await push(after(1));
+    await use(0, 12, 'late');
+    await push(after(20 * 24));
+    expect(stripe.totals()).toEqual({ [NOON_HOUR]: 42 });
+    expect(await mapped()).toHaveLength(1);
+    await store.db
+      .insertInto('usage_horizon')
+      .values({ step: 'minute', bucket: (NOON_HOUR + 1) * 60 })
+      .execute();
+    await push(after(21 * 24));
+    expect(await mapped()).toEqual([]);
   });
 
   it('gives up an event that is too old for Stripe, which remains a problem', async () => {

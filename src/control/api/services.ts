@@ -1,5 +1,6 @@
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
+import type { StripeApi } from '../billing/stripe-api.ts';
 import type { AuditEntry } from '../database/audit-entry.ts';
 import type { Store } from '../database/store.ts';
 import type { ScannerKey } from '../keys/leaked-keys.ts';
@@ -38,6 +39,8 @@ export type ApiServices = Readonly<{
   reload?: (by: ReloadActor) => Promise<ReloadResult>;
   /** Absent without a gateway. */
   log?: LogServices;
+  /** Absent without a gateway or a secret key of Stripe. */
+  stripe?: Pick<StripeApi, 'hasCustomer'> | undefined;
 }>;
 
 export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;

@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { ApiError } from '../api/api-error.ts';
 
 export const stripeApiLimits = {
   apiUrl: 'https://api.stripe.com',
@@ -82,6 +83,20 @@ export class StripeApi {
   }
 
   /**
+   * Whether Stripe has a customer that is not deleted. Source: docs.stripe.com/api/customers/retrieve.
+   * @throws ApiError 503 if it is unknown.
+   */
+  async hasCustomer(stripeCustomerId: string): Promise<boolean> {
+    const path = `/v1/customers/${encodeURIComponent(stripeCustomerId)}`;
+    const { status, body } = await this.#send('GET', path, null).catch((thrown: unknown) => {
+      throw unavailable(`Stripe did not respond (${codeOf(thrown)}).`);
+    });
+    if (status === 404) return false;
+    if (status === 200) return (Object(body) as { deleted?: unknown }).deleted !== true;
+    throw unavailable(`Stripe responded with ${status}: ${messageOf(body)}`);
+  }
+
+  /**
    * Sum of the events that Stripe has for a customer in [from, to); null: unknown. Events are included with a delay.
    * Source: docs.stripe.com/api/billing/meter-event-summary/list.
    */
@@ -130,6 +145,8 @@ export class StripeApi {
     return { status: response.statusCode, body: parsed(text) };
   }
 }
+
+const unavailable = (problem: string): ApiError => new ApiError(503, 'STRIPE_UNAVAILABLE', problem);
 
 function parsed(text: string): unknown {
   try {

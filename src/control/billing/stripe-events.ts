@@ -5,9 +5,16 @@ import type { Store } from '../database/store.ts';
 import type { StripeCustomerTable, StripeEventTable } from '../database/tables/billing.ts';
 import { transact } from '../database/transaction.ts';
 import { segmentsOf, stepMs } from '../usage/read-usage.ts';
+import { retentionStarts } from '../usage/usage-rows.ts';
 
-/** Hours in which usage may still arrive: longer than minutes are kept by default. */
-const LATE_HOURS = 9 * 24;
+/** Stripe accepts no events of earlier hours. */
+const LATE_HOURS_MAX = 35 * 24;
+
+/** The first hour of which usage may still arrive and be sent. */
+export async function firstOpenHour({ db }: Store, endHour: number): Promise<number> {
+  const { minute } = await retentionStarts(db);
+  return Math.max(Math.floor(minute / 60), endHour - LATE_HOURS_MAX);
+}
 
 type HourSum = Readonly<{ hour: number; credits: number }>;
 
@@ -56,7 +63,10 @@ export async function queueEvents(
   endHour: number,
   nowMs: number,
 ): Promise<void> {
-  const from = Math.max(Math.ceil(since / stepMs.hour), Math.min(next_hour, endHour - LATE_HOURS));
+  const from = Math.max(
+    Math.ceil(since / stepMs.hour),
+    Math.min(next_hour, await firstOpenHour(store, endHour)),
+  );
   if (from >= endHour) return;
   const credits = await creditsByHour(store, customer_id, from, endHour);
   await transact(store, async (trx) => {
@@ -153,6 +163,20 @@ export async function mapCustomer(
   const next_hour = Math.floor(nowMs / stepMs.hour);
   const initial = { since: next_hour * stepMs.hour, next_hour };
   await upsertRow(db, 'stripe_customer', key, { stripe_id: stripeId }, initial);
+}
+
+/** Unmaps customers that were deleted before `hour`, whose usage was all queued. */
+export async function unmapDeleted({ db }: Store, hour: number): Promise<void> {
+  const deleted = db
+    .selectFrom('audit')
+    .select('customer_id')
+    .where('action', '=', 'customer.delete')
+    .where('at', '<', hour * stepMs.hour);
+  await db
+    .deleteFrom('stripe_customer')
+    .where('next_hour', '>=', hour)
+    .where('customer_id', 'in', deleted)
+    .execute();
 }
 
 /** Deletes sent events of hours that cannot change any more. */

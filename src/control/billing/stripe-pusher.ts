@@ -10,10 +10,12 @@ import type { StripePusherOptions } from './billing-options.ts';
 import type { StripeApi } from './stripe-api.ts';
 import {
   claimEvents,
+  firstOpenHour,
   pruneEvents,
   queueEvents,
   recordEvent,
   sentCredits,
+  unmapDeleted,
   unsureSince,
 } from './stripe-events.ts';
 
@@ -63,6 +65,7 @@ export class StripePusher {
     const { store, options } = this.#parts;
     if (!(await acquireLease(store, LEASE, this.#holder, this.#now(), 2 * options.pushIntervalMs))) return;
     await this.#queueHours();
+    await unmapDeleted(store, await firstOpenHour(store, this.#endHour()));
     await pruneEvents(store, Math.floor((this.#now() - 2 * options.ageMaxMs) / stepMs.hour));
     while (!this.#isStopped) {
       const due = await claimEvents(store, options.inFlightMax, options.eventLeaseMs, this.#now());
@@ -71,10 +74,15 @@ export class StripePusher {
     }
   }
 
+  /** End of the hours that are complete. */
+  #endHour(): number {
+    return Math.floor((this.#now() - this.#parts.options.hourDelayMs) / stepMs.hour);
+  }
+
   /** Queues hours that have ended since the last run. */
   async #queueHours(): Promise<void> {
-    const { store, options } = this.#parts;
-    const endHour = Math.floor((this.#now() - options.hourDelayMs) / stepMs.hour);
+    const { store } = this.#parts;
+    const endHour = this.#endHour();
     for (let after = ''; !this.#isStopped; ) {
       const customers = await selectRows(store.db, 'stripe_customer', {})
         .where('next_hour', '<', endHour)

@@ -3,7 +3,7 @@ import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts
 import { exportMonth, type MonthUsage } from '../../billing/export-month.ts';
 import { type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
 import { findStatement, lateLines, StatementSigner, statementOf } from '../../billing/statement.ts';
-import { mapCustomer } from '../../billing/stripe-events.ts';
+import { mapCustomer, queueEvents } from '../../billing/stripe-events.ts';
 import { countRows, findRow, selectRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
@@ -157,7 +157,7 @@ async function publicKeys({ store, peppers }: ApiServices) {
   return { keys: [...keys].map(([id, key]) => ({ id, publicKey: key })) };
 }
 
-function setStripeCustomer(
+async function setStripeCustomer(
   services: ApiServices,
   customerId: string,
   stripeId: string | null,
@@ -165,6 +165,12 @@ function setStripeCustomer(
 ) {
   if (context.role !== 'operator')
     throw forbidden('OPERATOR_ONLY', 'Only the operator can set the customer of Stripe');
+  if (stripeId !== null && (await services.stripe?.hasCustomer(stripeId)) === false)
+    throw invalidField('stripeCustomerId', 'Stripe has no such customer');
+  const row = await findRow(services.store.db, 'stripe_customer', { customer_id: customerId });
+  // Usage until now belongs to the customer of Stripe until now.
+  if (row !== undefined && row.stripe_id !== stripeId)
+    await queueEvents(services.store, row, Math.floor(services.now() / stepMs.hour) + 1, services.now());
   return withAudit(services, context, async (trx) => {
     const other =
       stripeId === null ? undefined : await findRow(trx, 'stripe_customer', { stripe_id: stripeId });
