@@ -130,6 +130,21 @@ describeOnBothStores('billing', ({ open }) => {
     });
   });
 
+  it('looks for late usage of customers without a statement once a day', async () => {
+    const { store, call, close } = await start();
+    const { id } = await call('POST /customers', { body: { name: 'Late' } });
+    await close(at(2, 2));
+    await addKeys(store, id, { CCCCCCCC: 'pro' });
+    const usage = { minute: at(1, 31) / 60_000, keyId: 'CCCCCCCC', credits: 2_000_000 };
+    await write(store, [usageRow(usage)]);
+    const closed = async (nowMs: number) => {
+      await close(nowMs);
+      return (await statements(store)).filter(({ customer_id }) => customer_id === id).map(statementOf);
+    };
+    expect(await closed(at(2, 3) - 1)).toEqual([]);
+    expect(await closed(at(2, 3))).toMatchObject([{ totals: [{ currency: 'usd', amount: 500 }] }]);
+  });
+
   it('signs statements, which openssl verifies with a public key of the API', async () => {
     const { fixture, call, use, close } = await start();
     await use(15, 1);

@@ -57,13 +57,13 @@ export const amountsOf = ({ monthly, lines }: Pick<Bill, 'monthly' | 'lines'>): 
 type PlanSum = Readonly<{ customer_id: string; plan_id: string; requests: number; credits: number }>;
 
 /** Sums of a month by customer and plan. A combination may be reported several times. */
-async function readPlanSums({ db }: Store, month: Month, nowMs: number, customerId?: string) {
+async function readPlanSums({ db }: Store, month: Month, nowMs: number, customerIds?: readonly string[]) {
   const sums: PlanSum[] = [];
   for (const { step, isRaw, from, to } of await segmentsOf(db, 'total', daysOf(month, nowMs))) {
     const bucket = sql.ref(isRaw ? 'minute' : 'bucket');
     const conditions: RawBuilder<unknown>[] = [sql`${bucket} >= ${from}`, sql`${bucket} < ${to}`];
     if (!isRaw) conditions.push(sql`step = ${step}`);
-    if (customerId !== undefined) conditions.push(sql`customer_id = ${customerId}`);
+    if (customerIds !== undefined) conditions.push(sql`customer_id in (${sql.join([...customerIds])})`);
     const { rows } = await sql<PlanSum>`select customer_id, plan_id,
       cast(sum(requests) as bigint) as requests, cast(sum(credits) as bigint) as credits
       from ${sql.table(isRaw ? 'usage_minute' : 'usage_total')} where ${sql.join(conditions, sql` and `)}
@@ -76,8 +76,9 @@ async function readPlanSums({ db }: Store, month: Month, nowMs: number, customer
 type Past = Readonly<{ plans: ReadonlyMap<string, string>; notDeleted: ReadonlySet<string> }>;
 
 /** Plans of customers at a time, for those whose plan has changed since, and the ids of those deleted since. */
-async function readPast({ db }: Store, atMs: number, customerId?: string): Promise<Past> {
-  const rows = await selectRows(db, 'audit', { customer_id: customerId })
+async function readPast({ db }: Store, atMs: number, customerIds?: readonly string[]): Promise<Past> {
+  const rows = await selectRows(db, 'audit', {})
+    .$if(customerIds !== undefined, (query) => query.where('customer_id', 'in', customerIds ?? []))
     .where('at', '>=', atMs)
     .where('action', 'in', ['customer.change', 'customer.plan-undo', 'customer.delete'])
     .orderBy('id', 'desc')
@@ -109,17 +110,17 @@ function sumsByCustomer(sums: readonly PlanSum[]): Map<string, LineSums> {
 
 /**
  * Returns a function that computes the bills of a month. Usage is priced by the plan under which it was used, with the
- * prices at the end of the month, or now. @param customerId - absent: all customers.
+ * prices at the end of the month, or now. @param customerIds - not empty; absent: all customers.
  */
 export async function readBills(
   store: Store,
   month: Month,
   nowMs: number,
-  customerId?: string,
+  customerIds?: readonly string[],
 ): Promise<(customer: BilledCustomer) => Bill> {
-  const sums = sumsByCustomer(await readPlanSums(store, month, nowMs, customerId));
+  const sums = sumsByCustomer(await readPlanSums(store, month, nowMs, customerIds));
   const prices = await readPrices(store.db, Math.min(month.to - 1, nowMs));
-  const { plans, notDeleted } = await readPast(store, month.to, customerId);
+  const { plans, notDeleted } = await readPast(store, month.to, customerIds);
   return ({ id, name, plan_id, state, created_at }) => {
     const lines = [...(sums.get(id) ?? [])].map(([planId, { requests, credits }]) => {
       const price = prices.get(planId) ?? null;

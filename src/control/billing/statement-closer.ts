@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
+import { stepMs } from '../usage/read-usage.ts';
 import { acquireLease } from '../usage/usage-lease.ts';
 import type { StatementOptions } from './billing-options.ts';
 import { monthAt, previousMonth } from './month.ts';
@@ -24,6 +25,8 @@ export class StatementCloser {
   readonly #now: () => number;
   readonly #task: PeriodicTask;
   #isStopped = false;
+  /** The day of the last complete run. */
+  #doneDay = -1;
 
   constructor(parts: StatementCloserParts) {
     this.#parts = parts;
@@ -45,13 +48,19 @@ export class StatementCloser {
     await this.#task.stop();
   }
 
-  /** Also closes the month before the last, in case no gateway has run since its end. */
+  /**
+   * Also closes the month before the last, in case no gateway has run since its end. Once both are closed, runs again
+   * every day, for late usage of customers that had nothing to state.
+   */
   async #close(): Promise<void> {
     const { store, signer, options } = this.#parts;
-    if (!(await this.#hasLease())) return;
-    const last = previousMonth(monthAt(this.#now() - options.closeDelayMs));
+    const atMs = this.#now() - options.closeDelayMs;
+    const day = Math.floor(atMs / stepMs.day);
+    if (day === this.#doneDay || !(await this.#hasLease())) return;
+    const last = previousMonth(monthAt(atMs));
     for (const month of [previousMonth(last), last])
-      await closeMonths(store, signer, month, this.#now(), () => this.#hasLease());
+      if (!(await closeMonths(store, signer, month, this.#now(), () => this.#hasLease()))) return;
+    this.#doneDay = day;
   }
 
   async #hasLease(): Promise<boolean> {

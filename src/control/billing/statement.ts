@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { findRow, insertRow, selectRows } from '../database/rows.ts';
+import { findRow, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import type { StatementTable } from '../database/tables/billing.ts';
@@ -86,30 +86,17 @@ export function lateLines(stated: StatementJson, now: Bill): LateUsage[] {
   });
 }
 
-async function readLateUsage(
-  store: Store,
-  month: Month,
-  nowMs: number,
-  customer: BilledCustomer,
-): Promise<LateUsage[]> {
-  const before = previousMonth(month);
-  const row = await findStatement(store.db, customer.id, before);
-  if (row === undefined) return [];
-  return lateLines(statementOf(row), (await readBills(store, before, nowMs, customer.id))(customer));
-}
+type ClosedBill = Readonly<{ bill: Bill; lateUsage: readonly LateUsage[] }>;
 
-/** Writes the statement of an ended month, unless there is one, or nothing to state. @returns whether it was written. */
-export async function closeMonth(
+/** Writes the statement of an ended month, unless there is one. */
+async function writeStatement(
   store: Store,
   signer: StatementSigner,
   customer: BilledCustomer,
   month: Month,
+  { bill, lateUsage }: ClosedBill,
   nowMs: number,
-): Promise<boolean> {
-  if ((await findStatement(store.db, customer.id, month)) !== undefined) return false;
-  const bill = (await readBills(store, month, nowMs, customer.id))(customer);
-  const lateUsage = await readLateUsage(store, month, nowMs, customer);
-  if (bill.monthly === null && bill.lines.length === 0 && lateUsage.length === 0) return false;
+): Promise<void> {
   const id = `${month.name}-${customer.id}`;
   const statement: StatementJson = {
     id,
@@ -125,7 +112,7 @@ export async function closeMonth(
   };
   const body = JSON.stringify(statement);
   const { keyId, publicKey } = signer;
-  return transact(store, async (trx) => {
+  await transact(store, async (trx) => {
     if ((await findRow(trx, 'statement_key', { id: keyId })) === undefined) {
       const key = { id: keyId, public_key: publicKey, created_at: nowMs };
       await trx
@@ -135,37 +122,72 @@ export async function closeMonth(
         .execute();
     }
     // Another gateway may have closed the month meanwhile.
-    if ((await findStatement(trx, customer.id, month)) !== undefined) return false;
+    if ((await findStatement(trx, customer.id, month)) !== undefined) return;
     await insertRow(trx, 'billing_statement', {
       ...{ id, customer_id: customer.id, month: month.from, closed_at: nowMs },
       ...{ body, signature: signer.sign(statementText({ body })), key_id: keyId },
     });
-    return true;
   });
 }
 
 const CUSTOMERS_PAGE = 200;
 
-/** Closes a month for all customers. @param shouldContinue - checked before each customer. */
+const statementsOf = async (db: Kysely<Schema>, month: Month, customerIds: readonly string[]) =>
+  new Map(
+    (
+      await selectRows(db, 'billing_statement', { month: month.from })
+        .where('customer_id', 'in', customerIds)
+        .execute()
+    ).map((row) => [row.customer_id, statementOf(row)]),
+  );
+
+/** Closes a month for a page of customers, unless there is nothing to state. */
+async function closePage(
+  store: Store,
+  signer: StatementSigner,
+  month: Month,
+  nowMs: number,
+  page: readonly BilledCustomer[],
+): Promise<void> {
+  const ids = page.map(({ id }) => id);
+  const before = previousMonth(month);
+  const billFor = await readBills(store, month, nowMs, ids);
+  const billBefore = await readBills(store, before, nowMs, ids);
+  const [stated, statedBefore] = [
+    await statementsOf(store.db, month, ids),
+    await statementsOf(store.db, before, ids),
+  ];
+  for (const customer of page.filter(({ id }) => !stated.has(id))) {
+    const bill = billFor(customer);
+    const last = statedBefore.get(customer.id);
+    const lateUsage = last === undefined ? [] : lateLines(last, billBefore(customer));
+    if (bill.monthly !== null || bill.lines.length > 0 || lateUsage.length > 0)
+      await writeStatement(store, signer, customer, month, { bill, lateUsage }, nowMs);
+  }
+}
+
+/**
+ * Closes a month for all customers. @param shouldContinue - checked before each page of customers.
+ * @returns whether it closed the month for all.
+ */
 export async function closeMonths(
   store: Store,
   signer: StatementSigner,
   month: Month,
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const customers = await selectRows(store.db, 'customer', {})
-      .where('id', '>', after)
+): Promise<boolean> {
+  const pages = pagesOf<BilledCustomer>(CUSTOMERS_PAGE, (last) =>
+    selectRows(store.db, 'customer', {})
+      .where('id', '>', last?.id ?? '')
       .where('created_at', '<', month.to)
       .orderBy('id')
       .limit(CUSTOMERS_PAGE)
-      .execute();
-    for (const customer of customers) {
-      if (!(await shouldContinue())) return;
-      await closeMonth(store, signer, customer, month, nowMs);
-    }
-    if (customers.length < CUSTOMERS_PAGE) return;
-    after = customers.at(-1)?.id ?? '';
+      .execute(),
+  );
+  for await (const page of pages) {
+    if (!(await shouldContinue())) return false;
+    await closePage(store, signer, month, nowMs, page);
   }
+  return true;
 }

@@ -48,7 +48,7 @@ async function billOf(
   const at = now();
   const month = monthOf(monthName, at);
   const customer = await requireCustomer(store.db, customerId);
-  const current = (await readBills(store, month, at, customerId))(customer);
+  const current = (await readBills(store, month, at, [customerId]))(customer);
   const row = await findStatement(store.db, customerId, month);
   const stated = row && statementOf(row);
   const { planId, monthly, lines } = stated ?? current;
