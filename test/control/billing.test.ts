@@ -237,4 +237,22 @@ describeOnBothStores('billing', ({ open }) => {
       records.push(...text.split('\n').map((line: string) => JSON.parse(line)));
     expect(records).toMatchObject([{ customer: 'acme', key: 'AAAAAAAA', method: 'getSlot', credits: 42 }]);
   });
+
+  it('exports each of many keys once', async () => {
+    const { store, clock, call } = await start();
+    const ids = Array.from({ length: 501 }, (_, index) => `K${index + 1_000}`);
+    for (const day of [15, 16]) {
+      await write(
+        store,
+        ids.map((keyId) => usageRow({ minute: at(1, day) / 60_000, keyId })),
+      );
+      if (day === 15) await rollUpAt(store, at(1, 18));
+    }
+    clock.now = at(2, 1);
+    const lines: string[] = [];
+    for await (const text of await call('GET /billing.jsonl', { query: { month: '2027-01' } }))
+      lines.push(...text.split('\n'));
+    const rows = lines.map((line) => JSON.parse(line));
+    expect(rows.map(({ key, requests }) => [key, requests])).toEqual(ids.map((id) => [id, 2]));
+  });
 });

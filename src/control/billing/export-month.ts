@@ -10,7 +10,8 @@ import { daysOf, type Month } from './month.ts';
 export type MonthUsage = Omit<UsageCounters, 'latency'> &
   Readonly<{ customer_id: string; key_id: string; product: Product; method: string }>;
 
-const PAGE_ROWS = 1_000;
+/** Keys per page: few, because a key may have rows of many methods. */
+const PAGE_KEYS = 250;
 
 const names = sql.raw('key_id, product, method');
 const columns = sql.raw(['customer_id', 'key_id', 'product', 'method', ...counterColumns].join(', '));
@@ -25,22 +26,31 @@ export async function* exportMonth(
   customerId?: string,
 ): AsyncGenerator<MonthUsage[]> {
   const segments = await segmentsOf(db, 'detail', daysOf(month, nowMs));
-  yield* pagesOf<MonthUsage>(PAGE_ROWS, async (last) => {
-    const parts = segments.map(({ step, from, to }) => {
+  if (segments.length === 0) return;
+  const partsWhere = (ofKeys: RawBuilder<unknown>): RawBuilder<unknown>[] =>
+    segments.map(({ step, from, to }) => {
       const bucket = sql.ref(step);
-      const conditions: RawBuilder<unknown>[] = [sql`${bucket} >= ${from}`, sql`${bucket} < ${to}`];
-      if (customerId !== undefined) conditions.push(sql`customer_id = ${customerId}`);
-      // Repeats the condition on the first column here, so that later pages read fewer rows.
-      if (last !== null) conditions.push(sql`key_id >= ${last.key_id}`);
-      return sql`select ${columns} from ${sql.table(`usage_${step}`)} where ${sql.join(conditions, sql` and `)}`;
+      const ofCustomer = customerId === undefined ? sql`` : sql`and customer_id = ${customerId}`;
+      return sql`from ${sql.table(`usage_${step}`)}
+        where ${bucket} >= ${from} and ${bucket} < ${to} ${ofCustomer} and ${ofKeys}`;
     });
-    if (parts.length === 0) return [];
-    const afterLastRow =
-      last === null ? sql`` : sql`where (${names}) > (${last.key_id}, ${last.product}, ${last.method})`;
-    const { rows } = await sql<MonthUsage>`
-      select max(customer_id) as customer_id, ${names}, ${counterSums}
-      from (${sql.join(parts, sql` union all `)}) as part ${afterLastRow}
-      group by ${names} order by ${names} limit ${PAGE_ROWS}`.execute(db);
+  const pages = pagesOf<Pick<MonthUsage, 'key_id'>>(PAGE_KEYS, async (last) => {
+    const parts = partsWhere(last === null ? sql`1 = 1` : sql`key_id > ${last.key_id}`);
+    // Each part is limited, so that a page reads the rows of its keys only.
+    const keys = parts.map(
+      (part) =>
+        sql`select key_id from (select distinct key_id ${part} order by key_id limit ${PAGE_KEYS}) as part`,
+    );
+    const { rows } = await sql<Pick<MonthUsage, 'key_id'>>`${sql.join(keys, sql` union `)}
+      order by key_id limit ${PAGE_KEYS}`.execute(db);
     return rows;
   });
+  for await (const keys of pages) {
+    const parts = partsWhere(sql`key_id between ${keys[0]?.key_id} and ${keys.at(-1)?.key_id}`);
+    const selected = parts.map((part) => sql`select ${columns} ${part}`);
+    const { rows } = await sql<MonthUsage>`select max(customer_id) as customer_id, ${names}, ${counterSums}
+      from (${sql.join(selected, sql` union all `)}) as part
+      group by ${names} order by ${names}`.execute(db);
+    yield rows;
+  }
 }
