@@ -116,7 +116,10 @@ describeOnBothStores('billing', ({ open }) => {
     await close(at(2, 3));
     expect(await statements(store)).toEqual([first]);
     const closed = await bill('2027-01');
-    expect(closed).toMatchObject({ totals: [{ amount: 5_150 }], lateCredits: 1_000_000 });
+    expect(closed).toMatchObject({
+      ...{ monthly: { amount: 4_900 }, lines: [{ credits: 1_500_000, amount: 250 }] },
+      ...{ totals: [{ amount: 5_150 }], lateCredits: 1_000_000 },
+    });
     await expect(store.db.updateTable('billing_statement').set({ body: '{}' }).execute()).rejects.toThrow(
       /append-only/,
     );

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { stripePusherOptions } from '../../src/control/billing/billing-options.ts';
 import { StripeApi, stripeApiLimits } from '../../src/control/billing/stripe-api.ts';
-import { mapCustomer } from '../../src/control/billing/stripe-events.ts';
+import { mapCustomer, queueEvents } from '../../src/control/billing/stripe-events.ts';
 import { StripePusher } from '../../src/control/billing/stripe-pusher.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import { readStripeProblems } from '../../src/control/health/read-problems.ts';
@@ -155,6 +155,10 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
     await use(0, 30);
     await push(after(1) - 1);
     expect(stripe.events).toEqual([]);
+    const mapped = await store.db.selectFrom('stripe_customer').selectAll().executeTakeFirstOrThrow();
+    // As if several gateways had the lease.
+    const queue = () => queueEvents(store, mapped, NOON_HOUR + 1, after(1));
+    await Promise.all(Array.from({ length: 8 }, queue));
     await Promise.all([push(after(1)), push(after(1))]);
     await use(1, 5);
     await use(0, 12, 'late');
