@@ -641,8 +641,8 @@ describeOnBothStores('the stored request log', (stores) => {
   it('of a deleted customer is pruned, including entries written after the deletion', async () => {
     const store = await stores.open();
     const now = Date.now();
-    const asked: (readonly string[])[] = [];
-    const elsewhere = { deleteCustomers: async (ids: readonly string[]) => void asked.push(ids) };
+    const deletedElsewhere: (readonly string[])[] = [];
+    const elsewhere = { deleteCustomers: async (ids: readonly string[]) => void deletedElsewhere.push(ids) };
     const limits = { retentionHours: 1, customerRowsMax: 100, rowsMax: 1_000 };
     const retention = new LogRetention(store, limits, elsewhere);
     const deletion = { actor: 'operator', action: 'customer.delete', detail: '{}' };
@@ -659,7 +659,7 @@ describeOnBothStores('the stored request log', (stores) => {
     await retention.prune(now + 60_000);
     expect([await left(store, 'anna'), await left(store, 'ben')]).toEqual([[], [0, 1, 2]]);
     // Carl's entries have expired.
-    expect(asked).toEqual([['anna'], ['anna']]);
+    expect(deletedElsewhere).toEqual([['anna'], ['anna']]);
   });
 
   it('is pruned by one gateway at a time', async () => {

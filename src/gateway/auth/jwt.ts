@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { Lru } from '../../base/cache/lru.ts';
 import { parseKeyId } from './api-key.ts';
 import type { KeyId } from './key-record.ts';
-import type { LoadedKey } from './key-state.ts';
 
 export type JwtRules = Readonly<{
   issuer: string;
@@ -72,10 +71,7 @@ const claimsSchema = z.looseObject({
 });
 
 /** A token with a valid signature. `from` and `until` are Unix milliseconds. */
-export type VerifiedToken = Readonly<{ keyId: KeyId; from: number; until: number }> & {
-  /** Record of its key that ends with the token, so that requests need not copy it. */
-  key?: LoadedKey;
-};
+export type VerifiedToken = Readonly<{ keyId: KeyId; from: number; until: number }>;
 
 const decode = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
 

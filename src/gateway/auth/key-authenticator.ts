@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { Lru } from '../../base/cache/lru.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { API_KEY_LENGTH_MAX, digestApiKey, parseApiKey, uncheckedKeyId } from './api-key.ts';
-import type { JwtVerifier } from './jwt.ts';
+import type { JwtVerifier, VerifiedToken } from './jwt.ts';
 import {
   defaultPlanLimits,
   type KeyId,
@@ -52,6 +52,8 @@ export class KeyAuthenticator {
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Holds valid credentials only; an invalid credential is verified in full each time. */
   readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
+  /** Records that end with their token, so that requests need not copy them. */
+  readonly #tokenKeys = new WeakMap<VerifiedToken, LoadedKey>();
   readonly #limits = new Map<string, PlanLimits>();
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
   /** Versions of revoked keys, so that an older record cannot restore a revoked key. */
@@ -222,11 +224,12 @@ export class KeyAuthenticator {
     if (entry === undefined) throw this.#unknown(verified.keyId);
     if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
+    const known = this.#tokenKeys.get(verified);
     // Each change to the key gives it a new state.
-    const { key } = verified;
-    if (key !== undefined && key.keyState === entry.record.keyState) return key;
-    verified.key = { ...entry.record, tokenExpiresAt: verified.until };
-    return verified.key;
+    if (known?.keyState !== undefined && known.keyState === entry.record.keyState) return known;
+    const key = { ...entry.record, tokenExpiresAt: verified.until };
+    this.#tokenKeys.set(verified, key);
+    return key;
   }
 
   /** Playground tokens are not cached: they are rare, and expire within minutes. */
