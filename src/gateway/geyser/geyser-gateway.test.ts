@@ -150,6 +150,15 @@ describe('Geyser gateway', () => {
       expect(events).toEqual([]);
     });
 
+    it('admits a stream over HTTP with a valid key of the product', () => {
+      const { text, record } = keyOf('grpc');
+      expect(gate.admitStream(by(text), 'Subscribe')).toBe(record.customerId);
+      const codeFor = (caller: Caller) =>
+        rejectionOf(() => gate.admitStream(caller, 'SubscribeDeshred')).code;
+      expect([codeFor(by(text)), codeFor(by(null))]).toEqual(['UNAUTHORIZED_PRODUCT', 'MISSING_KEY']);
+      expect(events).toEqual([]);
+    });
+
     it('allows unary calls with both products and refuses others', async () => {
       for (const product of ['grpc', 'fs'] as const) {
         const answer = await gate.unary(by(keyOf(product).text), 'GetSlot', new Uint8Array(3));

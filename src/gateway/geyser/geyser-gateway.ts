@@ -5,6 +5,7 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import type {
   GeyserHandler,
   GeyserStream,
+  HttpStreamHandler,
   StreamOpener,
   StreamRpc,
   UnaryRpc,
@@ -26,7 +27,7 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The key's product determines which stage serves them. */
-export class GeyserGateway implements GeyserHandler {
+export class GeyserGateway implements GeyserHandler, HttpStreamHandler {
   readonly #parts: GeyserGatewayParts;
   readonly #streamLimit: ConnectionLimit;
 
@@ -54,6 +55,18 @@ export class GeyserGateway implements GeyserHandler {
     const call = new MeteredCall(this.#parts, caller, { product: 'grpc', method: rpc, bytesIn: 0 });
     try {
       this.#unaryOpenerOf(this.#authenticate(caller, call).product, rpc);
+    } catch (thrown) {
+      throw call.recordFailure(thrown);
+    }
+  }
+
+  admitStream(caller: Caller, rpc: StreamRpc): string {
+    const facts = { product: defaultProducts[rpc], method: rpc, bytesIn: 0 };
+    const call = new MeteredCall(this.#parts, caller, facts);
+    try {
+      const { product, customerId } = this.#authenticate(caller, call);
+      this.#openerOf(product, rpc);
+      return customerId;
     } catch (thrown) {
       throw call.recordFailure(thrown);
     }

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/service/eventually.ts';
 import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { encodeFromJson } from '../../protocol/grpc/json-codec.ts';
-import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
+import type { HttpStreamHandler } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import { noProxies } from '../client-address.ts';
 import { HttpServer } from '../http/server.ts';
@@ -16,18 +19,22 @@ const PATH = '/v1/grpc/geyser.Geyser/Subscribe';
 describe('gRPC streams for web pages', () => {
   let requests: SubscribeRequest[];
   let sinks: GeyserSink[];
-  let sent: number;
+  /** Index of the stream of each sent message. */
+  let sent: number[];
   let closed: number;
-  const handler: Pick<GeyserHandler, 'open'> = {
-    open({ credential }, _rpc, sink) {
-      if (credential !== 'good') throw new Failure('INVALID_KEY');
+  const handler: HttpStreamHandler = {
+    admitStream({ credential }) {
+      if (credential === 'bad' || credential === null) throw new Failure('INVALID_KEY');
+      return credential;
+    },
+    open(_caller, _rpc, sink) {
       sinks.push(sink);
       return {
         isUrgent: false,
         bounds: { filtersMax: 10, pubkeysMax: 10 } as never,
         request: async (request) => void requests.push(request as SubscribeRequest),
         recordSent: (messages) => {
-          sent += messages;
+          for (let count = 0; count < messages; count++) sent.push(sinks.indexOf(sink));
         },
         recordReceived: () => 0,
         close: () => {
@@ -36,7 +43,7 @@ describe('gRPC streams for web pages', () => {
       };
     },
   };
-  const streams = httpStreams(handler as GeyserHandler, noProxies, log);
+  const streams = httpStreams(handler, noProxies, log);
   const http = new HttpServer(streams.routes, log);
   let url = '';
 
@@ -45,7 +52,7 @@ describe('gRPC streams for web pages', () => {
   });
   afterAll(() => http.drain(0));
   beforeEach(() => {
-    [requests, sinks, sent, closed] = [[], [], 0, 0];
+    [requests, sinks, sent, closed] = [[], [], [], 0];
   });
 
   const open = (body: unknown, credential = 'good', signal?: AbortSignal) =>
@@ -71,7 +78,7 @@ describe('gRPC streams for web pages', () => {
       { filters: ['all'], slot: { slot: '18446744073709551615' } },
       { error: { code: 'UNAVAILABLE', message: 'the ledger is gone' } },
     ]);
-    expect(sent).toBe(1);
+    expect(sent).toEqual([0]);
   });
 
   it.each([
@@ -89,6 +96,34 @@ describe('gRPC streams for web pages', () => {
     expect((await fetch(url, { method: 'POST', body: 'slots' })).status).toBe(415);
   });
 
+  it('reject an invalid key before the body arrives', async () => {
+    const headers = { authorization: 'Bearer bad', 'content-type': 'application/json', 'content-length': 9 };
+    const sent = request(url, { method: 'POST', headers });
+    sent.flushHeaders();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.on('error', () => {}).destroy();
+    expect(response.statusCode).toBe(403);
+  });
+
+  it('do not count rejected requests as open', async () => {
+    for (let count = 0; count <= 8; count++) expect((await open('x'.repeat(65_537))).status).toBe(413);
+    const aborts = new AbortController();
+    expect((await open({}, 'good', aborts.signal)).status).toBe(200);
+    aborts.abort();
+    await eventually(async () => closed === 1, 'the stream closes');
+  });
+
+  it('limit each customer to 8', async () => {
+    const aborts = new AbortController();
+    for (let count = 0; count < 8; count++)
+      expect((await open({}, 'greedy', aborts.signal)).status).toBe(200);
+    expect((await open({}, 'greedy')).status).toBe(429);
+    expect((await open({}, 'other', aborts.signal)).status).toBe(200);
+    aborts.abort();
+    await eventually(async () => closed === 9, 'the streams close');
+    expect((await open('{', 'greedy')).status).toBe(200);
+  });
+
   it('close with the connection, and with the drain of the service', async () => {
     const abort = new AbortController();
     await open({ slots: { all: {} } }, 'good', abort.signal);
@@ -104,6 +139,26 @@ describe('gRPC streams for web pages', () => {
     // Field 3 (slot) is longer than the message.
     sinks[0]?.push(new Uint8Array(), Uint8Array.of(0x1a, 5));
     expect(await response.text()).toContain('"UPSTREAM_UNAVAILABLE"');
+  });
+
+  it('share one slice of time fairly', async () => {
+    const aborts = new AbortController();
+    for (let count = 0; count < 4; count++) await open({}, 'good', aborts.signal);
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now++);
+    const pong = encodeFromJson('.geyser.SubscribeUpdate', { pong: { id: 1 } });
+    for (const sink of sinks) for (let count = 0; count < 20; count++) sink.push(new Uint8Array(), pong);
+    let mostPerSlice = 0;
+    while (sent.length < 80) {
+      const before = sent.length;
+      await setImmediate();
+      mostPerSlice = Math.max(mostPerSlice, sent.length - before);
+    }
+    clock.mockRestore();
+    aborts.abort();
+    expect(mostPerSlice).toBeLessThanOrEqual(5);
+    expect(sent.slice(0, 8)).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+    await eventually(async () => closed === 4, 'the streams close');
   });
 
   it('end a reader that is too slow', async () => {

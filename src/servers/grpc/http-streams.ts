@@ -11,7 +11,7 @@ import type { RequestBounds } from '../../protocol/geyser/request/request-faults
 import { decodeToJson, encodeFromJson } from '../../protocol/grpc/json-codec.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import type { GeyserHandler, GeyserStream } from '../../streams/geyser/geyser-handler.ts';
+import type { GeyserStream, HttpStreamHandler } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 import { callerOf } from '../caller.ts';
 import type { TrustedProxies } from '../client-address.ts';
@@ -25,9 +25,12 @@ const GRPC_HTTP_PREFIX = '/v1/grpc';
 const BODY_MAX_BYTES = 65_536;
 /** Each of these streams costs far more than a gRPC stream, because every message is decoded. */
 const STREAMS_MAX = 100;
+const CUSTOMER_STREAMS_MAX = 8;
 const QUEUE_MAX_BYTES = 4 * 1024 * 1024;
-/** Time for decoding before other work gets a turn, in milliseconds. */
+/** Time for decoding, for all streams, before other work gets a turn, in milliseconds. */
 const SLICE_MS = 5;
+/** Time for decoding before the next stream gets a turn, in milliseconds. */
+const TURN_MS = 1;
 /** Interval of empty lines, which show that the stream is open. */
 const IDLE_MS = 15_000;
 
@@ -52,20 +55,53 @@ function toStreamError(thrown: unknown): Pick<GrpcStatus, 'message'> & { code: s
   return { code: 'INVALID_ARGUMENT', message: 'The request is not valid.' };
 }
 
+/**
+ * Gives streams turns to decode their messages, in order. All streams share one slice of time: otherwise, a client with
+ * many streams could block other work.
+ */
+class DecodingTurns {
+  readonly #waiting = new Set<JsonStream>();
+  #isScheduled = false;
+
+  add(stream: JsonStream): void {
+    this.#waiting.add(stream);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#run());
+  }
+
+  #run(): void {
+    const endsAt = performance.now() + SLICE_MS;
+    try {
+      // A stream that still has messages is added again during the loop, at the end.
+      for (const stream of this.#waiting) {
+        this.#waiting.delete(stream);
+        stream.flush(performance.now() + TURN_MS);
+        if (performance.now() >= endsAt) break;
+      }
+    } finally {
+      this.#isScheduled = false;
+      const [next] = this.#waiting;
+      if (next !== undefined) this.add(next);
+    }
+  }
+}
+
 /** Writes the messages of one stream as lines of JSON. The last line is an `error` unless the client closed it. */
 class JsonStream implements GeyserSink {
   readonly #response: ServerResponse;
   readonly #update: string;
+  readonly #turns: DecodingTurns;
   #queue: Buffer[] = [];
   #waitingBytes = 0;
-  #isFlushing = false;
   #ending: string | null = null;
   stream: GeyserStream | null = null;
 
-  constructor(response: ServerResponse, rpc: Rpc) {
+  constructor(response: ServerResponse, rpc: Rpc, turns: DecodingTurns) {
     this.#response = response;
     this.#update = streamMethods[rpc].updateType;
-    response.on('drain', () => this.#flush());
+    this.#turns = turns;
+    response.on('drain', () => turns.add(this));
   }
 
   get waitingBytes(): number {
@@ -83,7 +119,7 @@ class JsonStream implements GeyserSink {
     this.#waitingBytes += message.length;
     if (this.#waitingBytes > QUEUE_MAX_BYTES)
       this.lag({ messages: this.#queue.length, bytes: this.#waitingBytes });
-    else this.#schedule();
+    else this.#turns.add(this);
   }
 
   end(status: GrpcStatus): void {
@@ -101,7 +137,7 @@ class JsonStream implements GeyserSink {
   fail(thrown: unknown): void {
     const { code, message } = toStreamError(thrown);
     this.#ending ??= `${JSON.stringify({ error: { code, message } })}\n`;
-    this.#schedule();
+    this.#turns.add(this);
   }
 
   /** Updates arrive undecoded, so a node's malformed message is noticed only here. */
@@ -114,31 +150,24 @@ class JsonStream implements GeyserSink {
     }
   }
 
-  #schedule(): void {
-    if (this.#isFlushing) return;
-    this.#isFlushing = true;
-    setImmediate(() => {
-      this.#isFlushing = false;
-      this.#flush();
-    });
-  }
-
-  #flush(): void {
+  /** Writes messages until `endsAt`, but at least one. Call only from `DecodingTurns`. */
+  flush(endsAt: number): void {
     const response = this.#response;
-    if (response.destroyed || (this.#queue.length > 0 && response.writableNeedDrain)) return;
-    const endsAt = performance.now() + SLICE_MS;
+    if (response.destroyed || response.writableEnded) return;
+    if (this.#queue.length > 0 && response.writableNeedDrain) return;
     let messages = 0;
     let bytes = 0;
-    while (messages < this.#queue.length && performance.now() < endsAt && !response.writableNeedDrain) {
+    while (messages < this.#queue.length && !response.writableNeedDrain) {
       const message = this.#queue[messages] as Buffer;
       messages += 1;
       bytes += message.length;
       this.#write(message);
+      if (performance.now() >= endsAt) break;
     }
     this.#queue.splice(0, messages);
     this.#waitingBytes -= bytes;
     if (messages > 0) this.stream?.recordSent(messages, bytes);
-    if (this.#queue.length > 0) this.#schedule();
+    if (this.#queue.length > 0) this.#turns.add(this);
     else if (this.#ending !== null) response.end(this.#ending);
   }
 }
@@ -159,25 +188,48 @@ const decodeRequest = (rpc: Rpc, bytes: Uint8Array, bounds: RequestBounds) =>
 const isExpected = (thrown: unknown): boolean =>
   thrown instanceof Failure || thrown instanceof GrpcError || thrown instanceof InvalidProtobuf;
 
+/** Limits admitted requests whose response is not complete, in total and per customer. */
+class StreamPlaces {
+  #taken = 0;
+  readonly #byCustomer = new Map<string, number>();
+
+  /** Takes a place until the response closes. @throws Failure OVERLOADED, CONNECTION_LIMIT */
+  take(response: ServerResponse, customerId: string): void {
+    if (this.#taken >= STREAMS_MAX) throw new Failure('OVERLOADED');
+    const taken = this.#byCustomer.get(customerId) ?? 0;
+    if (taken >= CUSTOMER_STREAMS_MAX)
+      throw new Failure('CONNECTION_LIMIT', { facts: { streamsMax: CUSTOMER_STREAMS_MAX } });
+    this.#taken += 1;
+    this.#byCustomer.set(customerId, taken + 1);
+    response.once('close', () => this.#release(customerId));
+  }
+
+  #release(customerId: string): void {
+    this.#taken -= 1;
+    const left = (this.#byCustomer.get(customerId) ?? 1) - 1;
+    if (left === 0) this.#byCustomer.delete(customerId);
+    else this.#byCustomer.set(customerId, left);
+  }
+}
+
 /**
  * Serves the gRPC streams to web pages under `POST /v1/grpc/geyser.Geyser/<method>`: the body is the request, and each
  * line of the response is a message, both as JSON. Keys, limits and metering are those of gRPC.
  */
-export function httpStreams(handler: GeyserHandler, proxies: TrustedProxies, log: Logger) {
+export function httpStreams(handler: HttpStreamHandler, proxies: TrustedProxies, log: Logger) {
   const open = new Set<JsonStream>();
-  /** Requests whose body is being read. */
-  let opening = 0;
+  const turns = new DecodingTurns();
+  const places = new StreamPlaces();
   const budget = new ByteBudget(() => STREAMS_MAX * BODY_MAX_BYTES);
 
   async function serve(response: ServerResponse, query: string, rpc: Rpc): Promise<void> {
     const { req: request } = response;
     if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-    if (open.size + opening >= STREAMS_MAX) throw new Failure('OVERLOADED');
-    opening++;
-    const body = await readBody(response, BODY_MAX_BYTES, budget).finally(() => opening--);
-    if (body === null) return;
     const caller = callerOf(request, request.socket, query, proxies);
-    const sink = new JsonStream(response, rpc);
+    places.take(response, handler.admitStream(caller, rpc));
+    const body = await readBody(response, BODY_MAX_BYTES, budget);
+    if (body === null) return;
+    const sink = new JsonStream(response, rpc, turns);
     const stream = handler.open(caller, rpc, sink, (failure) => sink.fail(failure));
     sink.stream = stream;
     open.add(sink);

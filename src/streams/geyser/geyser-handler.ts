@@ -75,6 +75,16 @@ export interface GeyserHandler {
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }
 
+/** Serves the streams over HTTP. */
+export interface HttpStreamHandler extends Pick<GeyserHandler, 'open'> {
+  /**
+   * Called before the body is read.
+   * @returns the id of the customer.
+   * @throws Failure like `open`, except for limits.
+   */
+  admitStream(caller: Caller, rpc: StreamRpc): string;
+}
+
 export class UnauthenticatedHandler implements GeyserHandler {
   readonly #opener: StreamOpener;
 
