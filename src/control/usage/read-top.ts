@@ -13,7 +13,7 @@ export type TopRow = Readonly<{
 }>;
 
 /** When sorting by latency, only so many groups with the most requests are compared. */
-const COMPARED_MAX = 1_000;
+const COMPARED_MAX = 100;
 
 /** Groups in one statement, so that only the largest leave the database. */
 async function readLargest(

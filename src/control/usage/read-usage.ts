@@ -4,7 +4,7 @@ import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
-import { selectRows } from '../database/rows.ts';
+import { pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import {
@@ -157,7 +157,7 @@ type TableKind = 'fleet' | 'total' | 'method' | 'detail';
 const columnsOfKind: Readonly<Record<TableKind, readonly GroupColumn[]>> = {
   fleet: ['epoch', 'product', 'method', 'status', 'network', 'code'],
   total: ['customer_id', 'plan_id', 'product', 'status'],
-  method: ['customer_id', 'product', 'method', 'status'],
+  method: ['customer_id', 'method', 'product', 'status'],
   detail: ['customer_id', 'key_id', 'product', 'method', 'status', 'network', 'code'],
 };
 
@@ -182,6 +182,18 @@ function tableOf(kind: TableKind, { step, isRaw }: Segment): Table {
 }
 
 const isTotal = (table: Table): boolean => (totalTables as readonly string[]).includes(table);
+
+const detailKey = ['key_id', 'product', 'method', 'status', 'network', 'code'] as const;
+
+/** Columns that identify a row within a bucket, in the order of the primary key. */
+const keyOfTable: Readonly<Record<Table, readonly GroupColumn[]>> = {
+  usage_minute: ['epoch', ...detailKey],
+  usage_hour: detailKey,
+  usage_day: detailKey,
+  usage_total: columnsOfKind.total,
+  usage_method: columnsOfKind.method,
+  usage_fleet: columnsOfKind.fleet,
+};
 
 type Part = Readonly<{
   table: Table;
@@ -313,6 +325,12 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
 
+/** With the columns that identify the row in its table. */
+type KeyedLatencyRow = LatencyRow & Dimensions & Readonly<{ bucket: number }>;
+
+/** Rows per statement, because each has a histogram. */
+const LATENCY_PAGE_ROWS = 1_000;
+
 /** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
 const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
@@ -331,15 +349,27 @@ export async function readLatencyRows(
   const name = column === undefined ? sql`''` : sql.ref(column);
   const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
   const steps = values === undefined ? query.axis : null;
-  const read = async (part: Part) => {
-    const { rows } =
-      await sql<LatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, product, latency
-      from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])})
-      and latency <> '' ${isListed}`.execute(store.db);
-    return rows;
-  };
   const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
-  await eachRow(parts, read, onRow);
+  for (const part of parts) {
+    const keyColumns = keyOfTable[part.table];
+    const names = sql.join(keyColumns.map((one) => sql.ref(one)));
+    const pages = pagesOf<KeyedLatencyRow>(LATENCY_PAGE_ROWS, async (last) => {
+      // The first condition limits the rows to sort.
+      const isAfterLast =
+        last === null
+          ? sql``
+          : sql`and ${part.column} >= ${last.bucket}
+            and (${part.column}, ${names}) > (${last.bucket}, ${sql.join(keyColumns.map((one) => last[one]))})`;
+      const { rows } =
+        await sql<KeyedLatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, latency,
+        ${part.column} as bucket, ${names}
+        from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])})
+        and latency <> '' ${isListed} ${isAfterLast}
+        order by ${part.column}, ${names} limit ${LATENCY_PAGE_ROWS}`.execute(store.db);
+      return rows;
+    });
+    for await (const rows of pages) for (const row of rows) onRow(row);
+  }
 }
 
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */

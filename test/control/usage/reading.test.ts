@@ -6,7 +6,7 @@ import { csvLine } from '../../../src/control/api/handlers/usage-series.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/store.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
-import { axisOver, readWholeSums } from '../../../src/control/usage/read-usage.ts';
+import { axisOver, readLatencyRows, readWholeSums } from '../../../src/control/usage/read-usage.ts';
 import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import type { RequestEntry } from '../../../src/gateway/telemetry/request-log.ts';
@@ -23,7 +23,7 @@ const NOW = EDGE + 30 * MINUTE_MS + 30_000;
 const NOW_MINUTE = EDGE_MINUTE + 30;
 
 const path = { customer: 'acme' };
-const context = {} as ApiContext;
+const context = { caller: { kind: 'local', name: 'test' } } as ApiContext;
 
 function handlersOn(store: Store, now = NOW) {
   const services = { store, now: () => now, endpoints: [{ name: 'wallet/balance', credits: 3 }] };
@@ -93,6 +93,42 @@ async function openWithKeys(open: () => Promise<Store>): Promise<Store> {
 }
 
 describeOnBothStores('a usage report', ({ open }) => {
+  it('limits the largest lists that one customer requests at once', async () => {
+    const store = await openWithKeys(open);
+    const read = handlersOn(store)['GET /customers/{customer}/usage/top'];
+    const query = contract['GET /customers/{customer}/usage/top'].query.parse({ by: 'key' });
+    const list = async (customer: string) => read({ path: { customer }, query, body: null }, context);
+    const lists = await Promise.allSettled([...Array<string>(12).fill('acme'), 'other'].map(list));
+    const rejected = lists.flatMap((one, at) => (one.status === 'rejected' ? [[at, one.reason.status]] : []));
+    expect(rejected).toEqual([[11, 429]]);
+  });
+
+  it('reads histograms in pages of 1,000 rows', async () => {
+    const store = await openWithKeys(open);
+    for (let minute = EDGE_MINUTE; minute < EDGE_MINUTE + 3; minute++) {
+      const rows = Array.from({ length: 700 }, (_, at) => usageRow({ method: `m${at}`, minute }));
+      await write(store, rows);
+    }
+    const pageRows: number[] = [];
+    const db = store.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        pageRows.push(result.rows.length);
+        return result;
+      },
+    });
+    const query = {
+      axis: axisOver('minute', EDGE, EDGE + 3 * MINUTE_MS),
+      filter: { customerId: 'acme', keys: ['AAAAAAAA'] },
+    };
+    const found = new Set<string>();
+    await readLatencyRows({ ...store, db }, query, { column: 'method' }, ({ at, name }) => {
+      found.add(`${at} ${name}`);
+    });
+    expect(found.size).toBe(2_100);
+    expect(Math.max(...pageRows)).toBe(1_000);
+  });
+
   it('covers the last hour by minutes by default, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
     const empty: LooseJson = await invoke(store, 'summary');
