@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Selectable, type SelectQueryBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { MAX_TIME_MS } from '../../base/max-time.ts';
 import { digestApiKey, findApiKeys, KEY_ID_LENGTH, parseApiKey } from '../../gateway/auth/api-key.ts';
 import type { Network } from '../../protocol/call.ts';
@@ -79,11 +79,11 @@ const noSuchKey = (): ApiError =>
 
 /** Reads a key in a transaction that has locked the change counter. @throws ApiError 404 */
 export async function requireKey(
-  trx: Transaction<Schema>,
+  db: Kysely<Schema>,
   id: string,
   { customerId }: Pick<KeyRegister, 'customerId'>,
 ): Promise<KeyTable> {
-  const row = await selectRows(trx, 'api_key', { id, customer_id: customerId }).executeTakeFirst();
+  const row = await selectRows(db, 'api_key', { id, customer_id: customerId }).executeTakeFirst();
   if (row === undefined) throw noSuchKey();
   return row;
 }

@@ -49,8 +49,12 @@ describeOnSqlite('the key routes', ({ open }) => {
     const { token, expiresAt } = (await operator.post(path)).json;
     expect(token.startsWith(`svc_try_${key.id}`)).toBe(true);
     expect(expiresAt).toBe(fixture.clock.now + 5 * MINUTE);
+    expect((await operator.post(path)).json.token).toBe(token);
     const { items } = (await operator.get(`/api/v1/customers/${customer}/audit`)).json;
     expect(items[0]).toMatchObject({ action: 'key.playground-token', keyId: key.id });
+    expect(items[1]).toMatchObject({ action: 'key.create' });
+    fixture.clock.now += MINUTE;
+    expect((await operator.post(path)).json.expiresAt).toBe(expiresAt + MINUTE);
     await expect(
       fixture.api.call(
         'POST /customers/{customer}/keys/{key}/playground-token',

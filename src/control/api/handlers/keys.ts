@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Lru } from '../../../base/cache/lru.ts';
 import { findRow } from '../../database/rows.ts';
 import type { Store } from '../../database/store.ts';
 import {
@@ -7,6 +8,7 @@ import {
   disableKey,
   enableKey,
   issuePlaygroundToken,
+  type RecentTokens,
   revokeKey,
   revokeKeys,
   rotateKey,
@@ -83,6 +85,7 @@ async function checkPlanChoice(
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
+  const recentTokens: RecentTokens = new Lru(1_000);
   const isSigned = reportVerifier(services.keys.scannerKeys);
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await work;
@@ -123,7 +126,7 @@ export function keyHandlers(services: ApiServices) {
           'SESSION_ONLY',
           'Only signed-in users can request a playground token. Use the API key instead.',
         );
-      return issuePlaygroundToken(keyRegisterFor(services, context, path.customer), path.key);
+      return issuePlaygroundToken(keyRegisterFor(services, context, path.customer), path.key, recentTokens);
     },
     'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),
     'POST /customers/{customer}/keys/{key}/disable': applyTo(disableKey),
