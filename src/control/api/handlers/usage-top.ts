@@ -65,7 +65,7 @@ async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: st
   return rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) }));
 }
 
-/** A list costs many statements, so each customer or operator gets one at a time. The page of all customers calls several at once. */
+/** A list costs many statements. Each customer or operator gets one at a time; the page of all customers calls several. */
 const concurrency = { permitsMax: 4, keyPermitsMax: 1, waitingMax: 100, keyWaitingMax: 10, waitMs: 30_000 };
 
 export const usageTopHandlers = ({ store, now }: ApiServices) => {
