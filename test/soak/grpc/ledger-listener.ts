@@ -169,7 +169,7 @@ export const openListeners = (stream: StreamOptions, severalNodes = false): Ledg
 ];
 
 /** How long to wait for the last updates at the end. */
-const QUIET_MS = 30_000;
+const QUIET_MS = 120_000;
 
 /** Waits for a limited time until all streams have received that the slot is finalized. */
 async function untilFinal(listeners: readonly LedgerListener[], slot: number): Promise<void> {
