@@ -238,11 +238,27 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await other.page.context().close();
   });
 
-  it('creates a key, shows its secret once, and closes only after the user confirms having stored it', async () => {
+  it('creates a key, shows its secret once, and closes neither before that nor before the user has stored it', async () => {
     await go('API keys');
-    secret = await make('RPC', 'backend');
-    expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
+    await begin('RPC', 'backend');
+    await page.getByRole('button', { name: 'Next' }).click();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(
+      '**/keys',
+      async (route) => {
+        await released;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await finish();
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Close' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    release();
+    secret = await displayedKey(page);
+    expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await dialog.isVisible()).toBe(true);

@@ -32,7 +32,7 @@ export function ConfirmDialog({
     if (isConfirmed) onConfirm();
   };
   return (
-    <Dialog title={title} size="s" onClose={onClose}>
+    <Dialog title={title} size="s" canClose={!isBusy} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <p>{children}</p>
         {choice}
@@ -58,7 +58,9 @@ export function ConfirmDialog({
         )}
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="danger" type="submit" disabled={!isConfirmed} busy={isBusy}>
             {action}
           </Button>

@@ -36,6 +36,10 @@ export function Dialog({ title, onClose, canClose = true, size = 'm', children }
         // Browsers close on a second Escape without a cancel event.
         if (event.key === 'Escape' && !canClose) event.preventDefault();
       }}
+      onClose={() => {
+        // A disabled button loses focus, and its keys then do not reach the dialog.
+        if (!canClose) dialog.current?.showModal();
+      }}
       onClick={(event) => {
         if (event.target === dialog.current && canClose) onClose();
       }}

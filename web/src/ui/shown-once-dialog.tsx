@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { Snippet } from './snippet.tsx';
 
-/** Shows a secret that cannot be shown again. */
+/** Shows a secret that cannot be shown again. Only its button closes it. */
 export const ShownOnceDialog = ({
   title,
   secret,
@@ -18,7 +18,7 @@ export const ShownOnceDialog = ({
   children: ReactNode;
   onClose: () => void;
 }) => (
-  <Dialog title={title} onClose={onClose}>
+  <Dialog title={title} canClose={false} onClose={onClose}>
     <div className="stack">
       <p>{children}</p>
       <Snippet text={secret} label={label} />

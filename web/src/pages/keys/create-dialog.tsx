@@ -70,7 +70,7 @@ export function CreateDialog({
   };
 
   return (
-    <Dialog title="Create API key" onClose={onClose}>
+    <Dialog title="Create API key" canClose={!create.isPending} onClose={onClose}>
       <form onSubmit={next} className="stack">
         <Steps at={step} />
         {step === 0 ? (
@@ -88,7 +88,9 @@ export function CreateDialog({
         {step === 2 ? <Review draft={draft} rules={rules} /> : null}
         <FormError problem={problem} />
         <DialogActions>
-          {step === 0 ? <Button onClick={onClose}>Cancel</Button> : <Button onClick={back}>Back</Button>}
+          <Button disabled={create.isPending} onClick={step === 0 ? onClose : back}>
+            {step === 0 ? 'Cancel' : 'Back'}
+          </Button>
           <Button kind="primary" type="submit" busy={create.isPending}>
             {step === 2 ? 'Create key' : 'Next'}
           </Button>

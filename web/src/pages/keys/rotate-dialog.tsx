@@ -41,7 +41,7 @@ export function RotateDialog({
     );
 
   return (
-    <Dialog title={`Rotate “${target.name}”?`} onClose={onClose}>
+    <Dialog title={`Rotate “${target.name}”?`} canClose={!rotate.isPending} onClose={onClose}>
       <div className="stack">
         <p>Creates a new key, shown once. Choose how long the current key stays valid.</p>
         <Choice label="Grace period" options={overlaps} value={overlap} onChange={setOverlap} />
@@ -65,7 +65,9 @@ export function RotateDialog({
         </ul>
         <FormError problem={rotate.error} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={rotate.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" busy={rotate.isPending} onClick={go}>
             Rotate
           </Button>

@@ -34,7 +34,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title="Invite member" size="s" onClose={onClose}>
+    <Dialog title="Invite member" size="s" canClose={!invite.isPending} onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <Field label="Email" name="email" problem={invite.error}>
           {(field) => (
@@ -69,7 +69,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         </fieldset>
         <FormError problem={invite.error} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={invite.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" type="submit" busy={invite.isPending}>
             Invite
           </Button>
