@@ -6,9 +6,9 @@ import { type Column, Table } from '../../ui/table.tsx';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
-/** The REST API's fixed message for invalid fields says too little. */
+/** The REST API's fixed message for invalid fields says too little. Placeholders differ per request. */
 const messageOf = ({ code, text }: Row): string =>
-  code === 'INVALID_FIELDS' ? 'Invalid request fields' : (text ?? '–');
+  code === 'INVALID_FIELDS' ? 'Invalid request fields' : (text ?? '–').replaceAll(/\{\w+\}/g, '…');
 
 const columns: Column<Row>[] = [
   {

@@ -37,7 +37,7 @@ export function ErrorsPage() {
       actions={<KeySwitch />}
     >
       <Pending query={errors}>{(data) => <ErrorsContent errors={data} />}</Pending>
-      {user.isOperator ? <UnknownMethods /> : null}
+      {user.isOperator ? <UnknownMethods customer={customer.id} /> : null}
     </Page>
   );
 }

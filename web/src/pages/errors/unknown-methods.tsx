@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { useRangedCall } from '../../queries.ts';
@@ -9,15 +10,18 @@ import { Ago } from '../../ui/time.tsx';
 
 type Row = RouteOutput<'GET /unknown-methods'>['methods'][number];
 
-const columns: Column<Row>[] = [
+const columnsOf = (isOfAll: boolean): Column<Row>[] => [
   {
     id: 'method',
     title: 'Method',
-    cell: ({ method }) => (
-      <Link to="/logs" search={(before) => ({ ...before, method, status: 'client' })}>
+    cell: ({ method }) =>
+      isOfAll ? (
         <code>{method}</code>
-      </Link>
-    ),
+      ) : (
+        <Link to="/logs" search={(before) => ({ ...before, method, status: 'client' })}>
+          <code>{method}</code>
+        </Link>
+      ),
     sortBy: ({ method }) => method,
     csv: ({ method }) => method,
   },
@@ -29,14 +33,18 @@ const columns: Column<Row>[] = [
     sortBy: ({ requests }) => requests,
     csv: ({ requests }) => requests,
   },
-  {
-    id: 'customers',
-    title: 'Customers',
-    align: 'end',
-    cell: ({ customers }) => formatCount(customers),
-    sortBy: ({ customers }) => customers,
-    csv: ({ customers }) => customers,
-  },
+  ...(isOfAll
+    ? [
+        {
+          id: 'customers',
+          title: 'Customers',
+          align: 'end' as const,
+          cell: ({ customers }: Row) => formatCount(customers),
+          sortBy: ({ customers }: Row) => customers,
+          csv: ({ customers }: Row) => customers,
+        },
+      ]
+    : []),
   {
     id: 'last',
     title: 'Last seen',
@@ -47,13 +55,14 @@ const columns: Column<Row>[] = [
   },
 ];
 
-/** For operators only. */
-export function UnknownMethods() {
-  const unknown = useRangedCall('GET /unknown-methods', {});
+/** For operators only. @param customer - undefined: all customers. */
+export function UnknownMethods({ customer }: { customer?: string }) {
+  const unknown = useRangedCall('GET /unknown-methods', { query: { customer } });
+  const columns = useMemo(() => columnsOf(customer === undefined), [customer]);
   return (
     <Panel
       title="Unknown methods"
-      note="Methods that no node supports, across all customers, counted per hour. These calls are free."
+      note="Methods that no node supports, counted per hour. These calls are free."
     >
       <Pending query={unknown}>
         {({ methods }) => (

@@ -17,6 +17,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { Tile } from '../../ui/tile.tsx';
+import { UnknownMethods } from '../errors/unknown-methods.tsx';
 import { type By, type Filters, TopPanel } from './top-panel.tsx';
 import '../../styles/traffic.css';
 
@@ -62,6 +63,7 @@ function Fleet() {
       <TopPanel {...top} title="Customers" by="customer" />
       <TopPanel {...top} title="Errors by code" by="code" />
       <Breakdown {...top} />
+      <UnknownMethods />
     </Page>
   );
 }

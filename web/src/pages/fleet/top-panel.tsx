@@ -145,7 +145,14 @@ export function TopPanel({
     <Panel
       title={list.title}
       note={note}
-      aside={<Choice label={`Sort ${list.title} by`} options={sorts} value={sort} onChange={setSort} />}
+      aside={
+        <Choice
+          label={`Sort ${list.title.replace(/ by .*/, '').toLowerCase()} by`}
+          options={sorts}
+          value={sort}
+          onChange={setSort}
+        />
+      }
     >
       {children}
       <TopList key={list.by} {...list} sort={sort} />
