@@ -51,7 +51,9 @@ export function Page({
             </span>
           )}
           {ranged ? <RangePicker /> : null}
-          <a href={docsLinkOf(path)}>Docs</a>
+          <a href={docsLinkOf(path)} target="_blank" rel="noopener">
+            Docs
+          </a>
           {actions}
         </div>
       </header>
