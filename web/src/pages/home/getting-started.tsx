@@ -50,7 +50,7 @@ export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onD
       ) : (
         <>
           <ol>
-            <Step isDone>Create an account.</Step>
+            <Step isDone>You created an account.</Step>
             {user.isOperator ? <NodesStep {...skip('nodes')} /> : null}
             {can('developer') ? <KeyStep {...skip('key')} /> : null}
             <CallStep onCalled={onCalled} onDone={onDone} />
@@ -76,7 +76,10 @@ function NodesStep({ isSkipped, onSkip }: Skippable) {
     return (
       <Step isDone>
         The embedded ledger serves requests. To serve a Solana network, list your nodes in the configuration
-        file. <a href="/docs/tutorial/protect-your-node">Use your own nodes</a>
+        file.{' '}
+        <a href="/docs/tutorial/protect-your-node" target="_blank" rel="noopener">
+          Use your own nodes
+        </a>
       </Step>
     );
   return (
@@ -88,7 +91,9 @@ function NodesStep({ isSkipped, onSkip }: Skippable) {
         <Button size="s" icon="plus" onClick={() => setIsAdding(true)}>
           Add node
         </Button>
-        <a href="/docs/reference/nodes">About nodes</a>
+        <a href="/docs/reference/nodes" target="_blank" rel="noopener">
+          About nodes
+        </a>
       </div>
       {isAdding ? <AddDialog onDone={() => setIsAdding(false)} /> : null}
     </Step>
@@ -159,7 +164,7 @@ function CallStep({ onCalled, onDone }: { onCalled: () => void; onDone: () => vo
   };
   return (
     <Step isDone={hasSucceeded}>
-      Send a request. It appears here within seconds.
+      {hasSucceeded ? 'You sent a request.' : 'Send a request. It appears here within seconds.'}
       <Snippet text={firstCall(service.urls)} label="first request" />
       {response === null ? null : <ResponseView name="getHealth" response={response} credits={null} />}
       <div className="row">

@@ -9,11 +9,13 @@ import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
 import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
+import { useKeyCommands } from '../keys/key-dialogs.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { monthNote } from './month-note.ts';
 import { QuotaMeter } from './quota-meter.tsx';
@@ -23,7 +25,8 @@ import './home.css';
 export type Summary = RouteOutput<'GET /customers/{customer}/summary'>;
 
 export function HomePage() {
-  const { customer, user } = useSession();
+  const { customer, user, can } = useSession();
+  const { dialog, create } = useKeyCommands();
   const summary = useRangedCall('GET /customers/{customer}/summary', { path: { customer: customer.id } });
   const { data } = summary;
   const [isInSetup, setIsInSetup] = useState(false);
@@ -34,7 +37,15 @@ export function HomePage() {
       question="Traffic, latency, and remaining quota at a glance."
       updatedAt={summary.dataUpdatedAt}
       ranged
+      actions={
+        can('developer') ? (
+          <Button icon="plus" onClick={create}>
+            Create key
+          </Button>
+        ) : null
+      }
     >
+      {dialog}
       <FormError problem={summary.error} />
       {data === undefined ? (
         summary.error === null && <Skeleton height="l" />
