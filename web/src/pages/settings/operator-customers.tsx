@@ -121,8 +121,9 @@ const columns = (
     id: 'createdAt',
     title: 'Created',
     wideOnly: true,
-    csv: ({ createdAt }: Row) => new Date(createdAt).toISOString(),
-    cell: ({ createdAt }: Row) => <Ago at={createdAt} />,
+    // The default customer has no creation time.
+    csv: ({ createdAt }: Row) => (createdAt === 0 ? '' : new Date(createdAt).toISOString()),
+    cell: ({ createdAt }: Row) => (createdAt === 0 ? '–' : <Ago at={createdAt} />),
   },
   {
     id: 'do',
