@@ -50,7 +50,7 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
     run(async () => setSetup(await enableTwoFactor(password)));
   };
   return (
-    <Dialog title="Set up two-factor authentication" size="s" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="s" canClose={!isBusy} onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <TextInput
           label="Current password"
@@ -63,7 +63,9 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
         />
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" type="submit" busy={isBusy}>
             Next
           </Button>
@@ -92,7 +94,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
     });
   };
   return (
-    <Dialog title="Set up two-factor authentication" size="l" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="l" canClose={!isBusy} onClose={onClose}>
       <form onSubmit={submit} className="columns columns-2">
         <div className="stack">
           <p>Scan this QR code with an authenticator app, or enter this setup key.</p>
@@ -120,7 +122,9 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
           />
           <FormError problem={problem} />
           <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button disabled={isBusy} onClick={onClose}>
+              Cancel
+            </Button>
             <Button kind="primary" type="submit" busy={isBusy} disabled={!isSaved}>
               Enable
             </Button>
@@ -147,7 +151,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog title="Disable two-factor authentication?" size="s" onClose={onClose}>
+    <Dialog title="Disable two-factor authentication?" size="s" canClose={!isBusy} onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <p>You will sign in with your password only.</p>
         <TextInput
@@ -161,7 +165,9 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
         />
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="danger" type="submit" busy={isBusy}>
             Disable
           </Button>

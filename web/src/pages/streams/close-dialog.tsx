@@ -22,7 +22,7 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
     );
   const what = connection.kind === 'websocket' ? 'WebSocket connection' : 'gRPC stream';
   return (
-    <Dialog title={`Close ${what}?`} size="s" onClose={onDone}>
+    <Dialog title={`Close ${what}?`} size="s" canClose={!change.isPending} onClose={onDone}>
       <div className="stack">
         <p>
           The connection from <span className="mono">{connection.address}</span> (
@@ -31,7 +31,9 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
         </p>
         <FormError problem={change.error} />
         <DialogActions>
-          <Button onClick={onDone}>Cancel</Button>
+          <Button disabled={change.isPending} onClick={onDone}>
+            Cancel
+          </Button>
           <Button kind="danger" busy={change.isPending} onClick={close}>
             Close {what}
           </Button>
