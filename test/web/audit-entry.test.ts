@@ -8,7 +8,7 @@ it.each([
   ],
   [{ 'before.cidrs': '', 'after.cidrs': '192.0.2.0/24' }, 'allowed IP addresses: none → 192.0.2.0/24'],
   [{ 'before.expiresAt': null, 'after.expiresAt': 0 }, 'expires: none → 1970-01-01 00:00:00 UTC'],
-  [{ monthlyCredits: 0, semiWallets: 1 }, 'credits per month: Unlimited · semi wallets: 1'],
+  [{ monthlyCredits: 0, semiWallets: 1 }, 'monthly credit limit: Unlimited · semi wallets: 1'],
   [{ plan_id: 'rehearsal', plan_id_before: 'default' }, 'plan: default → rehearsal'],
   [{ path: '/change-password', count: 1 }, 'action: change password · attempts: 1'],
 ])('audit details %j are shown as %s', (detail, text) => {

@@ -19,6 +19,9 @@ export const formatMoney = (amount: number, currency: string): string =>
 export const formatSlots = (slots: number): string =>
   `${formatCount(slots)} ${slots === 1 ? 'slot' : 'slots'}`;
 
+export const formatCredits = (credits: number): string =>
+  `${formatCount(credits)} ${credits === 1 ? 'credit' : 'credits'}`;
+
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : compact.format(value);
 

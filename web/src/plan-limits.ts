@@ -7,7 +7,7 @@ type Limit = number | boolean | Readonly<Record<string, number>>;
 export const limitNames: Readonly<Record<string, string>> = {
   rpcPerSecond: 'Requests per second',
   rpcBurst: 'Burst',
-  monthlyCredits: 'Credits per month',
+  monthlyCredits: 'Monthly credit limit',
   quotaIsHard: 'Hard limit',
   streamCredits: 'Credits per 100 kB streamed',
   prices: 'Pricing',

@@ -76,8 +76,8 @@ export function summarize(
     const [least, most] = [Math.min(...measuredValues), Math.max(...measuredValues)];
     if (measuredValues.length === 0) return `${label}: no data.`;
     const when = formatStep(axis.from + values.indexOf(most) * axis.stepMs, axis.stepMs);
-    if (kind === 'measured')
-      return `${label}: ${format(least)} to ${format(most)}, last ${format(measuredValues.at(-1) ?? 0)}.`;
+    const range = least === most ? format(least) : `${format(least)} to ${format(most)}`;
+    if (kind === 'measured') return `${label}: ${range}, last ${format(measuredValues.at(-1) ?? 0)}.`;
     const sum = measuredValues.reduce((all, value) => all + value, 0);
     return `${label}: ${format(sum)} total, peak ${format(most)} at ${when}.`;
   });

@@ -99,6 +99,15 @@ const Tiles = ({ bills }: { bills: Bills }) => (
   </div>
 );
 
+const BillLink = ({ customerId, children }: { customerId: string; children: string }) => (
+  <Link
+    to="/billing"
+    search={(before) => ({ ...before, customer: customerId, key: undefined, tab: 'customer' })}
+  >
+    {children}
+  </Link>
+);
+
 const columns: Column<Row>[] = [
   {
     id: 'name',
@@ -107,12 +116,7 @@ const columns: Column<Row>[] = [
     csv: ({ customerName }) => customerName,
     cell: ({ customerId, customerName }) => (
       <>
-        <Link
-          to="/billing"
-          search={(before) => ({ ...before, customer: customerId, key: undefined, tab: 'customer' })}
-        >
-          {customerName}
-        </Link>
+        <BillLink customerId={customerId}>{customerName}</BillLink>
         <span className="table-second mono">{customerId}</span>
       </>
     ),
@@ -140,7 +144,7 @@ const columns: Column<Row>[] = [
     align: 'end',
     sortBy: ({ totals }) => totals[0]?.amount ?? 0,
     csv: ({ totals }) => totalText(totals),
-    cell: ({ totals }) => totalText(totals),
+    cell: ({ customerId, totals }) => <BillLink customerId={customerId}>{totalText(totals)}</BillLink>,
   },
   {
     id: 'state',

@@ -1,4 +1,5 @@
 import { useFilters } from '../../filters.ts';
+import { useFrameSearch } from '../../range.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -10,14 +11,15 @@ const fields = ['tab', 'month'] as const;
 export function BillingPage() {
   const [{ tab, month }, change] = useFilters(fields);
   const { user, customer } = useSession();
+  const isChosen = useFrameSearch().customer !== undefined;
   const choose = (name: string): void => change({ month: name });
   const own = <CustomerBill month={month} onMonth={choose} />;
   return (
-    <Page title="Billing" question="What a month costs, signed statements, and usage for your own invoices.">
+    <Page title="Billing" question="Monthly bills, signed statements, and usage exports.">
       {user.isOperator ? (
         <Tabs
           label="Billing"
-          chosen={tab}
+          chosen={tab ?? (isChosen ? 'customer' : 'all')}
           onChoose={(id) => change({ tab: id })}
           tabs={[
             { id: 'customer', label: customer.name, panel: () => own },

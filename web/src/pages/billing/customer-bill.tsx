@@ -96,7 +96,7 @@ function rowsOf(bill: BillJson): Row[] {
         ]),
     ...lines.map((line) => ({
       id: `plan ${line.planId}`,
-      item: line.planId === '' ? 'Usage without an API key' : `Usage under the plan ${line.planId}`,
+      item: line.planId === '' ? 'Usage without an API key' : `Usage on plan “${line.planId}”`,
       about: line.price === null ? 'No price' : priceText(line.price),
       credits: line.credits,
       amount: line.price === null ? '–' : formatMoney(line.amount, line.price.currency),
@@ -104,7 +104,7 @@ function rowsOf(bill: BillJson): Row[] {
     ...lateUsage.map((late) => ({
       id: `late ${late.planId}`,
       item: `Late usage of ${monthTitle(late.month)}`,
-      about: `Under the plan ${late.planId}; arrived after its statement`,
+      about: `On plan “${late.planId}”; arrived after its statement`,
       credits: late.credits,
       amount: late.currency === '' ? '–' : formatMoney(late.amount, late.currency),
     })),

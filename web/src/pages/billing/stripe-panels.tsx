@@ -15,6 +15,7 @@ import { TextInput } from '../sign-in/text-input.tsx';
 export function StripeCustomer({ customerId, stripeId }: { customerId: string; stripeId: string | null }) {
   const toast = useToast();
   const [text, setText] = useState(stripeId ?? '');
+  const stripe = useCall('GET /stripe', {});
   const change = useChange('PUT /customers/{customer}/stripe');
   const save = (stripeCustomerId: string | null): void =>
     change.mutate(
@@ -26,7 +27,14 @@ export function StripeCustomer({ customerId, stripeId }: { customerId: string; s
     save(text.trim());
   };
   return (
-    <Panel title="Stripe" note="Credits are sent to the billing meter of this customer every hour.">
+    <Panel
+      title="Stripe"
+      note={
+        stripe.data?.isConfigured === true
+          ? 'Credits are sent to the billing meter of this customer every hour.'
+          : 'Usage is sent only if stripe.secret_key is set in the configuration.'
+      }
+    >
       <form className="stack form" onSubmit={submit}>
         <TextInput
           label="Stripe customer ID"

@@ -1,5 +1,5 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
-import { formatCount, formatDay, formatShare, formatShort } from '../../format.ts';
+import { formatCount, formatCredits, formatDay, formatShare, formatShort } from '../../format.ts';
 
 const MARKS = [0.8, 0.95, 1];
 
@@ -14,7 +14,7 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
     return (
       <div className="quota">
         <p>
-          Plan <strong>{planName}</strong>: {formatCount(used)} credits used this month, without a limit.
+          Plan <strong>{planName}</strong>: {formatCredits(used)} used this month (unlimited).
         </p>
       </div>
     );

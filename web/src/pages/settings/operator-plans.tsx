@@ -72,7 +72,7 @@ const columns = (onEdit: (plan: Plan) => void, onDelete: (plan: Plan) => void): 
   },
   ...(['monthlyCredits', 'rpcPerSecond'] as const).map((limit) => ({
     id: limit,
-    title: { monthlyCredits: 'Credits per month', rpcPerSecond: 'Requests per second' }[limit],
+    title: { monthlyCredits: 'Monthly credit limit', rpcPerSecond: 'Requests per second' }[limit],
     align: 'end' as const,
     sortBy: ({ limits }: Plan) => limits[limit],
     csv: ({ limits }: Plan) => limits[limit],

@@ -16,7 +16,7 @@ export function useUndoPlan(): (customer: Customer) => void {
     undo.mutate(
       { path: { customer: id } },
       {
-        onSuccess: ({ planId }) => toast(`${name} is on the plan ${planId} again.`),
+        onSuccess: ({ planId }) => toast(`${name} is on the ${planId} plan again.`),
         onError: (problem) => toast(messageOf(problem), 'bad'),
       },
     );
@@ -53,7 +53,7 @@ export function PlanDialog({
           { path: { customer: customer.id }, body: { planId } },
           {
             onSuccess: () => {
-              toast(`${customer.name} is now on the plan ${name}.`, 'good', onUndo);
+              toast(`${customer.name} is now on the ${name} plan.`, 'good', onUndo);
               onClose();
             },
           },

@@ -85,20 +85,31 @@ function PlanForm({ plan, onUndo, onClose }: EditorProps) {
   const problem = fault ?? create.error;
   const fields = { draft, edit, problem };
   return (
-    <Dialog title={plan === null ? 'Create plan' : `Edit ${plan.name}`} onClose={onClose}>
+    <Dialog
+      title={plan === null ? 'Create plan' : `Edit ${plan.name}`}
+      canClose={!create.isPending}
+      onClose={onClose}
+    >
       <form className="stack" onSubmit={submit}>
         {plan === null ? (
           <TextField {...fields} label="ID" name="id" hint="Lowercase letters, digits and dashes." />
         ) : null}
         <TextField {...fields} label="Name" name="name" />
-        <TextField {...fields} label="Currency" name="currency" hint="Such as USD. Empty: no price." />
+        <TextField
+          {...fields}
+          label="Currency"
+          name="currency"
+          hint="For example USD. Leave empty for no price."
+        />
         <TextField {...fields} label="Monthly price" name="monthlyPrice" hint="For example 49.00." />
         <TextField {...fields} label="Included credits" name="includedCredits" />
-        <TextField {...fields} label="Price per million further credits" name="pricePerMillion" />
+        <TextField {...fields} label="Price per million additional credits" name="pricePerMillion" />
         <Limits {...fields} />
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={create.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" type="submit" busy={create.isPending}>
             {plan === null ? 'Create plan' : 'Review changes'}
           </Button>
@@ -150,7 +161,7 @@ function Limits({ draft, edit, problem }: FieldsProps) {
     <fieldset className="stack">
       <legend>Limits</legend>
       <Checkbox checked={draft.quotaIsHard} onChange={(quotaIsHard) => edit({ quotaIsHard })}>
-        Reject requests beyond the credits per month
+        Reject requests over the monthly limit
       </Checkbox>
       {numericLimits.map((limit) => (
         <Field key={limit} label={limitNames[limit]} name={`limits.${limit}`} problem={problem}>
@@ -170,7 +181,7 @@ function Limits({ draft, edit, problem }: FieldsProps) {
       <Field
         label="Credits per method"
         name="limits.prices"
-        hint="One method and its credits per line, where they differ from the default."
+        hint="One method per line with its credits. Unlisted methods cost the default."
         problem={problem}
       >
         {(field) => (

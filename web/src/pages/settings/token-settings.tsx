@@ -21,7 +21,7 @@ export function CustomerTokens() {
   const end = useChange('DELETE /customers/{customer}/tokens/{token}');
   return (
     <Tokens
-      note={`Access tokens for the control API, limited to the customer “${customer.name}”.`}
+      note={`Control API tokens for “${customer.name}” only.`}
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}

@@ -19,7 +19,6 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   const add = useChange('POST /upstreams');
 
   const problem = incompatibilityOf(fault ?? add.error ?? test.error);
-  const isDevelopment = service.mode === 'development';
 
   const change = (more: Partial<NodeDraft>): void => {
     setDraft({ ...draft, ...more });
@@ -52,19 +51,15 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   };
 
   return (
-    <Dialog title="Add node" onClose={onDone}>
+    <Dialog title="Add node" canClose={!add.isPending} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
-        {isDevelopment ? (
-          <p className="banner">
-            In development mode, nodes cannot be added here. Add the node to the configuration file or run{' '}
-            <code>solway upstream add</code>, then restart the service.
-          </p>
-        ) : null}
         <DraftFields draft={draft} onChange={change} problem={problem} />
         {test.data === undefined ? null : <NodeReport report={test.data} />}
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onDone}>Cancel</Button>
+          <Button disabled={add.isPending} onClick={onDone}>
+            Cancel
+          </Button>
           <Button busy={test.isPending} disabled={draft.url.trim() === ''} onClick={() => runIfValid(testIt)}>
             Test connection
           </Button>
@@ -73,7 +68,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
               Add anyway
             </Button>
           ) : (
-            <Button kind="primary" type="submit" busy={add.isPending} disabled={isDevelopment}>
+            <Button kind="primary" type="submit" busy={add.isPending}>
               Add node
             </Button>
           )}

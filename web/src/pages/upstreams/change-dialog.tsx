@@ -10,8 +10,8 @@ import { addressFields, HeadersField, limitFields, type TextField, TextFields } 
 
 const hints: Readonly<Record<string, string>> = {
   url: 'Leave empty to keep the current value.',
-  ws: 'Leave empty to keep the current value. Enter off to disable.',
-  grpc: 'Leave empty to keep the current value. Enter off to disable.',
+  ws: 'Leave empty to keep the current value. Enter “off” to disable.',
+  grpc: 'Leave empty to keep the current value. Enter “off” to disable.',
 };
 
 /** URLs are never returned, so empty fields keep their values. */
@@ -51,7 +51,7 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
   const fields = { draft, onChange: edit, problem };
 
   return (
-    <Dialog title={`Edit ${name} (${network})`} onClose={onDone}>
+    <Dialog title={`Edit ${name} (${network})`} canClose={!change.isPending} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         <TextFields fields={optionalFields} {...fields} />
         <HeadersField
@@ -61,7 +61,9 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
         <TextFields fields={limitFields} {...fields} />
         <FormError problem={problem} />
         <DialogActions>
-          <Button onClick={onDone}>Cancel</Button>
+          <Button disabled={change.isPending} onClick={onDone}>
+            Cancel
+          </Button>
           {isIncompatible(change.error) ? (
             <Button kind="danger" busy={change.isPending} onClick={() => changeIt(true)}>
               Save anyway

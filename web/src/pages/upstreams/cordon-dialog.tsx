@@ -28,6 +28,7 @@ export function CordonDialog({
 }) {
   const { name, network } = node;
   const cordoned = node.cordoned || node.drained;
+  const verb = node.drained ? 'Resume' : cordoned ? 'Uncordon' : 'Cordon';
   const toast = useToast();
   const cordon = useChange('POST /upstreams/{node}/cordon');
   const uncordon = useChange('POST /upstreams/{node}/uncordon');
@@ -37,7 +38,9 @@ export function CordonDialog({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      toast(cordoned ? `${name} uncordoned.` : cordonText(name, network, isLast));
+      toast(
+        cordoned ? `${name} ${node.drained ? 'resumed' : 'uncordoned'}.` : cordonText(name, network, isLast),
+      );
       onDone();
     };
     const path = { node: name };
@@ -46,7 +49,7 @@ export function CordonDialog({
   };
 
   return (
-    <Dialog title={cordoned ? `Uncordon ${name}?` : `Cordon ${name}?`} size="s" onClose={onDone}>
+    <Dialog title={`${verb} ${name}?`} size="s" canClose={!change.isPending} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         {cordoned ? (
           <p>
@@ -85,9 +88,11 @@ export function CordonDialog({
         )}
         <FormError problem={change.error} />
         <DialogActions>
-          <Button onClick={onDone}>Cancel</Button>
+          <Button disabled={change.isPending} onClick={onDone}>
+            Cancel
+          </Button>
           <Button kind={cordoned ? 'primary' : 'danger'} type="submit" busy={change.isPending}>
-            {cordoned ? 'Uncordon' : 'Cordon'}
+            {verb}
           </Button>
         </DialogActions>
       </form>

@@ -21,7 +21,7 @@ export const addressFields: readonly TextField[] = [
     name: 'ws',
     of: 'ws',
     label: 'PubSub URL',
-    hint: 'ws or wss URL. Leave empty to derive it from the JSON-RPC URL. Enter off if the node has none.',
+    hint: 'ws or wss URL. Leave empty to derive it from the JSON-RPC URL. Enter “off” if it has none.',
     optional: true,
   },
   {

@@ -20,7 +20,7 @@ export function NodeReport({ report }: { report: NodeReportJson }) {
             ['Version', version ?? 'Unknown'],
             ['Slot', slot ?? 'Unknown'],
             ['Latency', formatMs(latencyMs)],
-            ['History', firstAvailableBlock === null ? 'None' : `from block ${firstAvailableBlock}`],
+            ['Ledger history', firstAvailableBlock === null ? 'None' : `from block ${firstAvailableBlock}`],
           ]}
         />
       ) : null}

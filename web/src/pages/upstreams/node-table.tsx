@@ -97,7 +97,7 @@ const columns: Column<NodeJson>[] = [
     wideOnly: true,
   },
   {
-    ...number('throttled', 'Throttle rate', ({ throttledShare }) => throttledShare ?? null, formatShare),
+    ...number('throttled', 'Throttled (%)', ({ throttledShare }) => throttledShare ?? null, formatShare),
     wideOnly: true,
   },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
@@ -185,7 +185,10 @@ const actionsColumn = (
       buttonProps={{ kind: 'quiet', className: 'icon-button' }}
       align="end"
       items={[
-        { label: node.cordoned || node.drained ? 'Uncordon' : 'Cordon', onSelect: () => onChange(node) },
+        {
+          label: node.drained ? 'Resume' : node.cordoned ? 'Uncordon' : 'Cordon',
+          onSelect: () => onChange(node),
+        },
         { label: 'Drain', disabled: node.drained, onSelect: () => onRemove(node, 'drain') },
         ...(node.source === 'added'
           ? [

@@ -24,6 +24,7 @@ export function UpstreamsPage() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
   const [chosen, setChosen] = useState<NodeJson | null>(null);
   const [isAdding, setIsAdding] = useState(false);
+  const isDevelopment = service.mode === 'development';
   const [edited, setEdited] = useState<string | null>(null);
   const onEdit = useCallback(({ name }: NodeJson) => setEdited(name), []);
   const toEdit = upstreams.data?.added.find(({ name }) => name === edited);
@@ -47,9 +48,12 @@ export function UpstreamsPage() {
       question="Health, slot lag, and status of upstream nodes."
       updatedAt={upstreams.dataUpdatedAt}
       actions={
-        <Button kind="primary" onClick={() => setIsAdding(true)}>
-          Add node
-        </Button>
+        <>
+          {isDevelopment ? <span className="muted">Cannot be added in development mode</span> : null}
+          <Button kind="primary" disabled={isDevelopment} onClick={() => setIsAdding(true)}>
+            Add node
+          </Button>
+        </>
       }
     >
       <Pending query={upstreams}>

@@ -1,5 +1,5 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
-import { formatCount, formatDay, formatShare, formatShort, formatSpan } from '../../format.ts';
+import { formatCount, formatCredits, formatDay, formatShare, formatShort, formatSpan } from '../../format.ts';
 import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { QuotaBar } from './quota-bar.tsx';
@@ -33,7 +33,7 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
       <Tile
         label="Resets on"
         value={formatDay(periodTo)}
-        note={`In ${formatSpan(Math.max(0, periodTo - now))} · current period: ${formatDay(periodFrom)} to ${formatDay(last)} UTC`}
+        note={`in ${formatSpan(Math.max(0, periodTo - now))} · current period: ${formatDay(periodFrom)} to ${formatDay(last)} UTC`}
       />
     </div>
   );
@@ -42,8 +42,8 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
 const quotaTypeText = (isHard: boolean): string => (isHard ? 'hard limit' : 'soft limit');
 
 const Credits = ({ value }: { value: number }) => (
-  <span title={`${formatCount(value)} credits`}>
-    {formatShort(value)} <small>credits</small>
+  <span title={formatCredits(value)}>
+    {formatShort(value)} <small>{value === 1 ? 'credit' : 'credits'}</small>
   </span>
 );
 
