@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { requestSnippets, snippetsFor } from '../../web/src/snippets.ts';
+import { requestSnippets } from '../../web/src/request-snippets.ts';
+import { snippetsFor } from '../../web/src/snippets.ts';
 
 const urls = { http: 'http://127.0.0.1:8080', ws: 'ws://127.0.0.1:8080', grpc: 'http://127.0.0.1:50051' };
 const rustOf = (product: 'grpc' | 'fs', grpc = urls.grpc): string =>

@@ -174,7 +174,7 @@ export function openUpstreamMiddleware({
     cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
     store && ((next) => new StoreCache(next, { ...shared, store, limits: limits.redis })),
-    // The embedded ledger has nobody to agree with.
+    // The embedded ledger is the only node.
     quorum.methods.length > 0 && !isLocalnetOnly
       ? (next) => new QuorumReads(next, { ...quorum, pool, limits: upstreamPool })
       : null,

@@ -45,7 +45,7 @@ const source = { keys, onUnknownKey: () => void unknown++ };
 const verifier = () => new JwtVerifier(rules, source);
 
 describe('a token', () => {
-  it.each(Object.keys(pairs) as Alg[])('signed with %s stands for its key until it expires', (alg) => {
+  it.each(Object.keys(pairs) as Alg[])('signed with %s identifies its key until it expires', (alg) => {
     const [one, token] = [verifier(), tokenOf(alg)];
     for (let i = 0; i < 2; i++) expect(one.verify(token, NOW)).toMatchObject({ keyId: KEY_ID });
     expect(one.verify(token, NOW + 89_999)).toMatchObject({ keyId: KEY_ID });

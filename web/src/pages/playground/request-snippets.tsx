@@ -1,5 +1,5 @@
+import { requestSnippets } from '../../request-snippets.ts';
 import { useSession } from '../../shell/session.tsx';
-import { requestSnippets } from '../../snippets.ts';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import type { ValidRequest } from './request.ts';
