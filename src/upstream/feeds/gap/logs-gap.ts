@@ -40,8 +40,11 @@ export class LogsGap implements GapRecovery {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
-    // Leaders may send the logs of a transaction many times.
-    if (this.#seenSignatures.get(signature) === slot) return 'drop';
+    const seenSlot = this.#seenSignatures.get(signature);
+    // Leaders may send the logs of a transaction many times, at `confirmed` also for later slots.
+    const isRepeated =
+      this.#subscription.commitment === 'processed' ? seenSlot === slot : seenSlot !== undefined;
+    if (isRepeated) return 'drop';
     // If no gap was filled, a repeated signature is from another fork and not a duplicate.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
       if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
