@@ -43,7 +43,7 @@ export class PageTotals {
     this.#customers = customers;
   }
 
-  /** @param isFresh - whether nobody else has used the service, so that totals across all customers are comparable. */
+  /** @param isFresh - whether the service had no other traffic, so that totals across all customers are comparable. */
   async compareAll(isFresh: boolean): Promise<readonly Comparison[]> {
     await this.compareCustomers();
     for (const customer of this.#customers) await this.#compareCustomer(customer);

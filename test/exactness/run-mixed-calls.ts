@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Makes mixed calls for several customers, and compares what their clients count with every page.
- * @param isFresh - whether nobody else has used the service.
+ * @param isFresh - whether the service had no other traffic.
  */
 export async function runMixedCalls(
   { ready, dataDir }: RunningService,

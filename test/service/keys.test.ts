@@ -70,7 +70,7 @@ function signedToken(claims: object): string {
   return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
 }
 
-it('a token of the issuer stands for a key, until the key is revoked', async () => {
+it('a token of the issuer identifies a key until the key is revoked', async () => {
   const { key } = await solwayKeys('create', '--name', 'of tokens');
   const exp = Math.floor(Date.now() / 1_000) + 600;
   const claims = { iss: 'https://id.example.com', aud: 'solway', exp, api_key_id: key.id };

@@ -8,7 +8,7 @@ export type Pager = Readonly<{
   toPrevious: () => void;
 }>;
 
-/** Pages of a list. Returns to the first page when `id`, which stands for the filters and the order, changes. */
+/** Pages of a list. Returns to the first page when `id`, which identifies the filters and the order, changes. */
 export function usePager(id: string): Pager {
   const [cursors, setCursors] = useState<Readonly<{ id: string; visited: readonly string[] }>>({
     id,

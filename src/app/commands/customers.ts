@@ -36,11 +36,7 @@ export function withCustomerCommands<Result>(
   work: (commands: CustomerCommands) => Promise<Result>,
 ): Promise<Result> {
   checkStoreExists(options.configuration);
-  return withOfflineApi(
-    options,
-    () => ({}),
-    (api) => work(commandsOf(api)),
-  );
+  return withOfflineApi(options, (api) => work(commandsOf(api)));
 }
 
 export const remoteCustomerCommands = (service: Parameters<typeof remoteApi>[0]): CustomerCommands =>

@@ -135,7 +135,7 @@ export async function withKeyCommands<Result>(
     await addMissingPlans(store, configuration.plans, `cli:${actor}`);
     return {};
   };
-  return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
+  return withOfflineApi(options, (api) => work(commandsOf(api, customer)), prepare);
 }
 
 /** Remote key commands, by default for the token's first customer. @throws ApiError, OperatorError */

@@ -17,6 +17,8 @@ export type OfflineOptions = Readonly<{
   actor: string;
 }>;
 
+type Prepare = (store: Store, peppers: Peppers) => Partial<ApiServices> | Promise<Partial<ApiServices>>;
+
 /**
  * Runs `work` with a control API in this process. A running service picks up every change within two seconds.
  * @param prepare - called before the API is built; returns additional services.
@@ -24,8 +26,8 @@ export type OfflineOptions = Readonly<{
  */
 export async function withOfflineApi<Result>(
   { configuration, environment, actor }: OfflineOptions,
-  prepare: (store: Store, peppers: Peppers) => Partial<ApiServices> | Promise<Partial<ApiServices>>,
   work: (api: ApiClient) => Promise<Result>,
+  prepare: Prepare = () => ({}),
 ): Promise<Result> {
   return withStore(configuration, async (store) => {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));

@@ -26,11 +26,7 @@ export async function withPlanCommands<Result>(
   work: (commands: PlanCommands) => Promise<Result>,
 ): Promise<Result> {
   checkStoreExists(options.configuration);
-  return withOfflineApi(
-    options,
-    () => ({}),
-    (api) => work(commandsOf(api)),
-  );
+  return withOfflineApi(options, (api) => work(commandsOf(api)));
 }
 
 export const remotePlanCommands = (url: string, token: string): PlanCommands =>

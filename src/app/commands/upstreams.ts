@@ -100,8 +100,8 @@ export async function withUpstreamCommands<Result>(
   checkStoreExists(configuration);
   return withOfflineApi(
     options,
-    (_, peppers) => ({ nodes: offlineNodeFacts(configuration, peppers) }),
     (api) => work(commandsOf(api, environment)),
+    (_, peppers) => ({ nodes: offlineNodeFacts(configuration, peppers) }),
   );
 }
 

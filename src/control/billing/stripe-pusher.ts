@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { StripeEventTable } from '../database/tables/billing.ts';
-import { FailureState, type OnState } from '../failure-state.ts';
-import { PeriodicTask } from '../periodic-task.ts';
+import type { OnState } from '../failure-state.ts';
+import { LeasedTask } from '../leased-task.ts';
 import { stepMs } from '../usage/read-usage.ts';
-import { acquireLease } from '../usage/usage-lease.ts';
 import type { StripePusherOptions } from './billing-options.ts';
 import type { StripeApi } from './stripe-api.ts';
 import {
@@ -27,47 +25,31 @@ type StripePusherParts = Readonly<{
   now?: () => number;
 }>;
 
-const LEASE = 'stripe';
 const RETRY_FACTOR = 2;
 const CUSTOMERS_PAGE = 200;
 /** Within this time, the totals of Stripe contain events that it has accepted. */
 const SETTLED_MS = stepMs.hour;
 
 /** Sends the credits of customers to a billing meter of Stripe, hour by hour, each credit exactly once. */
-export class StripePusher {
+export class StripePusher extends LeasedTask {
   readonly #parts: StripePusherParts;
-  readonly #holder = randomUUID();
   readonly #now: () => number;
-  readonly #task: PeriodicTask;
-  #isStopped = false;
 
-  constructor(parts: StripePusherParts) {
+  constructor({ now = Date.now, ...parts }: StripePusherParts) {
+    const { pushIntervalMs: intervalMs } = parts.options;
+    const options = { ...parts, now, lease: 'stripe', leaseMs: 2 * intervalMs, intervalMs };
+    super(options, () => this.#push());
     this.#parts = parts;
-    this.#now = parts.now ?? Date.now;
-    const state = new FailureState(parts.onState);
-    this.#task = new PeriodicTask(() => state.guard(() => this.#push()), parts.options.pushIntervalMs);
-  }
-
-  start(): void {
-    this.#task.start();
-  }
-
-  runOnce(): Promise<void> {
-    return this.#task.run();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#task.stop();
+    this.#now = now;
   }
 
   async #push(): Promise<void> {
     const { store, options } = this.#parts;
-    if (!(await acquireLease(store, LEASE, this.#holder, this.#now(), 2 * options.pushIntervalMs))) return;
+    if (!(await this.renewLease())) return;
     await this.#queueHours();
     await unmapDeleted(store, await firstOpenHour(store, this.#endHour()));
     await pruneEvents(store, Math.floor((this.#now() - 2 * options.ageMaxMs) / stepMs.hour));
-    while (!this.#isStopped) {
+    while (!this.isStopped) {
       const due = await claimEvents(store, options.inFlightMax, options.eventLeaseMs, this.#now());
       await Promise.all(due.map((event) => this.#deliver(event)));
       if (due.length === 0) return;
@@ -83,7 +65,7 @@ export class StripePusher {
   async #queueHours(): Promise<void> {
     const { store } = this.#parts;
     const endHour = this.#endHour();
-    for (let after = ''; !this.#isStopped; ) {
+    for (let after = ''; !this.isStopped; ) {
       const customers = await selectRows(store.db, 'stripe_customer', {})
         .where('next_hour', '<', endHour)
         .where('customer_id', '>', after)

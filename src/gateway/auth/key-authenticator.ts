@@ -222,12 +222,11 @@ export class KeyAuthenticator {
     if (verified === 'expired') throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     const entry = this.#entries.get(verified.keyId);
     if (entry === undefined) throw this.#unknown(verified.keyId);
-    if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
+    const record = usableRecord(entry, nowMs);
     const known = this.#tokenKeys.get(verified);
     // Each change to the key gives it a new state.
-    if (known?.keyState !== undefined && known.keyState === entry.record.keyState) return known;
-    const key = { ...entry.record, tokenExpiresAt: verified.until };
+    if (known?.keyState !== undefined && known.keyState === record.keyState) return known;
+    const key = { ...record, tokenExpiresAt: verified.until };
     this.#tokenKeys.set(verified, key);
     return key;
   }
@@ -240,10 +239,8 @@ export class KeyAuthenticator {
     if (entry === undefined) throw this.#unknown(token.keyId);
     if (pepper === undefined) throw new Failure('KEYS_UNAVAILABLE');
     if (!matches) throw new Failure('INVALID_KEY');
-    if (nowMs >= token.expiresAtMs || !isUsable(entry.record, nowMs))
-      throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
-    return { ...entry.record, tokenExpiresAt: token.expiresAtMs };
+    if (nowMs >= token.expiresAtMs) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    return { ...usableRecord(entry, nowMs), tokenExpiresAt: token.expiresAtMs };
   }
 
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
@@ -281,6 +278,13 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
 );
 
 /** Copies a record on first use, with the hot fields first, so that keys in use are close together in memory. */
+/** Returns the record of a key with its state. @throws Failure INVALID_KEY */
+function usableRecord(entry: KeyEntry, nowMs: number): LoadedKey {
+  if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+  if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
+  return entry.record;
+}
+
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();

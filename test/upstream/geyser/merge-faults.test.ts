@@ -193,7 +193,7 @@ describe('a slot of which every server lacks transactions or entries', () => {
     expect(of(12)).toEqual(['createdBank', 'entry 0', 'entry 1', 'blockMeta', 'processed', 'confirmed']);
   });
 
-  it('is complete if the request has filters, so that nobody knows how many match', () => {
+  it('is complete if the request has filters, because the number of matches is unknown', () => {
     const { of, server } = startServer({ key: 'filtered', unfiltered: new Set() });
     for (const update of partOf(transaction(1))) server.handleUpdate(update);
     expect(of(11).at(-1)).toBe('processed');

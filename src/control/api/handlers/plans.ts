@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { customerSubject } from '../../billing/customer-plan.ts';
 import { readPrices } from '../../billing/plan-price.ts';
 import { fieldsOf, selectRows } from '../../database/rows.ts';
@@ -13,14 +13,26 @@ import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
 
-async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): Promise<Map<string, number>> {
-  const rows = await store.db
-    .selectFrom(table)
-    .select(['plan_id', (eb) => eb.fn.countAll<number>().as('count')])
-    .where(sql.ref('state'), '!=', table === 'api_key' ? 'revoked' : 'deleted')
-    .groupBy('plan_id')
-    .execute();
-  return new Map(rows.map((row) => [row.plan_id, Number(row.count)]));
+/** States of rows that do not count. */
+const endStates = { customer: 'deleted', api_key: 'revoked', member: null } as const;
+
+/** Counts the rows of each value of a column. @param values - absent: all. */
+async function countBy(
+  { store }: ApiServices,
+  table: keyof typeof endStates,
+  column: 'plan_id' | 'customer_id',
+  values?: readonly string[],
+): Promise<Map<string, number>> {
+  if (values?.length === 0) return new Map();
+  const endState = endStates[table];
+  const conditions = [
+    ...(endState === null ? [] : [sql<SqlBool>`state != ${endState}`]),
+    ...(values === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`]),
+  ];
+  const { rows } = await sql<{ value: string; count: number }>`
+    select ${sql.ref(column)} as value, count(*) as count from ${sql.table(table)}
+    where ${sql.join(conditions, sql` and `)} group by ${sql.ref(column)}`.execute(store.db);
+  return new Map(rows.map(({ value, count }) => [value, Number(count)]));
 }
 
 const undoRows = async (db: ApiServices['store']['db'], subjects: readonly string[]) =>
@@ -36,8 +48,8 @@ export async function listPlans(services: ApiServices): Promise<PlanJson[]> {
       db,
       rows.map(({ id }) => planSubject(id)),
     ),
-    countBy(services, 'customer'),
-    countBy(services, 'api_key'),
+    countBy(services, 'customer', 'plan_id'),
+    countBy(services, 'api_key', 'plan_id'),
   ]);
   return rows.map((row) => ({
     ...fieldsOf(row, 'id', 'name', 'archived_at'),
@@ -84,23 +96,6 @@ async function pageOfCustomers(services: ApiServices, { search = '', state, plan
   return { rows: rows as CustomerTable[], next };
 }
 
-/** Counts the rows of each customer. */
-async function countOf(
-  { store }: ApiServices,
-  table: 'member' | 'api_key',
-  customers: readonly string[],
-): Promise<Map<string, number>> {
-  if (customers.length === 0) return new Map();
-  const rows = await store.db
-    .selectFrom(table)
-    .select(['customer_id', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('customer_id', 'in', customers)
-    .$if(table === 'api_key', (query) => query.where(sql.ref('state'), '!=', 'revoked'))
-    .groupBy('customer_id')
-    .execute();
-  return new Map(rows.map((row) => [row.customer_id, Number(row.count)]));
-}
-
 const undoOf = (row: PlanUndoTable | undefined) =>
   row === undefined ? null : { planId: (JSON.parse(row.state) as { planId: string }).planId, at: row.at };
 
@@ -111,8 +106,8 @@ export const planHandlers = (services: ApiServices) =>
       const { rows, next } = await pageOfCustomers(services, query);
       const ids = rows.map(({ id }) => id);
       const [members, keys, credits] = await Promise.all([
-        countOf(services, 'member', ids),
-        countOf(services, 'api_key', ids),
+        countBy(services, 'member', 'customer_id', ids),
+        countBy(services, 'api_key', 'customer_id', ids),
         creditsOfCustomers(services.store, ids, services.now()),
       ]);
       const undos = await undoRows(services.store.db, ids.map(customerSubject));

@@ -7,7 +7,7 @@ const CONNECTIONS_MAX = 8;
 const querySettings = {
   /** JSON numbers suffice, because all counts are below 2^53. */
   output_format_json_quote_64bit_integers: 0,
-  /** Seconds. The server ends a query that nobody waits for any more. */
+  /** Seconds. The client has given up by then. */
   max_execution_time: REQUEST_TIMEOUT_MS / 1_000,
 } as const;
 

@@ -34,7 +34,7 @@ function useSkipped(): [skipped: readonly string[], change: (skipped: readonly s
 export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onDone: () => void }) {
   const { user, can } = useSession();
   const [skipped, setSkipped] = useSkipped();
-  const skip = (step: string) => ({
+  const skippable = (step: string) => ({
     isSkipped: skipped.includes(step),
     onSkip: () => setSkipped([...skipped, step]),
   });
@@ -51,8 +51,8 @@ export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onD
         <>
           <ol>
             <Step isDone>You created an account.</Step>
-            {user.isOperator ? <NodesStep {...skip('nodes')} /> : null}
-            {can('developer') ? <KeyStep {...skip('key')} /> : null}
+            {user.isOperator ? <NodesStep {...skippable('nodes')} /> : null}
+            {can('developer') ? <KeyStep {...skippable('key')} /> : null}
             <CallStep onCalled={onCalled} onDone={onDone} />
           </ol>
           <Button size="s" kind="quiet" onClick={() => setSkipped(['all'])}>

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Checkbox, Field, FormError } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { noRules, type RulesForm, rulesBody } from './rules-form.ts';
@@ -164,30 +165,20 @@ function Purpose({
         </Checkbox>
       ) : null}
       {service.plans.length > 1 ? (
-        <Field
+        <SelectField<string>
           label="Plan"
           name="planId"
+          value={draft.planId}
+          options={[
+            ['', 'Customer’s plan'],
+            ...service.plans
+              .filter(({ id }) => user.isOperator || id === 'rehearsal')
+              .map(({ id, name }) => [id, name] as const),
+          ]}
+          onChange={(planId) => onChange({ planId })}
           problem={problem}
           hint="The rehearsal plan has very low limits, to test how your application handles them."
-        >
-          {(field) => (
-            <select
-              {...field}
-              className="select"
-              value={draft.planId}
-              onChange={(event) => onChange({ planId: event.target.value })}
-            >
-              <option value="">Customer’s plan</option>
-              {service.plans
-                .filter(({ id }) => user.isOperator || id === 'rehearsal')
-                .map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-            </select>
-          )}
-        </Field>
+        />
       ) : null}
     </>
   );

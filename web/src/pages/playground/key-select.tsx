@@ -5,6 +5,7 @@ import type { Product } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Field } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 
 const KEYS_LISTED_MAX = 200;
 
@@ -56,26 +57,14 @@ export function KeySelect({
           )}
         </Field>
       )}
-      <Field
+      <SelectField<string>
         label="API key"
         name="key"
+        value={current ?? ''}
+        options={valid.map(({ id, name, start }) => [id, `${name} · ${start}…`])}
+        onChange={onChoose}
         hint="Requests count toward this key's usage and are subject to its rules and limits."
-      >
-        {(field) => (
-          <select
-            {...field}
-            className="select"
-            value={current ?? ''}
-            onChange={(event) => onChoose(event.target.value)}
-          >
-            {valid.map((key) => (
-              <option key={key.id} value={key.id}>
-                {key.name} · {key.start}…
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      />
     </>
   );
 }

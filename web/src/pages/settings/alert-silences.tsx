@@ -4,7 +4,8 @@ import type { ProblemJson } from '../../../../src/control/api/contract/health.ts
 import { problemNames } from '../../problem-names.ts';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -73,39 +74,22 @@ function AddSilence() {
   };
   return (
     <form onSubmit={submit} className="stack form">
-      <Field label="Silence" name="code" problem={add.error}>
-        {(field) => (
-          <select
-            {...field}
-            className="select"
-            value={code}
-            onChange={(event) => setCode(event.target.value)}
-          >
-            <option value="">All problems</option>
-            {codes.map((one) => (
-              <option key={one} value={one}>
-                {problemNames[one]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="For" name="until" problem={add.error}>
-        {(field) => (
-          <select
-            {...field}
-            className="select"
-            value={duration}
-            onChange={(event) => setDuration(Number(event.target.value))}
-          >
-            {durations.map(([label, ms]) => (
-              <option key={ms} value={ms}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField<string>
+        label="Silence"
+        name="code"
+        value={code}
+        options={[['', 'All problems'], ...codes.map((one) => [one, problemNames[one]] as const)]}
+        onChange={setCode}
+        problem={add.error}
+      />
+      <SelectField<string>
+        label="For"
+        name="until"
+        value={String(duration)}
+        options={durations.map(([label, ms]) => [String(ms), label])}
+        onChange={(value) => setDuration(Number(value))}
+        problem={add.error}
+      />
       <FormError problem={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>

@@ -4,7 +4,8 @@ import { useCall, useChange } from '../../queries.ts';
 import { roleAllows, useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -234,41 +235,25 @@ function CreateToken({
       <div className="fields-row">
         <TextInput label="Name" name="name" value={name} onChange={setName} problem={problem} />
         {withRole ? (
-          <Field label="Role" name="role" problem={problem}>
-            {(field) => (
-              <select
-                {...field}
-                className="select"
-                value={role}
-                onChange={(event) => setRole(event.target.value as MemberRole)}
-              >
-                {roles
-                  .filter((one) => user.isOperator || roleAllows(customer.role, one.role))
-                  .map((one) => (
-                    <option key={one.role} value={one.role}>
-                      {roleNames[one.role]}
-                    </option>
-                  ))}
-              </select>
-            )}
-          </Field>
+          <SelectField<MemberRole>
+            label="Role"
+            name="role"
+            value={role}
+            options={roles
+              .filter((one) => user.isOperator || roleAllows(customer.role, one.role))
+              .map((one) => [one.role, roleNames[one.role]])}
+            onChange={setRole}
+            problem={problem}
+          />
         ) : null}
-        <Field label="Expiration" name="expiresAt" problem={problem}>
-          {(field) => (
-            <select
-              {...field}
-              className="select"
-              value={days}
-              onChange={(event) => setDays(event.target.value)}
-            >
-              {lifetimes.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField<string>
+          label="Expiration"
+          name="expiresAt"
+          value={days}
+          options={lifetimes}
+          onChange={setDays}
+          problem={problem}
+        />
       </div>
       <FormError problem={problem} />
       <div>

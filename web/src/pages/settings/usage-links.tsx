@@ -4,9 +4,10 @@ import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -115,22 +116,14 @@ function CreateLink({ onCreated }: { onCreated: (url: string) => void }) {
     <form onSubmit={submit} className="stack">
       <div className="fields-row">
         <TextInput label="Link name" name="name" value={name} onChange={setName} problem={create.error} />
-        <Field label="Expiration" name="days" problem={create.error}>
-          {(field) => (
-            <select
-              {...field}
-              className="select"
-              value={days}
-              onChange={(event) => setDays(event.target.value)}
-            >
-              {lifetimes.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField<string>
+          label="Expiration"
+          name="days"
+          value={days}
+          options={lifetimes}
+          onChange={setDays}
+          problem={create.error}
+        />
       </div>
       <FormError problem={create.error} />
       <div>

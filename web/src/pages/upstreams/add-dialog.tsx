@@ -3,7 +3,8 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
 import { connectionInputOf, emptyDraft, headersProblem, type NodeDraft, networks } from './node-draft.ts';
@@ -81,20 +82,14 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
 function DraftFields({ draft, onChange, problem }: DraftProps) {
   return (
     <>
-      <Field label="Network" name="network" problem={problem}>
-        {(field) => (
-          <select
-            {...field}
-            className="select"
-            value={draft.network}
-            onChange={(event) => onChange({ network: event.target.value })}
-          >
-            {networks.map((network) => (
-              <option key={network}>{network}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField<string>
+        label="Network"
+        name="network"
+        value={draft.network}
+        options={networks.map((network) => [network, network])}
+        onChange={(network) => onChange({ network })}
+        problem={problem}
+      />
       <TextFields fields={addressFields} draft={draft} onChange={onChange} problem={problem} />
       <HeadersField draft={draft} onChange={onChange} problem={problem} />
       <TextFields fields={limitFields} draft={draft} onChange={onChange} problem={problem} />
