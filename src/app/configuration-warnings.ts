@@ -50,8 +50,10 @@ function nodeWarnings(configuration: Configuration): string[] {
     );
   for (const [network, nodes] of nodesByNetwork(configuration)) {
     if (nodes === 1) warnings.push(`upstream: ${network} has a single node; add another for failover`);
-    if (quorum.methods.length > 0 && nodes < quorum.agreeing)
-      warnings.push(`quorum.agreeing: ${network} has fewer nodes, so its quorum reads fail; add nodes`);
+    if (quorum.methods.length > 0 && nodes < quorum.agreementThreshold)
+      warnings.push(
+        `quorum.agreement_threshold: ${network} has fewer nodes, so its quorum reads fail; add nodes`,
+      );
   }
   upstreams.forEach((node, index) => {
     const field = `upstream[${index}]`;

@@ -132,7 +132,10 @@ describe('an invalid configuration', () => {
       '[quorum]\nmethods = ["getBlock", "send*"]',
       'solway.toml: quorum.methods[1]: "send*" matches no read: only known reads may go to several nodes',
     ],
-    ['[quorum]\nagreeing = 4', 'solway.toml: quorum.agreeing: must not exceed quorum.nodes'],
+    [
+      '[quorum]\nagreement_threshold = 4',
+      'solway.toml: quorum.agreement_threshold: must not exceed quorum.nodes',
+    ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,
       'solway.toml: upstream[0].headers.x-token: the value is not one line of Latin-1 text, as headers require: encode other characters',

@@ -220,7 +220,7 @@ function checkStorage({ kubo, pinning, storage }: Configuration, add: Add): void
     );
 }
 
-function checkQuorum({ quorum: { methods, nodes, agreeing } }: Configuration, add: Add): void {
+function checkQuorum({ quorum: { methods, nodes, agreementThreshold } }: Configuration, add: Add): void {
   methods.forEach((pattern, index) => {
     if (readsMatching([pattern]).size === 0)
       add(
@@ -228,7 +228,7 @@ function checkQuorum({ quorum: { methods, nodes, agreeing } }: Configuration, ad
         `"${pattern}" matches no read: only known reads may go to several nodes`,
       );
   });
-  if (agreeing > nodes) add('quorum.agreeing', 'must not exceed quorum.nodes');
+  if (agreementThreshold > nodes) add('quorum.agreement_threshold', 'must not exceed quorum.nodes');
 }
 
 function checkTimeouts({ upstreamPool }: Configuration, add: Add): void {

@@ -174,8 +174,8 @@ export const quorum = section(
       'Methods: names, prefixes such as "getToken*", or "*" for all reads.',
       { example: '["getBlock", "getTransaction"]' },
     ),
-    nodes: option(whole(2, 16), 3, 'Nodes that get a call at once.'),
-    agreeing: option(whole(2, 16), 2, 'Nodes whose responses must agree.'),
+    nodes: option(whole(2, 16), 3, 'Number of nodes queried in parallel.'),
+    agreement_threshold: option(whole(2, 16), 2, 'Minimum number of matching responses.'),
   },
   {},
 );

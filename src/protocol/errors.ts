@@ -105,6 +105,10 @@ export const failures = {
     'The service is overloaded: try again shortly', { retryAfter: 1 }),
   ANSWER_TOO_LARGE: row('capacity', 502, -32055, 8, 1009,
     'The response exceeds the size limit of this service: narrow the request'),
+  HTTP_STREAM_LIMIT: row('client', 429, -32098, 8, 1008,
+    'This customer already has {streamsMax} streams over HTTP: close one, or use gRPC', {
+      countsAsLimited: true,
+    }),
   CONNECTION_LIMIT: row('client', 429, -32053, 8, 1008,
     'Connection limit of the plan reached: close a connection or upgrade the plan', {
       grpcText: 'Stream limit of the plan reached: close a stream or upgrade the plan',

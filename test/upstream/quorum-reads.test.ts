@@ -10,15 +10,20 @@ const stage = stageForEach();
 const balance = (value: number, slot: number) =>
   healthy(`{"context":{"apiVersion":"4.${slot}.0","slot":${slot}},"value":${value}}`);
 
-const quorumOn = ({ pool }: Pick<Scene, 'pool'>, options: { nodes?: number; agreeing?: number } = {}) =>
+const quorumOn = (
+  { pool }: Pick<Scene, 'pool'>,
+  options: { nodes?: number; agreementThreshold?: number } = {},
+) =>
   new QuorumReads(pool, {
-    ...{ pool, methods: ['getBalance', 'getBlock*', 'send*'], nodes: 3, agreeing: 2 },
+    ...{ pool, methods: ['getBalance', 'getBlock*', 'send*'], nodes: 3, agreementThreshold: 2 },
     limits: { attemptsMax: 24, timeoutMs: 5_000, attemptTimeoutMs: 2_000 },
     ...options,
   });
 
-const getBalance = (scene: Scene, options?: { nodes?: number; agreeing?: number }): Promise<string> =>
-  outcomeOf(quorumOn(scene, options), call('getBalance'));
+const getBalance = (
+  scene: Scene,
+  options?: { nodes?: number; agreementThreshold?: number },
+): Promise<string> => outcomeOf(quorumOn(scene, options), call('getBalance'));
 
 it('a quorum read returns what enough nodes agree on, whatever their slots, without waiting for others', async () => {
   const scene = await stage([balance(1, 7), silent, balance(1, 9)]);

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
+import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
@@ -27,8 +29,6 @@ const BODY_MAX_BYTES = 65_536;
 const STREAMS_MAX = 100;
 const CUSTOMER_STREAMS_MAX = 8;
 const QUEUE_MAX_BYTES = 4 * 1024 * 1024;
-/** Time for decoding, for all streams, before other work gets a turn, in milliseconds. */
-const SLICE_MS = 5;
 /** Time for decoding before the next stream gets a turn, in milliseconds. */
 const TURN_MS = 1;
 /** Interval of empty lines, which show that the stream is open. */
@@ -55,53 +55,25 @@ function toStreamError(thrown: unknown): Pick<GrpcStatus, 'message'> & { code: s
   return { code: 'INVALID_ARGUMENT', message: 'The request is not valid.' };
 }
 
-/**
- * Gives streams turns to decode their messages, in order. All streams share one slice of time: otherwise, a client with
- * many streams could block other work.
- */
-class DecodingTurns {
-  readonly #waiting = new Set<JsonStream>();
-  #isScheduled = false;
-
-  add(stream: JsonStream): void {
-    this.#waiting.add(stream);
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#run());
-  }
-
-  #run(): void {
-    const endsAt = performance.now() + SLICE_MS;
-    try {
-      // A stream that still has messages is added again during the loop, at the end.
-      for (const stream of this.#waiting) {
-        this.#waiting.delete(stream);
-        stream.flush(performance.now() + TURN_MS);
-        if (performance.now() >= endsAt) break;
-      }
-    } finally {
-      this.#isScheduled = false;
-      const [next] = this.#waiting;
-      if (next !== undefined) this.add(next);
-    }
-  }
-}
-
 /** Writes the messages of one stream as lines of JSON. The last line is an `error` unless the client closed it. */
 class JsonStream implements GeyserSink {
   readonly #response: ServerResponse;
   readonly #update: string;
-  readonly #turns: DecodingTurns;
+  readonly #tasks: TimeSlicedQueue;
+  readonly #log: Logger;
+  #isTaskQueued = false;
   #queue: Buffer[] = [];
   #waitingBytes = 0;
   #ending: string | null = null;
   stream: GeyserStream | null = null;
 
-  constructor(response: ServerResponse, rpc: Rpc, turns: DecodingTurns) {
+  /** @param tasks - of all streams, so that many streams do not block other work. */
+  constructor(response: ServerResponse, rpc: Rpc, tasks: TimeSlicedQueue, log: Logger) {
     this.#response = response;
     this.#update = streamMethods[rpc].updateType;
-    this.#turns = turns;
-    response.on('drain', () => turns.add(this));
+    this.#tasks = tasks;
+    this.#log = log;
+    response.on('drain', () => this.#schedule());
   }
 
   get waitingBytes(): number {
@@ -119,7 +91,7 @@ class JsonStream implements GeyserSink {
     this.#waitingBytes += message.length;
     if (this.#waitingBytes > QUEUE_MAX_BYTES)
       this.lag({ messages: this.#queue.length, bytes: this.#waitingBytes });
-    else this.#turns.add(this);
+    else this.#schedule();
   }
 
   end(status: GrpcStatus): void {
@@ -135,9 +107,23 @@ class JsonStream implements GeyserSink {
 
   /** Ends the stream after the queued messages. */
   fail(thrown: unknown): void {
-    const { code, message } = toStreamError(thrown);
+    if (!isExpected(thrown)) this.#log.error({ err: thrown }, 'gRPC stream over HTTP failed unexpectedly');
+    const { code, message } = toStreamError(isExpected(thrown) ? thrown : new Failure('INTERNAL'));
     this.#ending ??= `${JSON.stringify({ error: { code, message } })}\n`;
-    this.#turns.add(this);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isTaskQueued) return;
+    this.#isTaskQueued = true;
+    this.#tasks.enqueue(() => {
+      this.#isTaskQueued = false;
+      try {
+        this.#flush();
+      } catch (thrown) {
+        this.fail(thrown);
+      }
+    });
   }
 
   /** Updates arrive undecoded, so a node's malformed message is noticed only here. */
@@ -150,8 +136,9 @@ class JsonStream implements GeyserSink {
     }
   }
 
-  /** Writes messages until `endsAt`, but at least one. Call only from `DecodingTurns`. */
-  flush(endsAt: number): void {
+  /** Writes messages for one turn, but at least one. */
+  #flush(): void {
+    const endsAt = performance.now() + TURN_MS;
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return;
     if (this.#queue.length > 0 && response.writableNeedDrain) return;
@@ -167,7 +154,7 @@ class JsonStream implements GeyserSink {
     this.#queue.splice(0, messages);
     this.#waitingBytes -= bytes;
     if (messages > 0) this.stream?.recordSent(messages, bytes);
-    if (this.#queue.length > 0) this.#turns.add(this);
+    if (this.#queue.length > 0) this.#schedule();
     else if (this.#ending !== null) response.end(this.#ending);
   }
 }
@@ -188,28 +175,19 @@ const decodeRequest = (rpc: Rpc, bytes: Uint8Array, bounds: RequestBounds) =>
 const isExpected = (thrown: unknown): boolean =>
   thrown instanceof Failure || thrown instanceof GrpcError || thrown instanceof InvalidProtobuf;
 
-/** Limits admitted requests whose response is not complete, in total and per customer. */
-class StreamPlaces {
-  #taken = 0;
-  readonly #byCustomer = new Map<string, number>();
-
-  /** Takes a place until the response closes. @throws Failure OVERLOADED, CONNECTION_LIMIT */
-  take(response: ServerResponse, customerId: string): void {
-    if (this.#taken >= STREAMS_MAX) throw new Failure('OVERLOADED');
-    const taken = this.#byCustomer.get(customerId) ?? 0;
-    if (taken >= CUSTOMER_STREAMS_MAX)
-      throw new Failure('CONNECTION_LIMIT', { facts: { streamsMax: CUSTOMER_STREAMS_MAX } });
-    this.#taken += 1;
-    this.#byCustomer.set(customerId, taken + 1);
-    response.once('close', () => this.#release(customerId));
-  }
-
-  #release(customerId: string): void {
-    this.#taken -= 1;
-    const left = (this.#byCustomer.get(customerId) ?? 1) - 1;
-    if (left === 0) this.#byCustomer.delete(customerId);
-    else this.#byCustomer.set(customerId, left);
-  }
+/** Sends the headers, and empty lines until the response ends. */
+function startResponse(response: ServerResponse): void {
+  const heartbeat = setInterval(() => {
+    if (!response.writableEnded) response.write('\n');
+  }, IDLE_MS).unref();
+  response.once('close', () => clearInterval(heartbeat));
+  response.writeHead(200, {
+    ...corsHeaders,
+    ...securityHeaders.state,
+    'content-type': 'application/x-ndjson; charset=utf-8',
+    'x-accel-buffering': 'no',
+  });
+  response.flushHeaders();
 }
 
 /**
@@ -218,43 +196,41 @@ class StreamPlaces {
  */
 export function httpStreams(handler: HttpStreamHandler, proxies: TrustedProxies, log: Logger) {
   const open = new Set<JsonStream>();
-  const turns = new DecodingTurns();
-  const places = new StreamPlaces();
+  const tasks = new TimeSlicedQueue();
+  /** Admitted requests whose response is not complete. */
+  const permits = new PerKeySemaphore({
+    ...{ permitsMax: STREAMS_MAX, keyPermitsMax: CUSTOMER_STREAMS_MAX },
+    ...{ waitingMax: 0, keyWaitingMax: 0, waitMs: null },
+  });
   const budget = new ByteBudget(() => STREAMS_MAX * BODY_MAX_BYTES);
 
   async function serve(response: ServerResponse, query: string, rpc: Rpc): Promise<void> {
     const { req: request } = response;
     if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
     const caller = callerOf(request, request.socket, query, proxies);
-    places.take(response, handler.admitStream(caller, rpc));
+    const customerId = handler.admitStream(caller, rpc);
+    if (!(await permits.acquire(customerId))) {
+      if (permits.inUse >= STREAMS_MAX) throw new Failure('OVERLOADED');
+      throw new Failure('HTTP_STREAM_LIMIT', { facts: { streamsMax: CUSTOMER_STREAMS_MAX } });
+    }
+    response.once('close', () => permits.release(customerId));
     const body = await readBody(response, BODY_MAX_BYTES, budget);
     if (body === null) return;
-    const sink = new JsonStream(response, rpc, turns);
+    const sink = new JsonStream(response, rpc, tasks, log);
     const stream = handler.open(caller, rpc, sink, (failure) => sink.fail(failure));
     sink.stream = stream;
     open.add(sink);
-    const heartbeat = setInterval(() => {
-      if (!response.writableEnded) response.write('\n');
-    }, IDLE_MS).unref();
     response.once('close', () => {
-      clearInterval(heartbeat);
       open.delete(sink);
       stream.close();
     });
-    response.writeHead(200, {
-      ...corsHeaders,
-      ...securityHeaders.state,
-      'content-type': 'application/x-ndjson; charset=utf-8',
-      'x-accel-buffering': 'no',
-    });
-    response.flushHeaders();
+    startResponse(response);
     try {
       const bytes = requestBytes(rpc, body);
       stream.recordReceived(1, bytes.length);
       await stream.request(decodeRequest(rpc, bytes, stream.bounds));
     } catch (thrown) {
-      if (!isExpected(thrown)) log.error({ err: thrown }, 'gRPC stream over HTTP failed unexpectedly');
-      sink.fail(isExpected(thrown) ? thrown : new Failure('INTERNAL'));
+      sink.fail(thrown);
     }
   }
 

@@ -16,12 +16,12 @@ export type QuorumReadParts = Readonly<{
   /** Number of nodes that get the call at once. */
   nodes: number;
   /** Number of nodes whose responses must agree. */
-  agreeing: number;
+  agreementThreshold: number;
   limits: Pick<UpstreamLimits, 'attemptsMax' | 'timeoutMs' | 'attemptTimeoutMs'>;
 }>;
 
 /** Responses that agree. */
-type Ballot = { readonly content: Buffer | number; response: RpcResponse; votes: number };
+type ResponseGroup = { readonly content: Buffer | number; response: RpcResponse; count: number };
 
 /** Whether the node is healthy and probably has the data. */
 function isReady({ method, row, params }: Call, node: UpstreamNode, now: number): boolean {
@@ -68,12 +68,12 @@ export class QuorumRead implements PendingCall {
   readonly #handler: ResponseHandler;
   readonly #parts: QuorumReadParts;
   readonly #deadline: number;
-  /** Ready nodes that have not got the call. */
-  readonly #spare: UpstreamNode[];
+  /** Ready nodes that have not been sent the call. */
+  readonly #remainingNodes: UpstreamNode[];
   readonly #inFlight = new Set<QuorumAttempt>();
   /** Responses, and errors that say only that a node cannot serve the call now. */
-  readonly #ballots: Ballot[] = [];
-  readonly #refusals: Ballot[] = [];
+  readonly #groups: ResponseGroup[] = [];
+  readonly #refusals: ResponseGroup[] = [];
   readonly #attempts: CallAttempt[] = [];
   /** Outcomes without a response. */
   readonly #failures: Outcome[] = [];
@@ -86,13 +86,14 @@ export class QuorumRead implements PendingCall {
     this.#handler = handler;
     this.#parts = parts;
     this.#deadline = now + parts.limits.timeoutMs;
-    this.#spare = readyNodes(call, parts.pool, now).slice(0, parts.limits.attemptsMax);
+    this.#remainingNodes = readyNodes(call, parts.pool, now).slice(0, parts.limits.attemptsMax);
   }
 
   start(): void {
-    const { nodes, agreeing } = this.#parts;
+    const { nodes, agreementThreshold } = this.#parts;
     // Sends nothing if too few nodes could agree.
-    if (this.#spare.length >= agreeing) for (let sent = 0; sent < nodes; sent++) this.#sendToNext();
+    if (this.#remainingNodes.length >= agreementThreshold)
+      for (let sent = 0; sent < nodes; sent++) this.#sendToNext();
     this.#isStarted = true;
     this.#concludeIfDone();
   }
@@ -114,9 +115,9 @@ export class QuorumRead implements PendingCall {
     this.#attempts.push(this.#report(node, elapsedMs, outcomeText(outcome)));
     const isRefusal = ['retry', 'retry-elsewhere'].includes(decideRetry(kind, outcome));
     if (outcome.kind === 'response') {
-      const ballot = this.#count(isRefusal ? this.#refusals : this.#ballots, outcome.response);
-      if (!isRefusal && ballot.votes >= this.#parts.agreeing) {
-        this.#respond(ballot);
+      const group = this.#count(isRefusal ? this.#refusals : this.#groups, outcome.response);
+      if (!isRefusal && group.count >= this.#parts.agreementThreshold) {
+        this.#respond(group);
         return;
       }
     } else this.#failures.push(outcome);
@@ -127,7 +128,7 @@ export class QuorumRead implements PendingCall {
   #sendToNext(): void {
     const now = performance.now();
     const remainingMs = this.#deadline - now;
-    const node = remainingMs > 0 && !this.#isSettled ? this.#spare.shift() : undefined;
+    const node = remainingMs > 0 && !this.#isSettled ? this.#remainingNodes.shift() : undefined;
     if (node === undefined) return;
     const { attemptTimeoutMs } = this.#parts.limits;
     const isSlow = methodTraits[this.#call.row.kind].mayUseWholeTimeout;
@@ -136,15 +137,15 @@ export class QuorumRead implements PendingCall {
     attempt.send(this.#call, isSlow ? remainingMs : Math.min(remainingMs, attemptTimeoutMs), now);
   }
 
-  #count(ballots: Ballot[], response: RpcResponse): Ballot {
+  #count(groups: ResponseGroup[], response: RpcResponse): ResponseGroup {
     const content = contentOf(this.#call, response);
-    const found = ballots.find((ballot) => isSame(ballot.content, content));
+    const found = groups.find((group) => isSame(group.content, content));
     if (found === undefined) {
-      const ballot = { content, response, votes: 1 };
-      ballots.push(ballot);
-      return ballot;
+      const group = { content, response, count: 1 };
+      groups.push(group);
+      return group;
     }
-    found.votes++;
+    found.count++;
     // The session of the caller may need the newer slot.
     if (slotOf(response) > slotOf(found.response)) found.response = response;
     return found;
@@ -152,15 +153,15 @@ export class QuorumRead implements PendingCall {
 
   #concludeIfDone(): void {
     if (this.#isSettled || !this.#isStarted || this.#inFlight.size > 0) return;
-    const { agreeing } = this.#parts;
-    const refusal = this.#refusals.find(({ votes }) => votes >= agreeing);
-    const responses = this.#ballots.reduce((sum, { votes }) => sum + votes, 0);
-    if (responses >= agreeing) this.#fail('NODES_DISAGREE');
+    const { agreementThreshold } = this.#parts;
+    const refusal = this.#refusals.find(({ count }) => count >= agreementThreshold);
+    const responses = this.#groups.reduce((sum, { count }) => sum + count, 0);
+    if (responses >= agreementThreshold) this.#fail('NODES_DISAGREE');
     else if (refusal !== undefined) this.#respond(refusal);
     else this.#fail(failureCodeOf(this.#failures));
   }
 
-  #respond({ response }: Ballot): void {
+  #respond({ response }: ResponseGroup): void {
     this.#settle();
     const { errorCode } = response;
     this.#handler.onResponse(errorCode === 0 ? response : { ...response, attempts: this.#attempts });

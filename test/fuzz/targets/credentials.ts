@@ -21,10 +21,24 @@ function signed(header: string, payload: string): string {
   return `${body}.${sign(null, Buffer.from(body), privateKey).toString('base64url')}`;
 }
 
+const NOW = 1_000_000_000_000;
+/** Accepted difference between the clocks. */
+const SKEW_MS = 30_000;
 const HEADER = '{"alg":"EdDSA"}';
 const GOOD = signed(HEADER, JSON.stringify(claims));
 const verify = (token: string) =>
-  new JwtVerifier(rules, { keys, onUnknownKey: () => undefined }).verify(token, 1_000_000_000_000);
+  new JwtVerifier(rules, { keys, onUnknownKey: () => undefined }).verify(token, NOW);
+
+type Verified = NonNullable<ReturnType<typeof verify>>;
+
+/** An accepted payload has all claims. */
+function checkClaims(verified: Verified, { iss, aud, exp, key }: Record<string, unknown>): void {
+  if (iss !== rules.issuer) throw new Error('a token of another issuer passed');
+  if (![aud].flat().includes(rules.audience)) throw new Error('a token for another audience passed');
+  if (verified === 'expired') return;
+  if (typeof exp !== 'number' || exp * 1_000 + SKEW_MS <= NOW) throw new Error('an expired token passed');
+  if (verified.keyId !== key) throw new Error('a token passed for another key');
+}
 
 export const tokenTarget: Target = {
   /** A token, the text of a payload, or a key of the issuer. */
@@ -44,8 +58,7 @@ export const tokenTarget: Target = {
     if (ofToken !== null && !text.startsWith(GOOD.slice(0, GOOD.lastIndexOf('.'))))
       throw new Error('a forged token passed');
     const ofPayload = verify(signed(HEADER, text));
-    if (ofPayload !== null && (value as { iss?: unknown }).iss !== rules.issuer)
-      throw new Error('a token of another issuer passed');
+    if (ofPayload !== null) checkClaims(ofPayload, JSON.parse(text));
     return key !== null || ofToken !== null || ofPayload !== null;
   },
 };

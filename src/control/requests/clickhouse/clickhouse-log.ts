@@ -41,6 +41,8 @@ const INSERT_MAX_BYTES = 4_194_304;
 const IDS_MAX = 1_000;
 /** Rejected parts of a batch that are halved to find the invalid rows. Further rejected parts are dropped whole. */
 const HALVINGS_MAX = 64;
+/** Unfinished deletions in which a failing one is looked for. */
+const MUTATIONS_MAX = 100;
 /** Kinds of failures per query. */
 const FAILURES_MAX = 1_000;
 
@@ -190,10 +192,10 @@ export class ClickHouseLog implements LogStore {
       // All columns, because old servers do not have the reason.
       const { rows: pending } = await this.#writes.query<{ latest_fail_reason?: string }>(
         `select * from system.mutations
-          where database = currentDatabase() and table = '${TABLE}' and not is_done limit 1`,
+          where database = currentDatabase() and table = '${TABLE}' and not is_done limit ${MUTATIONS_MAX}`,
       );
-      const reason = pending[0]?.latest_fail_reason ?? '';
-      if (reason !== '') throw new Error(`ClickHouse fails to delete entries: ${reason}`);
+      const reason = pending.map(({ latest_fail_reason }) => latest_fail_reason).find(Boolean);
+      if (reason !== undefined) throw new Error(`ClickHouse fails to delete entries: ${reason}`);
       // The server deletes in the background. A second deletion would only wait for the first.
       if (pending.length === 0) await this.#writes.run(`alter table ${TABLE} delete where ${isDeleted}`);
     }
