@@ -16,11 +16,9 @@ export const minorDigits = (currency: string): number =>
 export const formatMoney = (amount: number, currency: string): string =>
   moneyFormat(currency).format(amount / 10 ** minorDigits(currency));
 
-export const formatSlots = (slots: number): string =>
-  `${formatCount(slots)} ${slots === 1 ? 'slot' : 'slots'}`;
-
-export const formatCredits = (credits: number): string =>
-  `${formatCount(credits)} ${credits === 1 ? 'credit' : 'credits'}`;
+/** @param noun - singular of a noun whose plural ends in "s". */
+export const formatNumberOf = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : compact.format(value);

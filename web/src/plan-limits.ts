@@ -46,7 +46,8 @@ export function priceText(price: Plan['price']): string {
 
 type PlanFields = Pick<Plan, 'name' | 'limits' | 'price'>;
 
-const textsOf = ({ name, limits, price }: PlanFields): Record<string, string> => ({
+/** The name, price and limits of a plan, as facts. */
+export const textsOf = ({ name, limits, price }: PlanFields): Record<string, string> => ({
   Name: name,
   Price: priceText(price),
   ...Object.fromEntries(

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { messageOf } from '../api.ts';
 import { Button, IconButton } from './button.tsx';
 
 type Undo = () => void;
@@ -11,6 +12,15 @@ const TOASTS_MAX = 4;
 const ToastContext = createContext<ShowToast>(() => {});
 
 export const useToast = (): ShowToast => useContext(ToastContext);
+
+/** Callbacks of a change that show `text` if it succeeds, otherwise the error. */
+export function useChangeToasts() {
+  const toast = useToast();
+  return <Result,>(text: string | ((result: Result) => string)) => ({
+    onSuccess: (result: Result) => toast(typeof text === 'string' ? text : text(result)),
+    onError: (problem: Error) => toast(messageOf(problem), 'bad'),
+  });
+}
 
 export function ToastArea({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);

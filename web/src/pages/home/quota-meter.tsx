@@ -1,5 +1,5 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
-import { formatCount, formatCredits, formatDay, formatShare, formatShort } from '../../format.ts';
+import { formatCount, formatDay, formatNumberOf, formatShare, formatShort } from '../../format.ts';
 
 const MARKS = [0.8, 0.95, 1];
 
@@ -14,7 +14,7 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
     return (
       <div className="quota">
         <p>
-          Plan <strong>{planName}</strong>: {formatCredits(used)} used this month (unlimited).
+          Plan <strong>{planName}</strong>: {formatNumberOf(used, 'credit')} used this month (unlimited).
         </p>
       </div>
     );

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { formatCount, formatMs, formatSlots } from '../../format.ts';
+import { formatCount, formatMs, formatNumberOf } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -25,7 +25,7 @@ export function UpstreamStrip() {
               {node.slot === null ? 'slot unknown' : `slot ${formatCount(Number(node.slot))}`}
               {node.lagSlots === null || node.lagSlots === '0'
                 ? ''
-                : `, ${formatSlots(Number(node.lagSlots))} behind`}
+                : `, ${formatNumberOf(Number(node.lagSlots), 'slot')} behind`}
               {node.latencyMs === null ? '' : `, ${formatMs(node.latencyMs)}`}
             </span>
             {node.reason === null ? null : <span>{node.reason}</span>}

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
-import { messageOf } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { useChangeToasts } from '../../ui/toast.tsx';
 import { CreateDialog, type NewKey } from './create-dialog.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
@@ -17,17 +16,13 @@ type OpenDialog =
 
 export function useKeyCommands(onRevoked: () => void = () => {}) {
   const { customer } = useSession();
-  const toast = useToast();
+  const notify = useChangeToasts();
   const [open, setOpen] = useState<OpenDialog | null>(null);
   const disable = useChange('POST /customers/{customer}/keys/{key}/disable');
   const enable = useChange('POST /customers/{customer}/keys/{key}/enable');
   const cut = useChange('POST /customers/{customer}/keys/{key}/cut');
 
   const at = (key: KeyJson) => ({ path: { customer: customer.id, key: key.id } });
-  const notify = (message: string) => ({
-    onSuccess: () => toast(message),
-    onError: (problem: Error) => toast(messageOf(problem), 'bad'),
-  });
   const close = (): void => setOpen(null);
   const show = (created: NewKey): void => setOpen({ dialog: 'secret', created });
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
-import { formatCount } from '../../format.ts';
+import { formatNumberOf } from '../../format.ts';
 import { callRest, callRpc, type GatewayResponse, rpcBody } from '../../gateway-call.ts';
 import { playgroundTokenFor } from '../../playground-token.ts';
 import type { Product } from '../../product-names.ts';
@@ -95,7 +95,7 @@ function MethodSelect({
     <Field
       label={chosen.kind === 'rest' ? 'Endpoint' : 'Method'}
       name="method"
-      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} per request`}
+      hint={`${formatNumberOf(chosen.credits, 'credit')} per request`}
     >
       {(field) => (
         <select

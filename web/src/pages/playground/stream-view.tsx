@@ -1,4 +1,4 @@
-import { formatCount, formatTime } from '../../format.ts';
+import { formatNumberOf, formatTime } from '../../format.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import type { StreamSnapshot, StreamState } from './live-stream.ts';
@@ -22,7 +22,7 @@ export function StreamView({ snapshot, name }: { snapshot: StreamSnapshot; name:
         <span>{note}</span>
       </p>
       <p className="muted">
-        {received === 1 ? '1 message' : `${formatCount(received)} messages`}
+        {formatNumberOf(received, 'message')}
         {shown}
       </p>
       <ol className="messages" aria-label="Messages">

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { messageOf } from '../../api.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../default-tenant.ts';
 import { formatCount } from '../../format.ts';
 import { useDebounced, usePager } from '../../pager.ts';
@@ -15,7 +14,7 @@ import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { orderText, type Sort, type SortOrder, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { useChangeToasts, useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { PlanDialog, useUndoPlan } from './plan-dialog.tsx';
 
@@ -153,13 +152,9 @@ const columns = (
 ];
 
 function useCustomerChange(): (id: string, body: { state: Row['state'] }, message: string) => void {
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const change = useChange('PATCH /customers/{customer}');
-  return (id, body, message) =>
-    change.mutate(
-      { path: { customer: id }, body },
-      { onSuccess: () => toast(message), onError: (problem) => toast(messageOf(problem), 'bad') },
-    );
+  return (id, body, message) => change.mutate({ path: { customer: id }, body }, toasts(message));
 }
 
 function PlanSelect({ row, onChange }: { row: Row; onChange: (planId: string) => void }) {
@@ -187,7 +182,7 @@ function UndoPlan({ row }: { row: Row }) {
   const undo = useUndoPlan();
   return (
     <Button size="s" kind="quiet" onClick={() => undo(row)}>
-      Undo plan change<span className="visually-hidden"> of {row.name}</span>
+      Undo plan change<span className="visually-hidden"> for {row.name}</span>
     </Button>
   );
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { messageOf } from '../../api.ts';
 import { formatCount } from '../../format.ts';
 import { limitText, type Plan, priceText } from '../../plan-limits.ts';
 import { useCall, useChange } from '../../queries.ts';
@@ -10,7 +9,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { useChangeToasts } from '../../ui/toast.tsx';
 import { PlanEditor } from './plan-editor.tsx';
 
 /** null: a new plan. */
@@ -96,16 +95,9 @@ const columns = (onEdit: (plan: Plan) => void, onDelete: (plan: Plan) => void): 
 ];
 
 function useUndoEdit(): (plan: Plan) => void {
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const undo = useChange('POST /plans/{plan}/undo');
-  return ({ id, name }) =>
-    undo.mutate(
-      { path: { plan: id } },
-      {
-        onSuccess: () => toast(`Last edit of ${name} undone.`),
-        onError: (problem) => toast(messageOf(problem), 'bad'),
-      },
-    );
+  return ({ id, name }) => undo.mutate({ path: { plan: id } }, toasts(`Last edit of ${name} undone.`));
 }
 
 function Actions({
@@ -117,15 +109,11 @@ function Actions({
   onEdit: (plan: Plan) => void;
   onDelete: (plan: Plan) => void;
 }) {
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const archive = useChange('POST /plans/{plan}/archive');
   const restore = useChange('POST /plans/{plan}/restore');
   const undo = useUndoEdit();
   const path = { plan: plan.id };
-  const done = (text: string) => ({
-    onSuccess: () => toast(text),
-    onError: (problem: Error) => toast(messageOf(problem), 'bad'),
-  });
   if (plan.source === 'file')
     return (
       <Button size="s" kind="quiet" onClick={() => onEdit(plan)}>
@@ -149,8 +137,8 @@ function Actions({
               },
             ]),
         plan.archivedAt === null
-          ? { label: 'Archive', onSelect: () => archive.mutate({ path }, done(`${plan.name} archived.`)) }
-          : { label: 'Restore', onSelect: () => restore.mutate({ path }, done(`${plan.name} restored.`)) },
+          ? { label: 'Archive', onSelect: () => archive.mutate({ path }, toasts(`${plan.name} archived.`)) }
+          : { label: 'Restore', onSelect: () => restore.mutate({ path }, toasts(`${plan.name} restored.`)) },
         { label: 'Delete', danger: true, onSelect: () => onDelete(plan) },
       ]}
     />

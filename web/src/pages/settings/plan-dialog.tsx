@@ -1,24 +1,20 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { messageOf } from '../../api.ts';
 import { formatCount, formatMonth } from '../../format.ts';
 import { planDifferences } from '../../plan-limits.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { useChangeToasts, useToast } from '../../ui/toast.tsx';
 
 type Customer = RouteOutput<'GET /customers'>['items'][number];
 
 export function useUndoPlan(): (customer: Customer) => void {
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const undo = useChange('POST /customers/{customer}/plan/undo');
   return ({ id, name }) =>
     undo.mutate(
       { path: { customer: id } },
-      {
-        onSuccess: ({ planId }) => toast(`${name} is on the ${planId} plan again.`),
-        onError: (problem) => toast(messageOf(problem), 'bad'),
-      },
+      toasts(({ planId }) => `Plan change undone. ${name} is on the ${planId} plan.`),
     );
 }
 

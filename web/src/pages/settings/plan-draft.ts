@@ -15,7 +15,7 @@ export type PlanDraft = Readonly<{
   quotaIsHard: boolean;
   /** One method and its credits per line. */
   prices: string;
-  /** Empty: the default. */
+  /** Empty: the default for a new plan; unchanged for an existing one. */
   limits: Readonly<Record<string, string>>;
 }>;
 
@@ -55,7 +55,7 @@ function wholeOf(text: string, field: string): number {
 }
 
 /** Converts decimal text to minor units without floating-point arithmetic. */
-function minorOf(text: string, currency: string, field: string): number {
+export function minorOf(text: string, currency: string, field: string): number {
   const digits = minorDigits(currency);
   const [, whole = '0', fraction = ''] = /^(\d{1,12})(?:\.(\d+))?$/.exec(text.trim() || '0') ?? [
     '',

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { formatCount, formatMonth } from '../../format.ts';
-import { limitNames, limitText, type Plan, planDifferences, priceText } from '../../plan-limits.ts';
+import { formatMonth, formatNumberOf } from '../../format.ts';
+import { limitNames, type Plan, planDifferences, textsOf } from '../../plan-limits.ts';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
@@ -9,14 +9,6 @@ import { Facts } from '../../ui/facts.tsx';
 import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { bodyOf, draftOf, numericLimits, type PlanDraft } from './plan-draft.ts';
-
-const facts = ({ limits, price }: Plan): [string, string][] => [
-  ['Price', priceText(price)],
-  ...Object.entries(limits).map(([limit, value]): [string, string] => [
-    limitNames[limit] ?? limit,
-    limitText(limit, value),
-  ]),
-];
 
 /** @param plan - null: a new plan. A plan of the configuration file is only shown. */
 type EditorProps = Readonly<{
@@ -31,7 +23,7 @@ export function PlanEditor({ plan, onUndo, onClose }: EditorProps) {
     return (
       <Dialog title={plan.name} onClose={onClose}>
         <p>Defined in the configuration file. Change it there and reload.</p>
-        <Facts facts={facts(plan)} />
+        <Facts facts={Object.entries(textsOf(plan)).filter(([field]) => field !== 'Name')} />
       </Dialog>
     );
   return <PlanForm plan={plan} onUndo={onUndo} onClose={onClose} />;
@@ -104,7 +96,7 @@ function PlanForm({ plan, onUndo, onClose }: EditorProps) {
         <TextField {...fields} label="Monthly price" name="monthlyPrice" hint="For example 49.00." />
         <TextField {...fields} label="Included credits" name="includedCredits" />
         <TextField {...fields} label="Price per million additional credits" name="pricePerMillion" />
-        <Limits {...fields} />
+        <Limits {...fields} placeholder={plan === null ? 'Default' : 'Unchanged'} />
         <FormError problem={problem} />
         <DialogActions>
           <Button disabled={create.isPending} onClick={onClose}>
@@ -156,7 +148,7 @@ function TextField({
   );
 }
 
-function Limits({ draft, edit, problem }: FieldsProps) {
+function Limits({ draft, edit, problem, placeholder }: FieldsProps & { placeholder: string }) {
   return (
     <fieldset className="stack">
       <legend>Limits</legend>
@@ -171,7 +163,7 @@ function Limits({ draft, edit, problem }: FieldsProps) {
               className="input"
               inputMode="numeric"
               autoComplete="off"
-              placeholder="Default"
+              placeholder={placeholder}
               value={draft.limits[limit] ?? ''}
               onChange={(event) => edit({ limits: { ...draft.limits, [limit]: event.target.value } })}
             />
@@ -197,9 +189,6 @@ function Limits({ draft, edit, problem }: FieldsProps) {
     </fieldset>
   );
 }
-
-const countOf = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 function ConfirmEdit({
   plan,
@@ -236,7 +225,7 @@ function ConfirmEdit({
   if (differences.length === 0)
     return (
       <Dialog title={`Edit ${plan.name}`} size="s" onClose={onClose}>
-        <p>Nothing was changed.</p>
+        <p>No changes to save.</p>
       </Dialog>
     );
   return (
@@ -249,8 +238,8 @@ function ConfirmEdit({
       onConfirm={confirm}
       choice={<Facts facts={differences} />}
     >
-      This affects {countOf(plan.customers, 'customer')} and {countOf(plan.keys, 'API key')} within seconds. A
-      new price applies to all of {formatMonth(Date.now())}.
+      This affects {formatNumberOf(plan.customers, 'customer')} and {formatNumberOf(plan.keys, 'API key')}{' '}
+      within seconds. A new price applies to all of {formatMonth(Date.now())}.
     </ConfirmDialog>
   );
 }

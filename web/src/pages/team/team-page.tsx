@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { messageOf } from '../../api.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { type Session, useSession } from '../../shell/session.tsx';
@@ -14,7 +13,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useToast } from '../../ui/toast.tsx';
+import { useChangeToasts } from '../../ui/toast.tsx';
 import { Actor } from '../audit/audit-table.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { roleNames, roles } from './role-descriptions.ts';
@@ -143,7 +142,7 @@ function Members({ members }: { members: readonly Member[] }) {
 
 function RoleSelect({ member }: { member: Member }) {
   const { customer, can } = useSession();
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const change = useChange('PATCH /customers/{customer}/members/{user}');
   return (
     <select
@@ -157,10 +156,7 @@ function RoleSelect({ member }: { member: Member }) {
             path: { customer: customer.id, user: member.userId },
             body: { role: event.target.value as MemberRole },
           },
-          {
-            onSuccess: ({ name, role }) => toast(`${name} is now ${roleNames[role]}.`),
-            onError: (problem) => toast(messageOf(problem), 'bad'),
-          },
+          toasts(({ name, role }) => `${name} is now ${roleNames[role]}.`),
         )
       }
     >
@@ -201,7 +197,7 @@ const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'Oper
 
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();
-  const toast = useToast();
+  const toasts = useChangeToasts();
   const revoke = useChange('DELETE /customers/{customer}/invitations/{invitation}');
   return (
     <Panel title="Invitations">
@@ -238,10 +234,7 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
                 onClick={() =>
                   revoke.mutate(
                     { path: { customer: customer.id, invitation: invitation.id } },
-                    {
-                      onSuccess: () => toast(`Invitation for ${inviteeOf(invitation)} revoked.`),
-                      onError: (problem) => toast(messageOf(problem), 'bad'),
-                    },
+                    toasts(`Invitation for ${inviteeOf(invitation)} revoked.`),
                   )
                 }
               >

@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs, formatSlots } from '../../format.ts';
+import { formatCount, formatMs, formatNumberOf } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
@@ -49,7 +49,7 @@ export function UpstreamsPage() {
       updatedAt={upstreams.dataUpdatedAt}
       actions={
         <>
-          {isDevelopment ? <span className="muted">Cannot be added in development mode</span> : null}
+          {isDevelopment ? <span className="muted">Nodes cannot be added in development mode.</span> : null}
           <Button kind="primary" disabled={isDevelopment} onClick={() => setIsAdding(true)}>
             Add node
           </Button>
@@ -137,7 +137,10 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
         note={cordoned === 0 ? 'None cordoned' : `${cordoned} cordoned`}
       />
       <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
-      <Tile label="Maximum lag" value={lags.length === 0 ? '–' : formatSlots(Math.max(0, ...lags))} />
+      <Tile
+        label="Maximum lag"
+        value={lags.length === 0 ? '–' : formatNumberOf(Math.max(0, ...lags), 'slot')}
+      />
       <Tile
         label="Fastest healthy node"
         value={formatMs(latencies.length === 0 ? null : Math.min(...latencies))}

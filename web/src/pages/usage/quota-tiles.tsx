@@ -1,5 +1,12 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
-import { formatCount, formatCredits, formatDay, formatShare, formatShort, formatSpan } from '../../format.ts';
+import {
+  formatCount,
+  formatDay,
+  formatNumberOf,
+  formatShare,
+  formatShort,
+  formatSpan,
+} from '../../format.ts';
 import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { QuotaBar } from './quota-bar.tsx';
@@ -42,7 +49,7 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
 const quotaTypeText = (isHard: boolean): string => (isHard ? 'hard limit' : 'soft limit');
 
 const Credits = ({ value }: { value: number }) => (
-  <span title={formatCredits(value)}>
+  <span title={formatNumberOf(value, 'credit')}>
     {formatShort(value)} <small>{value === 1 ? 'credit' : 'credits'}</small>
   </span>
 );
