@@ -108,7 +108,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
       await dialog.getByRole('button', { name: 'Done' }).click();
       await checkPage(page, 'usage-links');
       await theirs.goto(link);
-      await theirs.getByRole('heading', { name: 'Usage of Default', level: 1 }).waitFor();
+      await theirs.getByRole('heading', { name: 'Usage for Default', level: 1 }).waitFor();
       await theirs.getByRole('row', { name: /^getSlot \d/ }).waitFor();
       await theirs.getByRole('row', { name: /^RPC \d/ }).waitFor();
       await checkPage(theirs, 'usage-link');

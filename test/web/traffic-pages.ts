@@ -283,8 +283,8 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'banner');
       await banner.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
-      await command('Resume');
-      await page.getByRole('button', { name: 'Resume', exact: true }).click();
+      await command('Uncordon');
+      await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
       await banner.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'embedded-ledger' }).click();
       await refetched(page, page.getByRole('row', { name: /Drained.*Drained by the operator/ }));
@@ -332,7 +332,10 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByText(/^Must be the id of a customer of Stripe/).waitFor();
       await page.getByLabel('Stripe customer ID').fill('cus_NffrFeUfNV2Hib');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('button', { name: 'Stop sending usage' }).click();
+      const stop = page.getByRole('button', { name: 'Stop sending usage' });
+      await stop.click();
+      await stop.waitFor({ state: 'detached' });
+      expect(await page.getByLabel('Stripe customer ID').inputValue()).toBe('');
     });
 
     it('create a plan, confirm its changes and the move of a customer, and undo both', async () => {
@@ -366,16 +369,16 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await dialog.getByText('No price → $49.50 per month with 0 credits').waitFor();
       await checkPage(page, 'plan change');
       await dialog.getByRole('button', { name: 'Change plan' }).click();
-      await page.getByRole('button', { name: 'Undo plan change of Default' }).waitFor();
+      await page.getByRole('button', { name: 'Undo plan change for Default' }).waitFor();
       expect(await select.inputValue()).toBe('pro');
       await page.getByRole('button', { name: 'Undo', exact: true }).click();
-      await page.getByText('Default is on the default plan again.').waitFor();
+      await page.getByText('Plan change undone. Default is on the default plan.').waitFor();
       expect(await select.inputValue()).toBe('default');
     });
 
     it('say why no node can be added in development mode', async () => {
       await open('Upstreams', '/upstreams');
-      await page.getByText('Cannot be added in development mode').waitFor();
+      await page.getByText('Nodes cannot be added in development mode.').waitFor();
       expect(await page.getByRole('button', { name: 'Add node' }).isDisabled()).toBe(true);
       await checkPage(page, 'upstreams');
     });

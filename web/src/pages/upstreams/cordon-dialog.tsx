@@ -28,7 +28,7 @@ export function CordonDialog({
 }) {
   const { name, network } = node;
   const cordoned = node.cordoned || node.drained;
-  const verb = node.drained ? 'Resume' : cordoned ? 'Uncordon' : 'Cordon';
+  const verb = cordoned ? 'Uncordon' : 'Cordon';
   const toast = useToast();
   const cordon = useChange('POST /upstreams/{node}/cordon');
   const uncordon = useChange('POST /upstreams/{node}/uncordon');
@@ -38,9 +38,7 @@ export function CordonDialog({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      toast(
-        cordoned ? `${name} ${node.drained ? 'resumed' : 'uncordoned'}.` : cordonText(name, network, isLast),
-      );
+      toast(cordoned ? `${name} uncordoned.` : cordonText(name, network, isLast));
       onDone();
     };
     const path = { node: name };

@@ -186,7 +186,7 @@ const actionsColumn = (
       align="end"
       items={[
         {
-          label: node.drained ? 'Resume' : node.cordoned ? 'Uncordon' : 'Cordon',
+          label: node.cordoned || node.drained ? 'Uncordon' : 'Cordon',
           onSelect: () => onChange(node),
         },
         { label: 'Drain', disabled: node.drained, onSelect: () => onRemove(node, 'drain') },

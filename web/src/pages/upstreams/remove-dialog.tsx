@@ -49,7 +49,7 @@ export function RemoveDialog({
       onConfirm={onConfirm}
     >
       {isDrain
-        ? `${name} (${network}) receives no new requests until you resume it. ${effect}`
+        ? `${name} (${network}) receives no new requests until you uncordon it. ${effect}`
         : `${name} (${network}) is permanently removed from all gateways. ${effect}`}
       {isLast ? ` This is the last ready ${network} node. Without it, all ${network} requests fail.` : null}
       {isLastGeyser && !isLast

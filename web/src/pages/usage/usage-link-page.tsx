@@ -23,7 +23,7 @@ export function UsageLinkPage() {
     { body: { token } },
     { enabled: token !== '', refetchMs: REFETCH_MS },
   );
-  const title = data === undefined || error !== null ? 'Usage' : `Usage of ${data.customerName}`;
+  const title = data === undefined || error !== null ? 'Usage' : `Usage for ${data.customerName}`;
   useEffect(() => {
     document.title = `${title} · Solway`;
   }, [title]);
@@ -52,7 +52,7 @@ export function UsageLinkPage() {
           <div className="page-title">
             <h1>{title}</h1>
             <p className="page-question">
-              The current month in UTC. This link expires on <Time at={data.expiresAt} /> UTC.
+              Usage for the current month (UTC). This link expires on <Time at={data.expiresAt} /> UTC.
             </p>
           </div>
           <div className="page-tools">
