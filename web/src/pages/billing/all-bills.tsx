@@ -4,6 +4,7 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { addressOf, call } from '../../api.ts';
 import { formatCount } from '../../format.ts';
 import { usePagedList } from '../../paged-list.ts';
+import { useDebounced } from '../../pager.ts';
 import { useCall } from '../../queries.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -18,7 +19,10 @@ import { StripeEvents } from './stripe-panels.tsx';
 type Bills = RouteOutput<'GET /billing'>;
 type Row = Bills['items'][number];
 
-const MONTHS_MAX = 12;
+/** As many as the API lists for one customer. */
+const MONTHS_MAX = 24;
+/** Longest search that the API accepts. */
+const SEARCH_LENGTH_MAX = 64;
 
 function recentMonths(nowMs: number): string[] {
   const now = new Date(nowMs);
@@ -34,7 +38,8 @@ export function AllBills({
   month: string | undefined;
   onMonth: (month: string) => void;
 }) {
-  const [search, setSearch] = useState('');
+  const [text, setText] = useState('');
+  const search = useDebounced(text.trim());
   const months = recentMonths(Date.now());
   const month = chosen ?? months[0] ?? '';
   const query = { month, search };
@@ -54,8 +59,9 @@ export function AllBills({
           type="search"
           aria-label="Search customers by name"
           placeholder="Search customers"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
+          maxLength={SEARCH_LENGTH_MAX}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
         />
         {(['csv', 'jsonl'] as const).map((format) => (
           <a
@@ -78,7 +84,6 @@ export function AllBills({
               rows={list.items}
               rowKey={({ customerId }) => customerId}
               columns={columns}
-              initialSort={{ column: 'credits', down: true }}
               csvName={`bills-${month}`}
               empty={<p className="muted">No matching customers.</p>}
             />

@@ -1,6 +1,6 @@
 import type { BillJson } from '../../../../src/control/api/contract/billing.ts';
 import { addressOf } from '../../api.ts';
-import { formatCount, formatDay, formatMoney } from '../../format.ts';
+import { formatCount, formatDay, formatMoney, formatNumberOf } from '../../format.ts';
 import { priceText } from '../../plan-limits.ts';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -77,8 +77,8 @@ function Tiles({ bill }: { bill: BillJson }) {
 function noteOf({ statement, lateCredits }: BillJson): string {
   if (statement === null) return 'Amounts may change until the month is closed, one day after its end (UTC).';
   return lateCredits === 0
-    ? 'This month is closed and does not change.'
-    : `This month is closed. ${formatCount(lateCredits)} credits arrived later and are on the next statement.`;
+    ? 'This month is closed. Its amounts are final.'
+    : `This month is closed. ${formatNumberOf(lateCredits, 'credit')} arrived later and are billed on the next statement.`;
 }
 
 type Row = Readonly<{ id: string; item: string; about: string; credits: number | null; amount: string }>;

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { formatCount, formatTime } from '../../format.ts';
+import { formatCount, formatNumberOf, formatTime } from '../../format.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
@@ -11,7 +11,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
-/** Maps a customer to a customer of Stripe. */
+/** Links a customer to a Stripe customer. */
 export function StripeCustomer({ customerId, stripeId }: { customerId: string; stripeId: string | null }) {
   const toast = useToast();
   const [text, setText] = useState(stripeId ?? '');
@@ -30,9 +30,11 @@ export function StripeCustomer({ customerId, stripeId }: { customerId: string; s
     <Panel
       title="Stripe"
       note={
-        stripe.data?.isConfigured === true
-          ? 'Credits are sent to the billing meter of this customer every hour.'
-          : 'Usage is sent only if stripe.secret_key is set in the configuration.'
+        stripe.data?.isConfigured !== true
+          ? 'Usage is sent only if stripe.secret_key is set in the configuration.'
+          : stripeId === null
+            ? 'Enter a Stripe customer ID to report usage.'
+            : 'Usage is reported to your Stripe meter every hour.'
       }
     >
       <form className="stack form" onSubmit={submit}>
@@ -76,13 +78,13 @@ export function StripeEvents() {
         {({ isConfigured, waiting, events }) =>
           isConfigured ? (
             <>
-              <p className="muted">{formatCount(waiting)} events waiting.</p>
+              <p className="muted">{formatNumberOf(waiting, 'event')} pending</p>
               <Table
-                caption="Events that Stripe did not accept"
+                caption="Pending and failed events"
                 rows={events}
                 rowKey={({ id }) => id}
                 columns={columns}
-                empty={<p className="muted">Stripe accepted all other events.</p>}
+                empty={<p className="muted">No failed events.</p>}
               />
             </>
           ) : (
@@ -105,7 +107,7 @@ const columns: Column<Event>[] = [
     title: 'Status',
     cell: ({ state, tries }) => (
       <Chip tone={state === 'failed' ? 'bad' : 'warn'}>
-        {state === 'failed' ? 'Given up' : `Retrying (${formatCount(tries)})`}
+        {state === 'failed' ? 'Failed' : `Retrying (${formatCount(tries)})`}
       </Chip>
     ),
   },
