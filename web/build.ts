@@ -47,8 +47,22 @@ async function build(): Promise<void> {
     if (before === undefined) delete process.env.NODE_ENV;
     else process.env.NODE_ENV = before;
   }
-  rmSync(dist, { recursive: true, force: true });
-  renameSync(bundleDir, dist);
+  replaceFolder(dist, bundleDir);
+}
+
+const REPLACE_TRIES = 5;
+
+/** Another process may put its build in the same place meanwhile. */
+function replaceFolder(folder: string, by: string): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(by, folder);
+      return;
+    } catch (thrown) {
+      if (tries === REPLACE_TRIES) throw thrown;
+    }
+  }
 }
 
 /** @returns whether a build ran. */

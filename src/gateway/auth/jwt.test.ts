@@ -62,6 +62,7 @@ describe('a token', () => {
     ['an expiry that is text', tokenOf('ES256', { ...claims, exp: String(claims.exp) })],
     ['a start in the future', tokenOf('ES256', { ...claims, nbf: NOW / 1_000 + 31 })],
     ['no key', tokenOf('ES256', { ...claims, [rules.keyClaim]: undefined })],
+    ['a key in a list', tokenOf('ES256', { ...claims, [rules.keyClaim]: [KEY_ID] })],
     ['a key that is none', tokenOf('ES256', { ...claims, [rules.keyClaim]: '../7hQ2mKp' })],
     ['a signature by a stranger', tokenOf('ES256', claims, undefined, stranger)],
     ['an altered payload', tokenOf('ES256').replace(/\.[^.]+\./, `.${encode({ ...claims, exp: 1e12 })}.`)],

@@ -145,7 +145,8 @@ export class JwtVerifier {
     const { issuer, audience, keyClaim } = this.#rules;
     const claims = claimsSchema.parse(payload);
     if (claims.iss !== issuer || ![claims.aud].flat().includes(audience)) return null;
-    const keyId = parseKeyId(String(claims[keyClaim]));
+    const claim = claims[keyClaim];
+    const keyId = typeof claim === 'string' ? parseKeyId(claim) : null;
     if (keyId === null) return null;
     return {
       keyId,
