@@ -4,7 +4,7 @@ export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
   no_ready_node: 'No ready node',
   database_unavailable: 'Database unavailable',
   disk_full: 'Disk nearly full',
-  stripe_push: 'Stripe push failing',
+  stripe_push: 'Stripe usage reporting failing',
   usage_loss: 'Usage lost',
   error_rate: 'High error rate',
   stream_lag: 'Stream lag',

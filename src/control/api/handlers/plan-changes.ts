@@ -98,7 +98,7 @@ async function undo(services: ApiServices, id: string, context: ApiContext) {
     const row = await requirePlan(trx, services, id);
     const subject = planSubject(id);
     const stored = await findRow(trx, 'plan_undo', { subject });
-    if (stored === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no change of this plan to undo');
+    if (stored === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no plan change to undo.');
     const before = JSON.parse(stored.state) as Plan;
     await replacePlan(trx, row, before, version, services.now());
     await deleteRows(trx, 'plan_undo', { subject });

@@ -11,7 +11,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
-/** Maps a customer to a customer of Stripe. */
+/** Maps a customer to a Stripe customer. */
 export function StripeCustomer({ customerId, stripeId }: { customerId: string; stripeId: string | null }) {
   const toast = useToast();
   const [text, setText] = useState(stripeId ?? '');
@@ -73,10 +73,10 @@ export function StripeEvents() {
   return (
     <Panel title="Stripe">
       <Pending query={stripe} height="s">
-        {({ isConfigured, waiting, events }) =>
+        {({ isConfigured, pending, events }) =>
           isConfigured ? (
             <>
-              <p className="muted">{formatCount(waiting)} events waiting.</p>
+              <p className="muted">{formatCount(pending)} events pending.</p>
               <Table
                 caption="Events that Stripe did not accept"
                 rows={events}
@@ -103,9 +103,9 @@ const columns: Column<Event>[] = [
   {
     id: 'state',
     title: 'Status',
-    cell: ({ state, tries }) => (
+    cell: ({ state, attempts }) => (
       <Chip tone={state === 'failed' ? 'bad' : 'warn'}>
-        {state === 'failed' ? 'Given up' : `Retrying (${formatCount(tries)})`}
+        {state === 'failed' ? 'Failed' : `Retrying (${formatCount(attempts)})`}
       </Chip>
     ),
   },
