@@ -110,7 +110,7 @@ export const billingRoutes = {
     format: 'jsonl',
   },
   'PUT /customers/{customer}/stripe': {
-    access: 'admin',
+    access: 'operator',
     summary: 'Set the Stripe customer ID to which usage is reported. Operators only',
     body: z.object({
       stripeCustomerId: z

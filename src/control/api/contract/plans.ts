@@ -92,7 +92,7 @@ export const planRoutes = {
     result: done,
   },
   'POST /customers/{customer}/plan/undo': {
-    access: 'admin',
+    access: 'operator',
     summary: "Undo a customer's last plan change. Operators only",
     result: z.object({ planId: z.string() }),
   },

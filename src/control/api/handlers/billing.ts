@@ -14,7 +14,7 @@ import { countRows, findRow, selectRows } from '../../database/rows.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { stepMs } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
-import { forbidden, invalidField, notFound } from '../api-error.ts';
+import { invalidField, notFound } from '../api-error.ts';
 import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
@@ -164,8 +164,6 @@ async function setStripeCustomer(
   stripeId: string | null,
   context: ApiContext,
 ) {
-  if (context.role !== 'operator')
-    throw forbidden('OPERATOR_ONLY', 'Only the operator can set the Stripe customer ID');
   if (stripeId !== null && (await services.stripe?.hasCustomer(stripeId)) === false)
     throw invalidField('stripeCustomerId', 'Stripe has no such customer');
   const row = await findRow(services.store.db, 'stripe_customer', { customer_id: customerId });
