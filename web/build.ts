@@ -52,15 +52,18 @@ async function build(): Promise<void> {
 
 const REPLACE_TRIES = 5;
 
-/** Another process may put its build in the same place meanwhile. */
+/** Only renames, which are atomic: another process may put its build in the same place meanwhile. */
 function replaceFolder(folder: string, by: string): void {
+  const replaced = `${by}.replaced`;
   for (let tries = 1; ; tries++) {
     try {
-      rmSync(folder, { recursive: true, force: true });
+      if (existsSync(folder)) renameSync(folder, replaced);
       renameSync(by, folder);
-      return;
+      break;
     } catch (thrown) {
       if (tries === REPLACE_TRIES) throw thrown;
+    } finally {
+      rmSync(replaced, { recursive: true, force: true });
     }
   }
 }

@@ -13,7 +13,7 @@ function openStripe({ stripe }: Configuration, { store }: Access, log: Logger) {
   const api = new StripeApi(stripe.secretKey, stripe.meter, stripe);
   const pusher = new StripePusher({
     ...{ store, api, options: stripe },
-    onState: logStateChange(log, 'Failed to queue usage for Stripe', 'Queueing of usage for Stripe resumed'),
+    onState: logStateChange(log, 'Failed to queue usage for Stripe', 'Queueing usage for Stripe recovered'),
   });
   pusher.start();
   return { api, stop: () => stopEach([() => api.close(), () => pusher.stop()]) };
@@ -23,7 +23,7 @@ export function openBilling(configuration: Configuration, access: Access, log: L
   const { store, peppers } = access;
   const closer = new StatementCloser({
     ...{ store, signer: new StatementSigner(peppers), options: configuration.billing },
-    onState: logStateChange(log, 'Failed to close a billing month', 'Closing of billing months resumed'),
+    onState: logStateChange(log, 'Failed to close a billing month', 'Closing billing months recovered'),
   });
   closer.start();
   const stripe = openStripe(configuration, access, log);

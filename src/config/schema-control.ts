@@ -424,7 +424,7 @@ export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderTimings });
 export const nodeHistory = section('', {}, nodeHistoryOptions);
 export const stripe = section(
-  'Usage sent to a billing meter of Stripe, hourly.',
+  'Reports usage hourly to a Stripe billing meter.',
   {
     secret_key: option(
       secretLine,

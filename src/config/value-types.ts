@@ -262,7 +262,7 @@ export const methodPattern = custom<string>(
 export const currency = custom<string>(
   (value) => typeof value === 'string' && isCurrency(value),
   'string',
-  (shown) => `${shown} is not the code of a currency in lower case, such as "usd"`,
+  (shown) => `${shown} is not a lowercase currency code (ISO 4217), such as "usd"`,
 );
 
 /** Credits by method or endpoint. */

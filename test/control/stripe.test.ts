@@ -209,7 +209,7 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
     await use(1, 7);
     stripe.mode = 'lost-response';
     await push(after(2));
-    expect(await states()).toEqual(['waiting', 'waiting']);
+    expect(await states()).toEqual(['pending', 'pending']);
     // The second event never arrived.
     stripe.events.pop();
     stripe.mode = 'ok';
@@ -313,5 +313,7 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
     const [problem] = await readStripeProblems(store, after(36 * 24));
     expect(problem).toMatchObject({ code: 'stripe_push', severity: 'error', page: '/billing?tab=all' });
     expect(JSON.stringify(problem)).not.toContain(KEY);
+    await push(after(71 * 24));
+    expect(await states()).toEqual([]);
   });
 });

@@ -329,7 +329,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       expect(file).toMatch(new RegExp(`,${created.key.id},traffic,rpc,getSlot,\\d+,`));
       await page.getByLabel('Stripe customer ID').fill('cus_');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText(/^Must be the id of a customer of Stripe/).waitFor();
+      await page.getByText(/^Must be a Stripe customer ID/).waitFor();
       await page.getByLabel('Stripe customer ID').fill('cus_NffrFeUfNV2Hib');
       await page.getByRole('button', { name: 'Save' }).click();
       const stop = page.getByRole('button', { name: 'Stop sending usage' });

@@ -138,7 +138,7 @@ function openLogStore({ store, requestLog, dataDir }: Configuration, access: Acc
   const onState = logStateChange(log, failing, 'Writing the request log to ClickHouse recovered');
   const onDeletionState = logStateChange(
     log,
-    'Failed to delete the request log of deleted customers from ClickHouse; repeated every minute',
+    'Failed to delete the request log of deleted customers from ClickHouse; retrying every minute',
     'Deleting the request log of deleted customers from ClickHouse recovered',
   );
   const onRecovered = (rows: number) => log.info({ rows }, 'Request log entries of an earlier run recovered');

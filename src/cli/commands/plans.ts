@@ -32,12 +32,12 @@ Actions:
                       or none
   undo PLAN           undo the last change
   archive PLAN        stop offering a plan; customers and keys keep it
-  restore PLAN        offer it again
+  restore PLAN        restore an archived plan
   delete PLAN         delete a plan that was never used
 
 Options of all actions:
-  --config FILE, --data-dir DIR    where the plans are stored
-  --server URL                     use a remote service, with an operator's token in SOLWAY_TOKEN
+  --config FILE, --data-dir DIR    configuration and data folder to use
+  --server URL                     use a service on another machine, with an operator's token in SOLWAY_TOKEN
   --json                           print JSON
 
 Example:
@@ -86,7 +86,7 @@ const rowOf = ({ id, name, source, price, customers, keys, limits, archivedAt }:
   ...[String(customers), String(keys)],
 ];
 
-const HEAD = ['PLAN', 'NAME', 'FROM', 'CREDITS', 'PRICE', 'CUSTOMERS', 'KEYS'];
+const HEAD = ['PLAN', 'NAME', 'SOURCE', 'CREDITS', 'PRICE', 'CUSTOMERS', 'KEYS'];
 
 const report = (plans: readonly Plan[], json: unknown): Report => ({
   text: tableText([HEAD, ...plans.map(rowOf)]),

@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
-import { segmentsOf } from '../usage/read-usage.ts';
+import { segmentsOf, totalRowsOf } from '../usage/read-usage.ts';
 import { daysOf, type Month } from './month.ts';
 import type { PlanPrice } from './plan-fields.ts';
 import { readPrices } from './plan-price.ts';
@@ -59,23 +59,20 @@ type PlanSum = Readonly<{ customer_id: string; plan_id: string; requests: number
 /** Sums of a month by customer and plan. A combination may be reported several times. */
 async function readPlanSums({ db }: Store, month: Month, nowMs: number, customerIds?: readonly string[]) {
   const sums: PlanSum[] = [];
-  for (const { step, isRaw, from, to } of await segmentsOf(db, 'total', daysOf(month, nowMs))) {
-    const bucket = sql.ref(isRaw ? 'minute' : 'bucket');
-    const conditions: RawBuilder<unknown>[] = [sql`${bucket} >= ${from}`, sql`${bucket} < ${to}`];
-    if (!isRaw) conditions.push(sql`step = ${step}`);
-    if (customerIds !== undefined) conditions.push(sql`customer_id in (${sql.join([...customerIds])})`);
+  const ofCustomers =
+    customerIds === undefined ? sql`` : sql`and customer_id in (${sql.join([...customerIds])})`;
+  for (const segment of await segmentsOf(db, 'total', daysOf(month, nowMs))) {
     const { rows } = await sql<PlanSum>`select customer_id, plan_id,
       cast(sum(requests) as bigint) as requests, cast(sum(credits) as bigint) as credits
-      from ${sql.table(isRaw ? 'usage_minute' : 'usage_total')} where ${sql.join(conditions, sql` and `)}
-      group by customer_id, plan_id`.execute(db);
+      from ${totalRowsOf(segment)} ${ofCustomers} group by customer_id, plan_id`.execute(db);
     sums.push(...rows);
   }
   return sums;
 }
 
-type Past = Readonly<{ plans: ReadonlyMap<string, string>; notDeleted: ReadonlySet<string> }>;
+type Past = Readonly<{ plans: ReadonlyMap<string, string>; deletedLater: ReadonlySet<string> }>;
 
-/** Plans of customers at a time, for those whose plan has changed since, and the ids of those deleted since. */
+/** Plans that customers had at `atMs` if they changed since, and the customers deleted since. */
 async function readPast({ db }: Store, atMs: number, customerIds?: readonly string[]): Promise<Past> {
   const rows = await selectRows(db, 'audit', {})
     .$if(customerIds !== undefined, (query) => query.where('customer_id', 'in', customerIds ?? []))
@@ -84,13 +81,13 @@ async function readPast({ db }: Store, atMs: number, customerIds?: readonly stri
     .orderBy('id', 'desc')
     .execute();
   const plans = new Map<string, string>();
-  const notDeleted = new Set<string>();
+  const deletedLater = new Set<string>();
   for (const { customer_id, action, detail } of rows) {
-    if (customer_id !== null && action === 'customer.delete') notDeleted.add(customer_id);
+    if (customer_id !== null && action === 'customer.delete') deletedLater.add(customer_id);
     const { plan_id_before: planId } = JSON.parse(detail) as { plan_id_before?: string };
     if (customer_id !== null && planId !== undefined) plans.set(customer_id, planId);
   }
-  return { plans, notDeleted };
+  return { plans, deletedLater };
 }
 
 export type BilledCustomer = Pick<CustomerTable, 'id' | 'name' | 'plan_id' | 'state' | 'created_at'>;
@@ -120,7 +117,7 @@ export async function readBills(
 ): Promise<(customer: BilledCustomer) => Bill> {
   const sums = sumsByCustomer(await readPlanSums(store, month, nowMs, customerIds));
   const prices = await readPrices(store.db, Math.min(month.to - 1, nowMs));
-  const { plans, notDeleted } = await readPast(store, month.to, customerIds);
+  const { plans, deletedLater } = await readPast(store, month.to, customerIds);
   return ({ id, name, plan_id, state, created_at }) => {
     const lines = [...(sums.get(id) ?? [])].map(([planId, { requests, credits }]) => {
       const price = prices.get(planId) ?? null;
@@ -128,7 +125,7 @@ export async function readBills(
       return { planId, requests, credits, price, billableCredits, amount: usageAmount(credits, price) };
     });
     const planId = plans.get(id) ?? plan_id;
-    const isCustomer = created_at < month.to && (state !== 'deleted' || notDeleted.has(id));
+    const isCustomer = created_at < month.to && (state !== 'deleted' || deletedLater.has(id));
     const price = isCustomer ? (prices.get(planId) ?? null) : null;
     const monthly =
       price === null || price.monthlyPrice === 0

@@ -18,7 +18,7 @@ export const stripePusherOptions = {
   eventLeaseMs: 120_000,
   inFlightMax: 8,
   /** Stripe ensures the uniqueness of identifiers for 24 hours. */
-  unsureMaxMs: 23 * 3_600_000,
+  outcomeUnknownMaxMs: 23 * 3_600_000,
   /** Stripe accepts events of the past 35 days. */
   ageMaxMs: 35 * 24 * 3_600_000 - 3_600_000,
 };

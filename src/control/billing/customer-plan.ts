@@ -38,7 +38,7 @@ export async function undoPlan(
 ): Promise<string> {
   const subject = customerSubject(id);
   const row = await findRow(trx, 'plan_undo', { subject });
-  if (row === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no change of this plan to undo');
+  if (row === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no plan change to undo.');
   const { planId, otherKeys } = JSON.parse(row.state) as PlanBefore;
   if ((await findRow(trx, 'plan', { id: planId })) === undefined)
     throw conflict('PLAN_DELETED', `The plan ${planId} was deleted. Choose another plan.`);

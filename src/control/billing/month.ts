@@ -18,6 +18,6 @@ export const monthNamed = (name: string): Month => monthAt(Date.parse(`${name}-0
 
 export const previousMonth = ({ from }: Month): Month => monthAt(from - 1);
 
-/** The days of a month, as far as they have begun. */
+/** The days of a month up to now. */
 export const daysOf = ({ from, to }: Month, nowMs: number): Axis =>
   axisOver('day', from, Math.max(from, Math.min(to, nowMs + 1)));

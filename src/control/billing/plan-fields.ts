@@ -17,11 +17,11 @@ const currencies = new Set(Intl.supportedValuesOf('currency').map((code) => code
 
 export const isCurrency = (text: string): boolean => currencies.has(text);
 
-/** Least and greatest values of limits. */
+/** Minimum and maximum of each limit. */
 export const planLimitRanges = {
   rpcPerSecond: [0, 10_000_000],
   rpcBurst: [1, 10_000_000],
-  monthlyCredits: [0, 2 ** 48],
+  monthlyCredits: [0, CREDITS_MAX],
   streamCredits: [0, 1_000_000],
   wsConnectionsMax: [0, 1_000_000],
   wsSubscriptionsMax: [1, 1_000_000],
@@ -33,6 +33,6 @@ export const planLimitRanges = {
   grpcCuckooMaxBytes: [0, 2_047 * 1024 ** 2],
 } as const;
 
-/** Greatest price of a method in credits. */
+/** Maximum price of a method in credits. */
 export const METHOD_CREDITS_MAX = 1_000_000;
 export const METHOD_NAME: RegExp = /^[A-Za-z0-9_./-]{1,64}$/;

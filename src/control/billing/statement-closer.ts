@@ -4,7 +4,7 @@ import { LeasedTask } from '../leased-task.ts';
 import { stepMs } from '../usage/read-usage.ts';
 import type { StatementOptions } from './billing-options.ts';
 import { monthAt, previousMonth } from './month.ts';
-import { closeMonths, type StatementSigner } from './statement.ts';
+import { closeMonth, type StatementSigner } from './statement.ts';
 
 type StatementCloserParts = Readonly<{
   store: Store;
@@ -39,7 +39,7 @@ export class StatementCloser extends LeasedTask {
     if (day === this.#doneDay || !(await this.renewLease())) return;
     const last = previousMonth(monthAt(atMs));
     for (const month of [previousMonth(last), last])
-      if (!(await closeMonths(store, signer, month, this.#now(), () => this.renewLease()))) return;
+      if (!(await closeMonth(store, signer, month, this.#now(), () => this.renewLease()))) return;
     this.#doneDay = day;
   }
 }

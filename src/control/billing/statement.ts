@@ -10,7 +10,6 @@ import {
   amountsOf,
   type Bill,
   type BilledCustomer,
-  type BillLine,
   type Money,
   readBills,
   totalsOf,
@@ -73,16 +72,17 @@ export const statementText = ({ body }: Pick<StatementTable, 'body'>): string =>
 export const statementOf = ({ body }: Pick<StatementTable, 'body'>): StatementJson => JSON.parse(body);
 
 /** Usage of a closed month that its statement does not contain. */
-export function lateLines(stated: StatementJson, now: Bill): LateUsage[] {
-  return now.lines.flatMap(({ planId, credits }) => {
-    const line = stated.lines.find((one) => one.planId === planId);
+export function lateUsageOf(statement: StatementJson, currentBill: Bill): LateUsage[] {
+  return currentBill.lines.flatMap(({ planId, credits, price: currentPrice }) => {
+    const line = statement.lines.find((one) => one.planId === planId);
     // A line that the statement lacks has the price of the plan as it was at the end of the month.
-    const price: BillLine['price'] =
-      line === undefined ? (now.lines.find((one) => one.planId === planId)?.price ?? null) : line.price;
+    const price = line === undefined ? currentPrice : line.price;
     const late = credits - (line?.credits ?? 0);
     if (late <= 0) return [];
     const amount = usageAmount(credits, price) - (line?.amount ?? 0);
-    return [{ month: stated.period.month, planId, credits: late, currency: price?.currency ?? '', amount }];
+    return [
+      { month: statement.period.month, planId, credits: late, currency: price?.currency ?? '', amount },
+    ];
   });
 }
 
@@ -132,14 +132,13 @@ async function writeStatement(
 
 const CUSTOMERS_PAGE = 200;
 
-const statementsOf = async (db: Kysely<Schema>, month: Month, customerIds: readonly string[]) =>
-  new Map(
-    (
-      await selectRows(db, 'billing_statement', { month: month.from })
-        .where('customer_id', 'in', customerIds)
-        .execute()
-    ).map((row) => [row.customer_id, statementOf(row)]),
-  );
+/** Statements of a month by customer. @param customerIds - not empty; absent: all customers. */
+export async function statementsOf(db: Kysely<Schema>, month: Month, customerIds?: readonly string[]) {
+  const rows = await selectRows(db, 'billing_statement', { month: month.from })
+    .$if(customerIds !== undefined, (query) => query.where('customer_id', 'in', customerIds ?? []))
+    .execute();
+  return new Map(rows.map((row) => [row.customer_id, statementOf(row)]));
+}
 
 /** Closes a month for a page of customers, unless there is nothing to state. */
 async function closePage(
@@ -153,14 +152,14 @@ async function closePage(
   const before = previousMonth(month);
   const billFor = await readBills(store, month, nowMs, ids);
   const billBefore = await readBills(store, before, nowMs, ids);
-  const [stated, statedBefore] = [
+  const [statements, previousStatements] = [
     await statementsOf(store.db, month, ids),
     await statementsOf(store.db, before, ids),
   ];
-  for (const customer of page.filter(({ id }) => !stated.has(id))) {
+  for (const customer of page.filter(({ id }) => !statements.has(id))) {
     const bill = billFor(customer);
-    const last = statedBefore.get(customer.id);
-    const lateUsage = last === undefined ? [] : lateLines(last, billBefore(customer));
+    const last = previousStatements.get(customer.id);
+    const lateUsage = last === undefined ? [] : lateUsageOf(last, billBefore(customer));
     if (bill.monthly !== null || bill.lines.length > 0 || lateUsage.length > 0)
       await writeStatement(store, signer, customer, month, { bill, lateUsage }, nowMs);
   }
@@ -170,7 +169,7 @@ async function closePage(
  * Closes a month for all customers. @param shouldContinue - checked before each page of customers.
  * @returns whether it closed the month for all.
  */
-export async function closeMonths(
+export async function closeMonth(
   store: Store,
   signer: StatementSigner,
   month: Month,

@@ -5,8 +5,8 @@ export const stripeApiLimits = {
   apiUrl: 'https://api.stripe.com',
   connectTimeoutMs: 10_000,
   /** Timeout of a whole request. */
-  exchangeMaxMs: 30_000,
-  answerMaxBytes: 256 * 1024,
+  requestTimeoutMs: 30_000,
+  responseMaxBytes: 256 * 1024,
   connectionsMax: 4,
 };
 
@@ -24,10 +24,10 @@ export type MeterEvent = Readonly<{
   at: number;
 }>;
 
-/** `isUnsure`: the event may have been accepted. */
-export type PushResult = Readonly<{ problem: string | null; isUnsure: boolean }>;
+/** `isOutcomeUnknown`: the event may have been accepted. */
+export type PushResult = Readonly<{ problem: string | null; isOutcomeUnknown: boolean }>;
 
-const accepted: PushResult = { problem: null, isUnsure: false };
+const accepted: PushResult = { problem: null, isOutcomeUnknown: false };
 
 type StripeError = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
 
@@ -39,7 +39,7 @@ const UNSENT: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
 
-type Answer = Readonly<{ status: number; body: unknown }>;
+type StripeResponse = Readonly<{ status: number; body: unknown }>;
 
 /** Client of Stripe's API for billing meters. Texts of Stripe may name customers, but never contain the secret key. */
 export class StripeApi {
@@ -56,7 +56,7 @@ export class StripeApi {
     this.#agent = new Agent({
       connections: limits.connectionsMax,
       connect: { timeout: limits.connectTimeoutMs },
-      maxResponseSize: limits.answerMaxBytes,
+      maxResponseSize: limits.responseMaxBytes,
       pipelining: 1,
     });
   }
@@ -75,10 +75,13 @@ export class StripeApi {
       if (status >= 200 && status < 300) return accepted;
       const text = messageOf(body);
       if (status === 400 && DUPLICATE.test(text)) return accepted;
-      return { problem: `Stripe responded with ${status}${text && `: ${text}`}`, isUnsure: status >= 500 };
+      return {
+        problem: `Stripe responded with ${status}${text && `: ${text}`}`,
+        isOutcomeUnknown: status >= 500,
+      };
     } catch (thrown) {
       const code = codeOf(thrown);
-      return { problem: `Stripe did not respond (${code}).`, isUnsure: !UNSENT.has(code) };
+      return { problem: `Stripe did not respond (${code}).`, isOutcomeUnknown: !UNSENT.has(code) };
     }
   }
 
@@ -129,7 +132,7 @@ export class StripeApi {
     return data as Record<string, unknown>[];
   }
 
-  async #send(method: 'GET' | 'POST', path: string, form: string | null): Promise<Answer> {
+  async #send(method: 'GET' | 'POST', path: string, form: string | null): Promise<StripeResponse> {
     const response = await request(`${this.#limits.apiUrl}${path}`, {
       method,
       headers: {
@@ -139,7 +142,7 @@ export class StripeApi {
       },
       body: form,
       dispatcher: this.#agent,
-      signal: AbortSignal.timeout(this.#limits.exchangeMaxMs),
+      signal: AbortSignal.timeout(this.#limits.requestTimeoutMs),
     });
     const text = await response.body.text();
     return { status: response.statusCode, body: parsed(text) };

@@ -1,10 +1,10 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import type { StripeCustomerTable, StripeEventTable } from '../database/tables/billing.ts';
 import { transact } from '../database/transaction.ts';
-import { segmentsOf, stepMs } from '../usage/read-usage.ts';
+import { segmentsOf, stepMs, totalRowsOf } from '../usage/read-usage.ts';
 import { retentionStarts } from '../usage/usage-rows.ts';
 
 /** Stripe accepts no events of earlier hours. */
@@ -22,19 +22,11 @@ type HourSum = Readonly<{ hour: number; credits: number }>;
 async function creditsByHour({ db }: Store, customerId: string, from: number, to: number) {
   const hours = new Map<number, number>();
   for (const segment of await segmentsOf(db, 'total', { step: 'hour', from, to })) {
-    const { step, isRaw } = segment;
-    const bucket = sql.ref<number>(isRaw ? 'minute' : 'bucket');
-    const perHour = sql.lit(stepMs.hour / stepMs[step]);
-    const conditions: RawBuilder<unknown>[] = [
-      sql`customer_id = ${customerId}`,
-      sql`${bucket} >= ${segment.from}`,
-      sql`${bucket} < ${segment.to}`,
-    ];
-    if (!isRaw) conditions.push(sql`step = ${step}`);
+    const bucket = sql.ref<number>(segment.isRaw ? 'minute' : 'bucket');
+    const perHour = sql.lit(stepMs.hour / stepMs[segment.step]);
     const { rows } = await sql<HourSum>`select ${bucket} / ${perHour} as hour,
       cast(sum(credits) as bigint) as credits
-      from ${sql.table(isRaw ? 'usage_minute' : 'usage_total')} where ${sql.join(conditions, sql` and `)}
-      group by 1`.execute(db);
+      from ${totalRowsOf(segment)} and customer_id = ${customerId} group by 1`.execute(db);
     for (const { hour, credits } of rows) hours.set(hour, (hours.get(hour) ?? 0) + credits);
   }
   return hours;
@@ -78,8 +70,8 @@ export async function queueEvents(
         .insertInto('stripe_event')
         .values({
           ...{ id: `solway-${customer_id}-${hour}-${count}`, customer_id, stripe_id, hour },
-          ...{ number: count, credits: sum - before, state: 'waiting', tries: 0, due_at: nowMs },
-          ...{ unsure_since: null, problem: null, created_at: nowMs },
+          ...{ number: count, credits: sum - before, state: 'pending', attempts: 0, due_at: nowMs },
+          ...{ outcome_unknown_since: null, problem: null, created_at: nowMs },
         })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
@@ -89,12 +81,12 @@ export async function queueEvents(
 }
 
 /** In a restored backup, an event that another run had sent looks new. It may have been sent since its hour ended. */
-export const unsureSince = ({ unsure_since, hour }: StripeEventTable): number =>
-  unsure_since ?? (hour + 1) * stepMs.hour;
+export const outcomeUnknownSince = ({ outcome_unknown_since, hour }: StripeEventTable): number =>
+  outcome_unknown_since ?? (hour + 1) * stepMs.hour;
 
 /**
- * Claims due events for `leaseMs`, the oldest first, and one of each hour of a customer, so that only that one is unsure.
- * Until a result is recorded, each counts as possibly accepted.
+ * Claims due events for `leaseMs`, the oldest first, and one of each hour of a customer, so that the outcome of only that
+ * one is unknown. Until a result is recorded, each counts as possibly accepted.
  */
 export async function claimEvents(
   { db }: Store,
@@ -102,7 +94,7 @@ export async function claimEvents(
   leaseMs: number,
   nowMs: number,
 ): Promise<StripeEventTable[]> {
-  const due = await selectRows(db, 'stripe_event', { state: 'waiting' })
+  const due = await selectRows(db, 'stripe_event', { state: 'pending' })
     .where('due_at', '<=', nowMs)
     .orderBy('hour')
     .orderBy('number')
@@ -110,13 +102,13 @@ export async function claimEvents(
     .execute();
   const claimed: StripeEventTable[] = [];
   for (const event of due) {
-    const { id, tries, customer_id, hour } = event;
+    const { id, attempts, customer_id, hour } = event;
     if (claimed.some((one) => one.customer_id === customer_id && one.hour === hour)) continue;
     const change = {
-      ...{ tries: tries + 1, due_at: nowMs + leaseMs },
-      unsure_since: unsureSince(event),
+      ...{ attempts: attempts + 1, due_at: nowMs + leaseMs },
+      outcome_unknown_since: outcomeUnknownSince(event),
     };
-    if ((await updateRows(db, 'stripe_event', { id, state: 'waiting', tries }, change)) > 0)
+    if ((await updateRows(db, 'stripe_event', { id, state: 'pending', attempts }, change)) > 0)
       claimed.push(event);
   }
   return claimed;
@@ -125,7 +117,7 @@ export async function claimEvents(
 export const recordEvent = (
   { db }: Store,
   { id }: StripeEventTable,
-  change: Partial<Pick<StripeEventTable, 'state' | 'due_at' | 'unsure_since' | 'problem'>>,
+  change: Partial<Pick<StripeEventTable, 'state' | 'due_at' | 'outcome_unknown_since' | 'problem'>>,
 ): Promise<number> => updateRows(db, 'stripe_event', { id }, change);
 
 /**
@@ -141,14 +133,16 @@ export async function sentCredits(
   const isUndecided = rows.some(
     (row) =>
       row.number !== number &&
-      ((row.state === 'waiting' && row.unsure_since !== null) ||
+      ((row.state === 'pending' && row.outcome_unknown_since !== null) ||
         (row.state === 'sent' && row.due_at > settledMs)),
   );
   if (isUndecided) return null;
   return rows.reduce((sum, row) => (row.state === 'sent' ? sum + row.credits : sum), 0);
 }
 
-/** Maps a customer to a customer of Stripe. The first mapping applies from the current hour on. @param stripeId - null: none. */
+/**
+ * Maps a customer to a Stripe customer. The first mapping applies from the current hour on. @param stripeId - null: none.
+ */
 export async function mapCustomer(
   db: Kysely<Schema>,
   customerId: string,
@@ -179,7 +173,11 @@ export async function unmapDeleted({ db }: Store, hour: number): Promise<void> {
     .execute();
 }
 
-/** Deletes sent events of hours that cannot change any more. */
+/** Deletes sent and failed events of hours that cannot change any more. */
 export async function pruneEvents({ db }: Store, beforeHour: number): Promise<void> {
-  await db.deleteFrom('stripe_event').where('state', '=', 'sent').where('hour', '<', beforeHour).execute();
+  await db
+    .deleteFrom('stripe_event')
+    .where('state', '<>', 'pending')
+    .where('hour', '<', beforeHour)
+    .execute();
 }

@@ -9,12 +9,12 @@ import type { StripeApi } from './stripe-api.ts';
 import {
   claimEvents,
   firstOpenHour,
+  outcomeUnknownSince,
   pruneEvents,
   queueEvents,
   recordEvent,
   sentCredits,
   unmapDeleted,
-  unsureSince,
 } from './stripe-events.ts';
 
 type StripePusherParts = Readonly<{
@@ -30,7 +30,7 @@ const CUSTOMERS_PAGE = 200;
 /** Within this time, the totals of Stripe contain events that it has accepted. */
 const SETTLED_MS = stepMs.hour;
 
-/** Sends the credits of customers to a billing meter of Stripe, hour by hour, each credit exactly once. */
+/** Sends the credits of customers to a Stripe billing meter, hour by hour, each credit exactly once. */
 export class StripePusher extends LeasedTask {
   readonly #parts: StripePusherParts;
   readonly #now: () => number;
@@ -84,28 +84,33 @@ export class StripePusher extends LeasedTask {
     if (this.#now() - event.hour * stepMs.hour > options.ageMaxMs) {
       const problem = `${event.problem ?? 'It was never sent.'} Stripe accepts no events older than 35 days.`;
       await recordEvent(store, event, { state: 'failed', problem });
-    } else if (this.#now() - unsureSince(event) > options.unsureMaxMs) {
+    } else if (this.#now() - outcomeUnknownSince(event) > options.outcomeUnknownMaxMs) {
       await this.#resolve(event);
     } else {
-      await this.#send(event, event.unsure_since);
+      await this.#send(event, event.outcome_unknown_since);
     }
   }
 
-  async #send(event: StripeEventTable, unsureBefore: number | null): Promise<void> {
+  async #send(event: StripeEventTable, unknownSinceBefore: number | null): Promise<void> {
     const { store, api, options } = this.#parts;
-    const { problem, isUnsure } = await api.pushEvent({
+    const { problem, isOutcomeUnknown } = await api.pushEvent({
       ...{ identifier: event.id, stripeCustomerId: event.stripe_id, value: event.credits },
       at: event.hour * stepMs.hour,
     });
     if (problem === null) {
-      const sent = { state: 'sent', problem: null, unsure_since: null, due_at: this.#now() } as const;
+      const sent = {
+        state: 'sent',
+        problem: null,
+        outcome_unknown_since: null,
+        due_at: this.#now(),
+      } as const;
       await recordEvent(store, event, sent);
       return;
     }
-    const delay = Math.min(options.retryMaxMs, options.retryMs * RETRY_FACTOR ** event.tries);
+    const delay = Math.min(options.retryMaxMs, options.retryMs * RETRY_FACTOR ** event.attempts);
     const due_at = this.#now() + delay;
     // Otherwise, the time of the claim remains.
-    const known = isUnsure ? {} : { unsure_since: unsureBefore };
+    const known = isOutcomeUnknown ? {} : { outcome_unknown_since: unknownSinceBefore };
     await recordEvent(store, event, { problem, due_at, ...known });
   }
 
@@ -123,13 +128,13 @@ export class StripePusher extends LeasedTask {
       const problem = event.problem ?? `It is unknown whether Stripe has this event. ${reason}`;
       await recordEvent(store, event, { problem, due_at: this.#now() + options.retryMaxMs });
     } else if (total >= before + event.credits) {
-      await recordEvent(store, event, { state: 'sent', problem: null, unsure_since: null });
+      await recordEvent(store, event, { state: 'sent', problem: null, outcome_unknown_since: null });
     } else if (total > before) {
       const problem = `Stripe has ${total} credits for this hour instead of ${before}. Compare it with your meter.`;
       await recordEvent(store, event, { problem, due_at: this.#now() + options.retryMaxMs });
     } else {
       // Stripe does not have it, so its identifier is unique for another day.
-      await recordEvent(store, event, { unsure_since: this.#now() });
+      await recordEvent(store, event, { outcome_unknown_since: this.#now() });
       await this.#send(event, null);
     }
   }

@@ -238,7 +238,7 @@ export const migrations: readonly Migration[] = [
   { number: 23, name: 'links to usage', up: usageLinkTable },
   {
     number: 24,
-    name: 'statements and their keys that nothing takes the place of',
+    name: 'prevent replacement of statements and their keys',
     async up(db) {
       await makeAppendOnly(db, 'statement_key');
       for (const table of ['billing_statement', 'statement_key']) await makeIrreplaceable(db, table);

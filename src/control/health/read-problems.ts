@@ -56,7 +56,7 @@ export async function readSpentQuotas(
 }
 
 const STRIPE_LATE_MS = 3_600_000;
-/** How long an event that was given up remains a problem. */
+/** How long an event that failed permanently remains a problem. */
 const STRIPE_FAILED_MS = 7 * 86_400_000;
 
 /** The problem that usage could not be sent to Stripe for an hour, if there is one. */
@@ -72,7 +72,7 @@ export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: numbe
     .where('problem', 'is not', null)
     .where(({ or, and, eb }) =>
       or([
-        and([eb('state', '=', 'waiting'), eb('created_at', '<=', nowMs - STRIPE_LATE_MS)]),
+        and([eb('state', '=', 'pending'), eb('created_at', '<=', nowMs - STRIPE_LATE_MS)]),
         and([eb('state', '=', 'failed'), eb('due_at', '>=', nowMs - STRIPE_FAILED_MS)]),
       ]),
     )
@@ -88,7 +88,7 @@ export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: numbe
     {
       ...{ code: 'stripe_push', severity: isFailed ? 'error' : 'warning', since: worst.since },
       ...{ network: null, node: null, customer: null, gateways: [], page: pageOf('stripe_push') },
-      text: `Usage was not sent to Stripe (${count} ${events}${isFailed ? ', some given up' : ''}): ${worst.problem}`,
+      text: `Usage was not sent to Stripe (${count} ${events}${isFailed ? ', some failed permanently' : ''}): ${worst.problem}`,
     },
   ];
 }

@@ -181,7 +181,7 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
 
 type PlaygroundToken = { token: string; expiresAt: number };
 
-/** Tokens by user, key and pepper, which are issued again for a minute, because each new one is audited. */
+/** Tokens by user, key and pepper. Reused for a minute, because each new one is audited. */
 export type RecentTokens = Lru<string, PlaygroundToken>;
 
 const TOKEN_REUSE_MS = 60_000;

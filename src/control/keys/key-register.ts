@@ -77,7 +77,10 @@ export function rejectField(field: string, message: string): never {
 const noSuchKey = (): ApiError =>
   notFound('This customer has no such key. List the keys for their ids, or name another customer.');
 
-/** Reads a key in a transaction that has locked the change counter. @throws ApiError 404 */
+/**
+ * Reads a key of the customer. Before a change, call it in the transaction that locked the change counter.
+ * @throws ApiError 404
+ */
 export async function requireKey(
   db: Kysely<Schema>,
   id: string,

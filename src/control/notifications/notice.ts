@@ -117,7 +117,7 @@ const alertSubjects: Readonly<Record<ProblemCode, string>> = {
   database_unavailable: 'Database unavailable',
   disk_full: 'Disk nearly full',
   usage_loss: 'Usage lost',
-  stripe_push: 'Stripe push failing',
+  stripe_push: 'Stripe usage reporting failing',
   error_rate: 'High error rate',
   stream_lag: 'Streams behind',
   node_unhealthy: 'Unhealthy node',

@@ -8,6 +8,7 @@ import {
   readSums,
   segmentsOf,
   stepMs,
+  totalRowsOf,
   type UsageFilter,
   zeros,
 } from './read-usage.ts';
@@ -37,12 +38,9 @@ export async function creditsOfCustomers(
   const credits = new Map<string, number>();
   if (customerIds.length === 0) return credits;
   const axis = axisOver('day', monthRange(atMs).from, atMs + 1);
-  for (const { step, isRaw, from, to } of await segmentsOf(db, 'total', axis)) {
-    const source = isRaw
-      ? sql`usage_minute where minute >= ${from} and minute < ${to}`
-      : sql`usage_total where step = ${step} and bucket >= ${from} and bucket < ${to}`;
+  for (const segment of await segmentsOf(db, 'total', axis)) {
     const { rows } = await sql<{ customer_id: string; credits: number }>`
-      select customer_id, cast(sum(credits) as bigint) as credits from ${source}
+      select customer_id, cast(sum(credits) as bigint) as credits from ${totalRowsOf(segment)}
       and customer_id in (${sql.join(customerIds)}) group by customer_id`.execute(db);
     for (const row of rows) credits.set(row.customer_id, (credits.get(row.customer_id) ?? 0) + row.credits);
   }

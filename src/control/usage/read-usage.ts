@@ -112,6 +112,12 @@ export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axi
   return segments;
 }
 
+/** SQL of the rows of a segment of totals: table and conditions, without the customer. */
+export const totalRowsOf = ({ step, isRaw, from, to }: Segment) =>
+  isRaw
+    ? sql`usage_minute where minute >= ${from} and minute < ${to}`
+    : sql`usage_total where step = ${step} and bucket >= ${from} and bucket < ${to}`;
+
 export type UsageFilter = Readonly<{
   /** null: all customers, for operators only. */
   customerId: string | null;

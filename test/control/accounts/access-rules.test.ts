@@ -31,6 +31,8 @@ const exceptions: Partial<Record<ContractName, string>> = {
   'POST /usage-links/look': everybody,
   'POST /secret-scanning': everybody,
   'POST /customers/{customer}/delete': operators,
+  'POST /customers/{customer}/plan/undo': operators,
+  'PUT /customers/{customer}/stripe': operators,
   'GET /customers/{customer}/audit': lookAdmin,
   'GET /customers/{customer}/audit.jsonl': lookAdmin,
   'GET /customers/{customer}/tokens': lookAdmin,

@@ -188,6 +188,10 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     for (const secret of [key.id, 'secret project', name('admin'), customer])
       expect(text).not.toContain(secret);
     expect(headers.get('cache-control')).toBe('no-store');
+    const concurrent = await Promise.all(Array.from({ length: 30 }, () => look(first.url)));
+    const limited = concurrent.filter(({ status }) => status === 429);
+    expect(concurrent.filter(({ status }) => status === 200).length).toBe(30 - limited.length);
+    expect(limited[0]?.headers.get('retry-after')).toBe('5');
 
     fixture.clock.now += 1;
     const second = await create();

@@ -38,9 +38,9 @@ const bill = z.object({
   statement: z.object({ id: z.string(), keyId: z.string(), closedAt: time }).nullable(),
   /** Credits that arrived after the month was closed. The next statement contains them. */
   lateCredits: count,
-  /** Customer of Stripe to whose meter usage is sent; null: none. */
+  /** Stripe customer ID; null: usage is not reported. */
   stripeCustomerId: z.string().nullable(),
-  /** Months with a bill, newest first. */
+  /** Months since the customer was created, newest first, at most 24. */
   months: z.array(z.string()),
 });
 export type BillJson = z.infer<typeof bill>;
@@ -93,6 +93,8 @@ export const billingRoutes = {
       requests: count,
       credits: count,
       totals: z.array(money),
+      /** The last 24 months, newest first. */
+      months: z.array(z.string()),
     }),
   },
   'GET /billing.csv': {
@@ -108,15 +110,12 @@ export const billingRoutes = {
     format: 'jsonl',
   },
   'PUT /customers/{customer}/stripe': {
-    access: 'admin',
-    summary: 'Set the customer of Stripe to whose meter usage is sent; only the operator can do this',
+    access: 'operator',
+    summary: 'Set the Stripe customer ID to which usage is reported. Operators only',
     body: z.object({
       stripeCustomerId: z
         .string()
-        .regex(
-          /^cus_[A-Za-z0-9]{1,64}$/,
-          'must be the id of a customer of Stripe, such as cus_NffrFeUfNV2Hib',
-        )
+        .regex(/^cus_[A-Za-z0-9]{1,64}$/, 'must be a Stripe customer ID, such as cus_NffrFeUfNV2Hib')
         .nullable(),
     }),
     result: z.object({ stripeCustomerId: z.string().nullable() }),
@@ -127,15 +126,15 @@ export const billingRoutes = {
     result: z.object({
       /** Whether stripe.secret_key is set. */
       isConfigured: z.boolean(),
-      waiting: count,
+      pending: count,
       events: z.array(
         z.object({
           id: z.string(),
           customerId: z.string(),
           at: time,
           credits: count,
-          state: z.enum(['waiting', 'failed']),
-          tries: count,
+          state: z.enum(['pending', 'failed']),
+          attempts: count,
           problem: z.string(),
         }),
       ),

@@ -18,7 +18,7 @@ export const planPrice = z.strictObject({
   currency: z
     .string()
     .max(3)
-    .refine(isCurrency, 'must be the code of a currency in lower case, such as "usd"'),
+    .refine(isCurrency, 'must be a lowercase currency code (ISO 4217), such as "usd"'),
   monthlyPrice: amount(MONTHLY_PRICE_MAX),
   /** Credits that the monthly price covers. */
   includedCredits: amount(CREDITS_MAX),
@@ -82,7 +82,7 @@ export const planRoutes = {
   },
   'POST /plans/{plan}/archive': {
     access: 'operator',
-    summary: 'Archive a plan: it gets no new customers and keys',
+    summary: 'Archive a plan: it can no longer be assigned',
     result: plan,
   },
   'POST /plans/{plan}/restore': { access: 'operator', summary: 'Restore an archived plan', result: plan },
@@ -92,8 +92,8 @@ export const planRoutes = {
     result: done,
   },
   'POST /customers/{customer}/plan/undo': {
-    access: 'admin',
-    summary: 'Undo the last change of plan of a customer; only the operator can do this',
+    access: 'operator',
+    summary: "Undo a customer's last plan change. Operators only",
     result: z.object({ planId: z.string() }),
   },
 } as const satisfies Record<RouteName, Route>;

@@ -31,7 +31,7 @@ export const usageLinkRoutes = {
   },
   'POST /usage-links/look': {
     access: 'anybody',
-    summary: 'Show the usage of the current month by the token of a link',
+    summary: 'Show the usage that a usage link shares',
     body: z.object({ token: z.string().max(128) }),
     result: z.object({
       customerName: z.string(),

@@ -1,15 +1,20 @@
-import type { Kysely } from 'kysely';
 import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts';
 import { exportMonth, type MonthUsage } from '../../billing/export-month.ts';
 import { type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
-import { findStatement, lateLines, StatementSigner, statementOf } from '../../billing/statement.ts';
+import {
+  findStatement,
+  lateUsageOf,
+  StatementSigner,
+  statementOf,
+  statementsOf,
+  statementText,
+} from '../../billing/statement.ts';
 import { mapCustomer, queueEvents } from '../../billing/stripe-events.ts';
 import { countRows, findRow, selectRows } from '../../database/rows.ts';
-import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { stepMs } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
-import { forbidden, invalidField, notFound } from '../api-error.ts';
+import { invalidField, notFound } from '../api-error.ts';
 import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
@@ -28,7 +33,7 @@ function monthOf(name: string | undefined, nowMs: number): Month {
 
 const MONTHS_MAX = 24;
 
-/** Months since the customer was created, newest first. */
+/** Names of the months since a time, newest first. */
 function monthsSince(createdAt: number, nowMs: number): string[] {
   const months: string[] = [];
   for (let month = monthAt(nowMs); month.to > createdAt; month = previousMonth(month)) {
@@ -50,13 +55,13 @@ async function billOf(
   const customer = await requireCustomer(store.db, customerId);
   const current = (await readBills(store, month, at, [customerId]))(customer);
   const row = await findStatement(store.db, customerId, month);
-  const stated = row && statementOf(row);
-  const { planId, monthly, lines } = stated ?? current;
-  const late = stated === undefined ? [] : lateLines(stated, current);
+  const statement = row && statementOf(row);
+  const { planId, monthly, lines } = statement ?? current;
+  const late = statement === undefined ? [] : lateUsageOf(statement, current);
   return {
     ...{ month: month.name, from: month.from, to: month.to, planId, monthly, lines: [...lines] },
-    lateUsage: [...(stated?.lateUsage ?? [])],
-    totals: [...(stated?.totals ?? totalsOf(amountsOf(current)))],
+    lateUsage: [...(statement?.lateUsage ?? [])],
+    totals: [...(statement?.totals ?? totalsOf(amountsOf(current)))],
     statement: row === undefined ? null : { id: row.id, keyId: row.key_id, closedAt: row.closed_at },
     lateCredits: late.reduce((sum, { credits }) => sum + credits, 0),
     stripeCustomerId:
@@ -77,13 +82,13 @@ async function listBills(
     selectRows(store.db, 'customer', {}).orderBy('id').execute(),
   ]);
   const rowOf = (customer: CustomerTable) => {
-    const stated = statements.get(customer.id);
-    const bill = stated ?? billFor(customer);
+    const statement = statements.get(customer.id);
+    const bill = statement ?? billFor(customer);
     return {
       ...{ customerId: customer.id, customerName: customer.name, planId: bill.planId },
       ...{ requests: sumOf(bill, 'requests'), credits: sumOf(bill, 'credits') },
-      totals: [...(stated?.totals ?? totalsOf(amountsOf(bill)))],
-      isClosed: stated !== undefined,
+      totals: [...(statement?.totals ?? totalsOf(amountsOf(bill)))],
+      isClosed: statement !== undefined,
     };
   };
   const billed = customers.filter((customer) => {
@@ -100,12 +105,8 @@ async function listBills(
     requests: all.reduce((sum, { requests }) => sum + requests, 0),
     credits: all.reduce((sum, { credits }) => sum + credits, 0),
     totals: totalsOf(all.flatMap(({ totals }) => totals)),
+    months: monthsSince(0, at),
   };
-}
-
-async function statementsOf(db: Kysely<Schema>, month: Month) {
-  const rows = await selectRows(db, 'billing_statement', { month: month.from }).execute();
-  return new Map(rows.map((row) => [row.customer_id, statementOf(row)]));
 }
 
 const HEAD = ['month', 'customer', 'key', 'key_name', 'product', 'method', ...counterColumns];
@@ -163,19 +164,17 @@ async function setStripeCustomer(
   stripeId: string | null,
   context: ApiContext,
 ) {
-  if (context.role !== 'operator')
-    throw forbidden('OPERATOR_ONLY', 'Only the operator can set the customer of Stripe');
   if (stripeId !== null && (await services.stripe?.hasCustomer(stripeId)) === false)
     throw invalidField('stripeCustomerId', 'Stripe has no such customer');
   const row = await findRow(services.store.db, 'stripe_customer', { customer_id: customerId });
-  // Usage until now belongs to the customer of Stripe until now.
+  // Usage so far belongs to the previous Stripe customer.
   if (row !== undefined && row.stripe_id !== stripeId)
     await queueEvents(services.store, row, Math.floor(services.now() / stepMs.hour) + 1, services.now());
   return withAudit(services, context, async (trx) => {
     const other =
       stripeId === null ? undefined : await findRow(trx, 'stripe_customer', { stripe_id: stripeId });
     if (other !== undefined && other.customer_id !== customerId)
-      throw invalidField('stripeCustomerId', `is already the customer of Stripe of ${other.customer_id}`);
+      throw invalidField('stripeCustomerId', `is already used by customer ${other.customer_id}`);
     await mapCustomer(trx, customerId, stripeId, services.now());
     const detail = { stripeCustomerId: stripeId };
     return [detail, { action: 'customer.stripe', customerId, detail }];
@@ -194,10 +193,10 @@ async function stripeState({ store, configuration }: ApiServices) {
     .execute();
   return {
     isConfigured: (stripe?.secret_key ?? null) !== null,
-    waiting: await countRows(store.db, 'stripe_event', { state: 'waiting' }),
-    events: rows.map(({ id, customer_id, hour, credits, state, tries, problem }) => ({
-      ...{ id, customerId: customer_id, at: hour * stepMs.hour, credits, tries },
-      ...{ state: state as 'waiting' | 'failed', problem: problem ?? '' },
+    pending: await countRows(store.db, 'stripe_event', { state: 'pending' }),
+    events: rows.map(({ id, customer_id, hour, credits, state, attempts, problem }) => ({
+      ...{ id, customerId: customer_id, at: hour * stepMs.hour, credits, attempts },
+      ...{ state: state as 'pending' | 'failed', problem: problem ?? '' },
     })),
   };
 }
@@ -210,7 +209,7 @@ export const billingHandlers = (services: ApiServices) =>
     'GET /customers/{customer}/billing.jsonl': async ({ path, query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'jsonl', path.customer),
     'GET /customers/{customer}/statements/{month}/statement.json': async ({ path }) =>
-      one((await requireStatement(services, path.customer, path.month)).body),
+      one(statementText(await requireStatement(services, path.customer, path.month))),
     'GET /customers/{customer}/statements/{month}/statement.json.sig': async ({ path }) =>
       one((await requireStatement(services, path.customer, path.month)).signature),
     'GET /billing': ({ query }) => listBills(services, query),

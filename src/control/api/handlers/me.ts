@@ -29,7 +29,10 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
   return rows.map((row) => ({ ...customerJson(row), role: caller.role }));
 }
 
-/** All plans for operators, for others those of the configuration and of their customers; none that is archived. */
+/**
+ * Operators see all plans; others see configured plans and their own. Archived plans are listed only if in use by the
+ * caller.
+ */
 async function plansOf(
   { store, service }: ApiServices,
   isOperator: boolean,

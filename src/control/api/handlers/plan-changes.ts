@@ -6,7 +6,7 @@ import { deleteRows, findRow, updateRows, upsertRow } from '../../database/rows.
 import type { PlanTable, Schema } from '../../database/schema.ts';
 import { omitUndefined } from '../../keys/create-key.ts';
 import { auditDetailOf, type Plan, planLimitsOf, planSubject, savePlan } from '../../plans.ts';
-import { conflict, forbidden, limitReached, notFound } from '../api-error.ts';
+import { conflict, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -98,7 +98,7 @@ async function undo(services: ApiServices, id: string, context: ApiContext) {
     const row = await requirePlan(trx, services, id);
     const subject = planSubject(id);
     const stored = await findRow(trx, 'plan_undo', { subject });
-    if (stored === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no change of this plan to undo');
+    if (stored === undefined) throw conflict('NOTHING_TO_UNDO', 'There is no plan change to undo.');
     const before = JSON.parse(stored.state) as Plan;
     await replacePlan(trx, row, before, version, services.now());
     await deleteRows(trx, 'plan_undo', { subject });
@@ -136,7 +136,6 @@ const remove = (services: ApiServices, id: string, context: ApiContext) =>
   });
 
 function undoCustomerPlan(services: ApiServices, id: string, context: ApiContext) {
-  if (context.role !== 'operator') throw forbidden('OPERATOR_ONLY', 'Only the operator can change plans');
   return withAudit(services, context, async (trx, version) => {
     const row = await requireCustomer(trx, id);
     const planId = await undoPlan(trx, row, version);

@@ -17,6 +17,7 @@ import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { requireCustomer } from './customers.ts';
 import { linkWithToken } from './invitations.ts';
+import { limitReads } from './limit-reads.ts';
 import { grantExpiry } from './tokens.ts';
 import { readMonth } from './usage.ts';
 import { usageSeriesOf } from './usage-series.ts';
@@ -76,6 +77,8 @@ async function readLinked({ store, now }: ApiServices, { customer_id, expires_at
 export function usageLinkHandlers(services: ApiServices) {
   const { store, now, accounts } = services;
   const failedTokenLimit = new AttemptLimiter(accounts.limits.addressAttempts, now);
+  // Reading costs many statements, and needs no account.
+  const limitRead = limitReads('reads of this link');
   return defineHandlers({
     'GET /customers/{customer}/usage-links': async ({ path }) => {
       const links = activeUsageLinks(store.db, now()).where('customer_id', '=', path.customer);
@@ -86,7 +89,7 @@ export function usageLinkHandlers(services: ApiServices) {
       revoke(services, path.customer, path.link, context),
     async 'POST /usage-links/look'({ body }, { address }) {
       const row = await findUsageLink(store.db, body.token, now());
-      if (row !== null) return readLinked(services, row);
+      if (row !== null) return limitRead(row.id, () => readLinked(services, row));
       // As for API tokens, failures from a shared address do not block valid links.
       startAttempt(failedTokenLimit, address === null ? '' : subnetOf(address)).fail();
       throw notFound('This link has expired or was revoked. Ask for a new one.');

@@ -1,12 +1,11 @@
-import { PerKeySemaphore } from '../../../base/concurrency/per-key-semaphore.ts';
 import type { Store } from '../../database/store.ts';
 import { readTopNodes } from '../../nodes/read-node-history.ts';
 import { readTop } from '../../usage/read-top.ts';
 import { type Axis, type GroupColumn, type UsageQuery, usageUpdatedAt } from '../../usage/read-usage.ts';
-import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import { callerKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { limitReads } from './limit-reads.ts';
 import { axisOf, toAxisJson } from './usage-range.ts';
 
 type TopQuery = ParsedRouteInput<'GET /usage/top'>['query'];
@@ -65,29 +64,20 @@ async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: st
   return rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) }));
 }
 
-/** A list costs many statements. Each customer or operator gets one at a time; the page of all customers calls several. */
-const concurrency = { permitsMax: 4, keyPermitsMax: 1, waitingMax: 100, keyWaitingMax: 10, waitMs: 30_000 };
-
 export const usageTopHandlers = ({ store, now }: ApiServices) => {
-  const running = new PerKeySemaphore(concurrency);
-  const readTopList = async (
+  // Each customer or operator gets one list at a time; the page of all customers calls several.
+  const limitRead = limitReads('usage lists');
+  const readTopList = (
     query: TopQuery,
     customerId: string | null,
     owner: string,
-  ): Promise<RouteOutput<'GET /usage/top'>> => {
-    if (!(await running.acquire(owner)))
-      throw new ApiError(429, 'RATE_LIMITED', 'Too many concurrent lists. Try again soon.', {
-        retryAfter: 5,
-      });
-    try {
+  ): Promise<RouteOutput<'GET /usage/top'>> =>
+    limitRead(owner, async () => {
       const at = now();
       const axis = await axisOf(store, query, at);
       const rows = await topRows(store, axis, query, customerId);
       return { axis: toAxisJson(axis), rows, updatedAt: await usageUpdatedAt(store, at) };
-    } finally {
-      running.release(owner);
-    }
-  };
+    });
   return defineHandlers({
     'GET /usage/top': ({ query }, { caller }) => readTopList(query, null, callerKeyOf(caller)),
     'GET /customers/{customer}/usage/top': ({ path: { customer }, query }) =>

@@ -38,8 +38,8 @@ function eventOf(text: string): string {
   return `${lines.join('')}\n`;
 }
 
-/** RFC 4180 requires CRLF for CSV. */
-const LINE_ENDS = { csv: '\r\n', jsonl: '\n', document: '\n', text: '\n' } as const;
+/** RFC 4180 requires CRLF for CSV. Documents are sent unchanged, because they are signed. */
+const LINE_ENDS = { csv: '\r\n', jsonl: '\n', document: '', text: '\n' } as const;
 
 export type StreamFormat = Exclude<RouteFormat, 'json'>;
 

@@ -57,7 +57,7 @@ export interface StatementKeyTable {
 /** Customers whose usage is sent to Stripe. */
 export interface StripeCustomerTable {
   customer_id: string;
-  /** Id of the customer at Stripe. */
+  /** Stripe customer ID. */
   stripe_id: string;
   /** Usage from this time on is sent. */
   since: number;
@@ -65,7 +65,7 @@ export interface StripeCustomerTable {
   next_hour: number;
 }
 
-/** Credits of an hour for a meter of Stripe. Late usage makes further events of the hour. */
+/** Credits of one hour, sent as one Stripe meter event. Late usage adds further events. */
 export interface StripeEventTable {
   /** Identifier that Stripe accepts once. */
   id: string;
@@ -77,12 +77,12 @@ export interface StripeEventTable {
   number: number;
   credits: number;
   /** `failed`: given up. */
-  state: 'waiting' | 'sent' | 'failed';
-  tries: number;
+  state: 'pending' | 'sent' | 'failed';
+  attempts: number;
   /** Time of the next attempt; while a gateway has claimed the event, the end of its lease; once sent, the time of that. */
   due_at: number;
   /** Time of the first attempt whose outcome is unknown; null: Stripe does not have the event. */
-  unsure_since: number | null;
+  outcome_unknown_since: number | null;
   problem: string | null;
   created_at: number;
 }
@@ -107,8 +107,8 @@ export const billingTables = `
   );
   create table stripe_event (
     id text primary key, customer_id text not null, stripe_id text not null, hour bigint not null,
-    number bigint not null, credits bigint not null, state text not null, tries integer not null,
-    due_at bigint not null, unsure_since bigint, problem text, created_at bigint not null
+    number bigint not null, credits bigint not null, state text not null, attempts integer not null,
+    due_at bigint not null, outcome_unknown_since bigint, problem text, created_at bigint not null
   );
   create index stripe_event_state on stripe_event (state, hour, number);
   create index stripe_event_customer on stripe_event (customer_id, hour)`;

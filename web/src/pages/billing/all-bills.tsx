@@ -19,17 +19,8 @@ import { StripeEvents } from './stripe-panels.tsx';
 type Bills = RouteOutput<'GET /billing'>;
 type Row = Bills['items'][number];
 
-/** As many as the API lists for one customer. */
-const MONTHS_MAX = 24;
 /** Longest search that the API accepts. */
 const SEARCH_LENGTH_MAX = 64;
-
-function recentMonths(nowMs: number): string[] {
-  const now = new Date(nowMs);
-  return Array.from({ length: MONTHS_MAX }, (_, ago) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)).toISOString().slice(0, 7),
-  );
-}
 
 export function AllBills({
   month: chosen,
@@ -40,16 +31,16 @@ export function AllBills({
 }) {
   const [text, setText] = useState('');
   const search = useDebounced(text.trim());
-  const months = recentMonths(Date.now());
-  const month = chosen ?? months[0] ?? '';
-  const query = { month, search };
+  const query = { month: chosen, search };
   const bills = useCall('GET /billing', { query }, { keepPrevious: true });
   const list = usePagedList<Row>(
-    `${month} ${search}`,
+    `${chosen ?? ''} ${search}`,
     bills.data,
     ({ customerId }) => customerId,
     (cursor) => call('GET /billing', { query: { ...query, cursor } }),
   );
+  const months = bills.data?.months ?? [];
+  const month = chosen ?? months[0] ?? '';
   return (
     <div className="stack">
       <div className="row">
@@ -67,7 +58,7 @@ export function AllBills({
           <a
             key={format}
             className="button"
-            href={addressOf(`GET /billing.${format}`, { query: { month } })}
+            href={addressOf(`GET /billing.${format}`, { query: { month: chosen } })}
             download={`usage-${month}.${format}`}
           >
             <Icon name="download" />

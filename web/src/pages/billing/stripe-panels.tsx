@@ -75,10 +75,10 @@ export function StripeEvents() {
   return (
     <Panel title="Stripe">
       <Pending query={stripe} height="s">
-        {({ isConfigured, waiting, events }) =>
+        {({ isConfigured, pending, events }) =>
           isConfigured ? (
             <>
-              <p className="muted">{formatNumberOf(waiting, 'event')} pending</p>
+              <p className="muted">{formatNumberOf(pending, 'event')} pending</p>
               <Table
                 caption="Pending and failed events"
                 rows={events}
@@ -105,9 +105,9 @@ const columns: Column<Event>[] = [
   {
     id: 'state',
     title: 'Status',
-    cell: ({ state, tries }) => (
+    cell: ({ state, attempts }) => (
       <Chip tone={state === 'failed' ? 'bad' : 'warn'}>
-        {state === 'failed' ? 'Failed' : `Retrying (${formatCount(tries)})`}
+        {state === 'failed' ? 'Failed' : `Retrying (${formatCount(attempts)})`}
       </Chip>
     ),
   },
