@@ -20,7 +20,7 @@ import { nodeHistoryOptions } from '../control/nodes/node-history.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
 import { noticeLimits } from '../control/notifications/notice.ts';
 import { clickHouseLogOptions } from '../control/requests/clickhouse/clickhouse-log.ts';
-import { describeClickHouse } from '../control/requests/clickhouse/client.ts';
+import { describeClickHouse } from '../control/clickhouse/client.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
 import { retentionLimits } from '../control/requests/log-retention.ts';
 import { tailLimits } from '../control/requests/log-tails.ts';

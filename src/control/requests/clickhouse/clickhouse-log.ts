@@ -1,6 +1,7 @@
 import { chunk } from '../../../base/chunk.ts';
 import { withDefaults } from '../../../base/with-defaults.ts';
-import { ApiError } from '../../api/api-error.ts';
+import { ClickHouse, isRejectedRow, listOf, textLiteral } from '../../clickhouse/client.ts';
+import { ClickHouseTables } from '../../clickhouse/tables.ts';
 import { FailureState, type OnState } from '../../failure-state.ts';
 import { PeriodicTask } from '../../periodic-task.ts';
 import { timeOfId } from '../entry-ids.ts';
@@ -16,7 +17,6 @@ import type {
   NewLogRow,
 } from '../log-store.ts';
 import { termsOf } from '../log-terms.ts';
-import { ClickHouse, isRejectedRow, isUnreachable, listOf, textLiteral } from './client.ts';
 import { LogOutbox, logOutboxOptions } from './log-outbox.ts';
 import { conditionsOf, scan } from './log-scan.ts';
 import { createTable, DAY_MS, rowColumns, TABLE } from './table.ts';
@@ -57,6 +57,7 @@ export class ClickHouseLog implements LogStore {
   readonly #searches: ClickHouse;
   /** With connections of its own, so that no number of searches delays it. */
   readonly #writes: ClickHouse;
+  readonly #tables: ClickHouseTables;
   readonly #outbox: LogOutbox;
   readonly #options: ClickHouseLogOptions;
   readonly #state: FailureState;
@@ -64,7 +65,6 @@ export class ClickHouseLog implements LogStore {
   readonly #task: PeriodicTask;
   /** Rows that the server rejected. */
   #rejected = 0;
-  #hasTable = false;
   /** Files of an earlier run are taken over once. */
   #hasAdopted = false;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -74,11 +74,12 @@ export class ClickHouseLog implements LogStore {
     this.#options = withDefaults(clickHouseLogOptions, options);
     this.#searches = new ClickHouse(url);
     this.#writes = new ClickHouse(url);
+    this.#tables = new ClickHouseTables(this.#writes, [createTable]);
     this.#outbox = new LogOutbox(folder, this.#options.journalMaxBytes);
     this.#state = new FailureState(this.#options.onState);
     this.#deletionState = new FailureState(this.#options.onDeletionState);
     this.#task = new PeriodicTask(
-      () => this.#state.guard(() => this.#withTable(() => this.#send())),
+      () => this.#state.guard(() => this.#tables.use(() => this.#send())),
       this.#options.sendIntervalMs,
     );
   }
@@ -86,6 +87,11 @@ export class ClickHouseLog implements LogStore {
   get losses(): Readonly<{ dropped: number; rejected: number }> {
     const { dropped, corruptLines } = this.#outbox.losses;
     return { dropped: dropped + corruptLines, rejected: this.#rejected };
+  }
+
+  /** Whether the last attempt to send rows failed. */
+  get isFailing(): boolean {
+    return this.#state.isFailing;
   }
 
   /** Rows that the server does not have yet. */
@@ -122,19 +128,19 @@ export class ClickHouseLog implements LogStore {
       'select customer_id, at, id',
       `order by at desc, id desc limit 1 by id limit ${limit}`,
     ] as const;
-    const end = await this.#read(() =>
+    const end = await this.#tables.read(() =>
       scan<Position>(this.#searches, range, statement, (rows) => {
         found.push(...rows);
         return found.length < limit;
       }),
     );
-    return { rows: await this.#read(() => this.#rowsAt(found.slice(0, limit))), end };
+    return { rows: await this.#tables.read(() => this.#rowsAt(found.slice(0, limit))), end };
   }
 
   async find(customerId: string, id: string): Promise<LogRow | undefined> {
     const at = timeOfId(id);
     if (at < this.#oldest) return undefined;
-    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at, id }]));
+    const [row] = await this.#tables.read(() => this.#rowsAt([{ customer_id: customerId, at, id }]));
     return row;
   }
 
@@ -146,7 +152,7 @@ export class ClickHouseLog implements LogStore {
       `select ${step}, count() as requests, countIf(status != 'ok') as failed`,
       'group by step',
     ] as const;
-    const end = await this.#read(() =>
+    const end = await this.#tables.read(() =>
       scan<LogCounts['steps'][number]>(this.#searches, range, statement, (rows) => {
         steps.push(...rows);
         return true;
@@ -163,7 +169,7 @@ export class ClickHouseLog implements LogStore {
       `group by failure, rpc_code order by count desc limit ${FAILURES_MAX}`,
     ] as const;
     const range = { ...this.#rangeOf(filter), customerId, conditions };
-    await this.#read(() =>
+    await this.#tables.read(() =>
       scan<FailureCount>(this.#searches, range, statement, (rows) => {
         for (const row of rows) {
           const name = `${row.failure} ${row.rpcCode}`;
@@ -179,7 +185,7 @@ export class ClickHouseLog implements LogStore {
 
   /** Never rejects: a failure is reported, and the caller repeats the deletion. */
   deleteCustomers(ids: readonly string[]): Promise<void> {
-    return this.#deletionState.guard(() => this.#withTable(() => this.#deleteCustomers(ids)));
+    return this.#deletionState.guard(() => this.#tables.use(() => this.#deleteCustomers(ids)));
   }
 
   async #deleteCustomers(ids: readonly string[]): Promise<void> {
@@ -219,28 +225,6 @@ export class ClickHouseLog implements LogStore {
       ),
     );
     return (await Promise.all(pages)).flatMap(({ rows }) => rows);
-  }
-
-  /** Creates the table before the first work, and again after any error: someone may have dropped it. */
-  async #withTable<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!this.#hasTable) await this.#writes.run(createTable);
-    this.#hasTable = true;
-    try {
-      return await work();
-    } catch (error) {
-      this.#hasTable = false;
-      throw error;
-    }
-  }
-
-  /** @throws ApiError 503 if the server is unreachable. */
-  async #read<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#withTable(work);
-    } catch (error) {
-      if (!isUnreachable(error)) throw error;
-      throw new ApiError(503, 'STORE_AWAY', 'ClickHouse is unreachable. Try again soon.', { retryAfter: 5 });
-    }
   }
 
   async #send(): Promise<void> {
@@ -308,16 +292,7 @@ export class ClickHouseLog implements LogStore {
   async #prune(): Promise<void> {
     const now = performance.now();
     if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
-    const first = Math.floor(this.#oldest / DAY_MS);
-    const { rows } = await this.#writes.query<{ partition: string }>(
-      `select distinct partition from system.parts
-        where active and database = currentDatabase() and table = '${TABLE}'`,
-    );
-    for (const { partition } of rows) {
-      // Several gateways may drop the same partition.
-      if (Number(partition) < first)
-        await this.#writes.run(`alter table ${TABLE} drop partition ${Number(partition)}`);
-    }
+    await this.#tables.dropDays(TABLE, Math.floor(this.#oldest / DAY_MS));
     this.#prunedAt = now;
   }
 }

@@ -1,7 +1,7 @@
+import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import { firstIdAt, timeOfId } from '../entry-ids.ts';
 import type { FailureFilter, LogFilter } from '../log-store.ts';
 import { searchOf } from '../log-terms.ts';
-import { type ClickHouse, listOf, textLiteral } from './client.ts';
 import { TABLE } from './table.ts';
 
 /** Rows to read at most, so that the duration of a search does not depend on the size of the log. */

@@ -1,5 +1,5 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { isStoreUnavailable } from '../../database/store-unavailable.ts';
+import { isStoreUnavailable } from '../database/store-unavailable.ts';
 
 /** Requests wait this long for a response. */
 const REQUEST_TIMEOUT_MS = 10_000;
