@@ -122,6 +122,8 @@ async function watchStore(
     setGateway: usage.setGateway,
     pendingUsageRows: usage.waiting,
     lostUsage: usage.lost,
+    /** null: not configured. */
+    clickHouse: usage.clickHouse,
     limits: sharing,
     lastUsed,
     store,

@@ -217,7 +217,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const forCaller = (by: ReloadActor) => reload.forCaller(by);
     const additionalServices = {
       ...{ ...notices.services, reload: forCaller, nodes: added.nodeFacts(activeNodes), refreshKeys },
-      ...{ log: telemetry.log, configuration: () => showConfiguration(live.current), stripe: billing.stripe },
+      ...{
+        log: telemetry.log,
+        usage: access.clickHouse?.usage,
+        configuration: () => showConfiguration(live.current),
+        stripe: billing.stripe,
+      },
     };
     const control = openControl({
       ...{ configuration, store, peppers, endpoints: endpointFacts, dispatcher: upstreams.pool },

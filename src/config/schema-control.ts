@@ -12,6 +12,7 @@ import {
   planLimitRanges as ranges,
 } from '../control/billing/plan-fields.ts';
 import { stripeApiLimits } from '../control/billing/stripe-api.ts';
+import { describeClickHouse } from '../control/clickhouse/client.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
 import { healthOptions } from '../control/health/problem-tracker.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
@@ -20,7 +21,6 @@ import { nodeHistoryOptions } from '../control/nodes/node-history.ts';
 import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
 import { noticeLimits } from '../control/notifications/notice.ts';
 import { clickHouseLogOptions } from '../control/requests/clickhouse/clickhouse-log.ts';
-import { describeClickHouse } from '../control/clickhouse/client.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
 import { retentionLimits } from '../control/requests/log-retention.ts';
 import { tailLimits } from '../control/requests/log-tails.ts';

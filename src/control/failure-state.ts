@@ -21,13 +21,20 @@ export class FailureState {
     this.#failing = failing;
   }
 
-  /** Runs an attempt and reports its result. Never rejects. */
-  async guard(attempt: () => Promise<void>): Promise<void> {
+  /** Runs an attempt and reports its result. */
+  async watch<Result>(attempt: () => Promise<Result>): Promise<Result> {
     try {
-      await attempt();
+      const result = await attempt();
       this.report(null);
+      return result;
     } catch (error) {
       this.report(error);
+      throw error;
     }
+  }
+
+  /** Runs an attempt and reports its result. Never rejects. */
+  guard(attempt: () => Promise<void>): Promise<void> {
+    return this.watch(attempt).catch(() => undefined);
   }
 }

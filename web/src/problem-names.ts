@@ -3,6 +3,7 @@ import type { ProblemJson } from '../../src/control/api/contract/health.ts';
 export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
   no_ready_node: 'No ready node',
   database_unavailable: 'Database unavailable',
+  clickhouse_unavailable: 'ClickHouse unavailable',
   disk_full: 'Disk nearly full',
   stripe_push: 'Stripe usage reporting failing',
   usage_loss: 'Usage lost',

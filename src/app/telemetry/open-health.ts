@@ -16,6 +16,7 @@ export type HealthSources = Readonly<{
   /** Network of streams. */
   network: Network;
   isStoreUp: () => boolean;
+  isClickHouseUp: () => boolean;
   lostUsage: () => number;
   pool: Pick<UpstreamPool, 'status' | 'slotAt'>;
   yellowstone: Pick<YellowstoneSource, 'hasServers' | 'newest' | 'isDown'>;
@@ -50,7 +51,8 @@ function watchDisk(folder: string) {
 
 /** Tracks the problems of this process. @param options - read at each use, because a reload may change them. */
 export function openHealth(options: HealthOptions, sources: HealthSources) {
-  const { network, isStoreUp, pool, yellowstone, counters, lostUsage, lostLogEntries } = sources;
+  const { network, isStoreUp, isClickHouseUp, pool, yellowstone, counters, lostUsage, lostLogEntries } =
+    sources;
   const disk = watchDisk(sources.dataDir);
   const facts: HealthFacts = {
     nodes: () => pool.status(),
@@ -62,6 +64,7 @@ export function openHealth(options: HealthOptions, sources: HealthSources) {
       return { lagSlots: head === null || newest === null ? null : Number(head - newest), isDown };
     },
     isStoreUp,
+    isClickHouseUp,
     losses: () => ({ usage: lostUsage(), log: lostLogEntries() }),
     disk: disk.space,
   };

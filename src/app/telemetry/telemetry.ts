@@ -78,12 +78,17 @@ const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
 // Passes the live section of the configuration, so that a reload takes effect.
 const openHealthOf = (
   { health, dataDir, networks }: Configuration,
-  { keys, lostUsage }: Access,
-  sources: Pick<HealthSources, 'pool' | 'yellowstone' | 'counters' | 'lostLogEntries'>,
+  { keys, lostUsage, clickHouse }: Access,
+  {
+    logStore,
+    ...sources
+  }: Pick<HealthSources, 'pool' | 'yellowstone' | 'counters' | 'lostLogEntries'> &
+    Readonly<{ logStore: LogStore }>,
 ): Health =>
   openHealth(health, {
     ...{ ...sources, dataDir, lostUsage, network: networks.default },
     isStoreUp: () => keys.storeReachable,
+    isClickHouseUp: () => (clickHouse?.isUp() ?? true) && logStore.isFailing !== true,
   });
 
 type HeartbeatParts = Readonly<{
@@ -179,7 +184,10 @@ export function openTelemetry(
   const { pool, yellowstone, sending, middleware } = upstreams;
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const lostLogEntries = () => dropped.log_entries() + dropped.refused_entries() + dropped.submissions();
-  const health = openHealthOf(configuration, access, { pool, yellowstone, counters, lostLogEntries });
+  const logStore = openLogStore(configuration, access, log);
+  const health = openHealthOf(configuration, access, {
+    ...{ pool, yellowstone, counters, lostLogEntries, logStore },
+  });
   const parts = { connections, health, workerTelemetry };
   const heartbeat = createHeartbeat(configuration, access, upstreams, parts, log);
   const exporter = openExporter(configuration, heartbeat.id, log);
@@ -187,7 +195,6 @@ export function openTelemetry(
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
   const sources = { requests, submissions, unknownMethods: new UnknownMethods() };
-  const logStore = openLogStore(configuration, access, log);
   const writer = openWriter(access, logStore, sources, heartbeat.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.losses.dropped,

@@ -12,6 +12,7 @@ import type { Peppers } from '../pepper.ts';
 import type { LogStore } from '../requests/log-store.ts';
 import type { LogTails } from '../requests/log-tails.ts';
 import { SqlLog } from '../requests/sql-log.ts';
+import { databaseUsage, type UsageReader } from '../usage/usage-reader.ts';
 import type { RouteOutput } from './contract/contract.ts';
 
 /** Dependencies of the control API handlers. */
@@ -39,6 +40,8 @@ export type ApiServices = Readonly<{
   reload?: (by: ReloadActor) => Promise<ReloadResult>;
   /** Absent without a gateway. */
   log?: LogServices;
+  /** Absent if usage is read from the database only. */
+  usage?: UsageReader | undefined;
   /** Absent without a gateway or a secret key of Stripe. */
   stripe?: Pick<StripeApi, 'hasCustomer'> | undefined;
 }>;
@@ -55,6 +58,9 @@ export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails; sto
 /** The request log; without a gateway, that of the database. */
 export const logStoreOf = ({ log, store }: Pick<ApiServices, 'log' | 'store'>): LogStore =>
   log?.store ?? new SqlLog(store);
+
+export const usageReaderOf = ({ usage, store }: Pick<ApiServices, 'usage' | 'store'>): UsageReader =>
+  usage ?? databaseUsage(store);
 
 /** From the [request_log] section of the configuration. */
 type LogSettings = Readonly<{ sampleRatio: number; perSecond: number; retentionHours: number }>;

@@ -1,4 +1,9 @@
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 
 /** Requests wait this long for a response. */
@@ -46,19 +51,23 @@ export class ClickHouse {
   readonly #client: ClickHouseClient;
 
   /** @param url - with user, password and database. */
-  constructor(url: string) {
+  constructor(url: string, timeoutMs = REQUEST_TIMEOUT_MS) {
     this.#client = createClient({
       url,
       application: 'solway',
-      request_timeout: REQUEST_TIMEOUT_MS,
+      request_timeout: timeoutMs,
       max_open_connections: CONNECTIONS_MAX,
       // Errors are thrown, and logged by the callers.
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 
-  async query<Row>(query: string): Promise<Rows<Row>> {
-    const result = await this.#client.query({ query, format: 'JSON', clickhouse_settings: querySettings });
+  /** @param settings - must be known to the server. */
+  async query<Row>(query: string, settings: ClickHouseSettings = {}): Promise<Rows<Row>> {
+    const result = await this.#client.query({
+      ...{ query, format: 'JSON' },
+      clickhouse_settings: { ...querySettings, ...settings },
+    });
     const { data, statistics } = await result.json<Row>();
     return { rows: data, rowsRead: statistics?.rows_read ?? 0 };
   }

@@ -10,7 +10,7 @@ import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestReasons, requestTables } from './tables/requests.ts';
-import { usageLabels, usageTables } from './tables/usage.ts';
+import { usageDetailed, usageLabels, usageTables } from './tables/usage.ts';
 
 /** Adds triggers that reject updates and deletions of rows, even by other programs. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
@@ -244,6 +244,7 @@ export const migrations: readonly Migration[] = [
       for (const table of ['billing_statement', 'statement_key']) await makeIrreplaceable(db, table);
     },
   },
+  { number: 25, name: 'runs with usage details in ClickHouse', up: usageDetailed },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

@@ -2,6 +2,7 @@
 export const problemCodes = [
   'no_ready_node',
   'database_unavailable',
+  'clickhouse_unavailable',
   'disk_full',
   'usage_loss',
   'stripe_push',

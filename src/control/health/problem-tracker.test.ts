@@ -10,6 +10,7 @@ let stream: ReturnType<HealthFacts['stream']> = null;
 let losses = { usage: 0, log: 0 };
 let disk: ReturnType<HealthFacts['disk']> = null;
 let isStoreUp = true;
+let isClickHouseUp = true;
 let tracker: ProblemTracker;
 
 const node = (name: string, state: string, reason: string | null = null) =>
@@ -23,11 +24,13 @@ beforeEach(() => {
   losses = { usage: 0, log: 0 };
   disk = null;
   isStoreUp = true;
+  isClickHouseUp = true;
   const facts: HealthFacts = {
     nodes: () => nodes,
     requests: () => requests,
     stream: () => stream,
     isStoreUp: () => isStoreUp,
+    isClickHouseUp: () => isClickHouseUp,
     losses: () => losses,
     disk: () => disk,
   };
@@ -92,7 +95,7 @@ it('failures older than a minute do not count', () => {
   expect(codesAt(61_000)).toEqual([]);
 });
 
-it('streams, database, losses and disk are problems until they recover, errors first', () => {
+it('streams, databases, losses and disk are problems until they recover, errors first', () => {
   stream = { lagSlots: healthOptions.streamLagSlots, isDown: false };
   disk = { freeBytes: 100, totalBytes: 1_000 };
   expect(codesAt(0)).toEqual([]);
@@ -100,11 +103,20 @@ it('streams, database, losses and disk are problems until they recover, errors f
   disk = { freeBytes: 5, totalBytes: 1_000 };
   losses = { usage: 1, log: 1 };
   isStoreUp = false;
-  const all = ['database_unavailable', 'disk_full', 'usage_loss', 'stream_lag', 'log_loss'];
+  isClickHouseUp = false;
+  const all = [
+    'database_unavailable',
+    'clickhouse_unavailable',
+    'disk_full',
+    'usage_loss',
+    'stream_lag',
+    'log_loss',
+  ];
   expect(codesAt(1_000)).toEqual(all);
   stream = { lagSlots: null, isDown: false };
   disk = { freeBytes: 500, totalBytes: 1_000 };
   isStoreUp = true;
+  isClickHouseUp = true;
   expect(codesAt(2_000)).toEqual(['usage_loss', 'log_loss']);
   expect(codesAt(1_000 + healthOptions.lossWindowMs)).toEqual([]);
   stream = { lagSlots: null, isDown: true };

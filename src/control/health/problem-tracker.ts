@@ -31,6 +31,8 @@ export type HealthFacts = Readonly<{
   /** null: no Geyser source in use. `lagSlots` is null while it is unknown. */
   stream: () => Readonly<{ lagSlots: number | null; isDown: boolean }> | null;
   isStoreUp: () => boolean;
+  /** True also if ClickHouse is not configured. */
+  isClickHouseUp: () => boolean;
   /** Entries lost since startup. */
   losses: () => Readonly<{ usage: number; log: number }>;
   /** null: unknown. */
@@ -107,6 +109,7 @@ export class ProblemTracker {
     return [
       ...this.#nodeConditions(now),
       this.#storeCondition(),
+      this.#clickHouseCondition(),
       this.#diskCondition(),
       this.#errorCondition(now),
       this.#streamCondition(),
@@ -142,6 +145,14 @@ export class ProblemTracker {
     if (this.#facts.isStoreUp()) return null;
     const text = 'The database is unavailable. Known API keys still work; changes fail, and usage is queued.';
     return { code: 'database_unavailable', severity: 'error', ...everywhere, text };
+  }
+
+  #clickHouseCondition(): Condition | null {
+    if (this.#facts.isClickHouseUp()) return null;
+    const text =
+      'ClickHouse is unavailable. Usage pages and the request log fail, and new entries are queued. ' +
+      'Calls, quotas and bills are not affected.';
+    return { code: 'clickhouse_unavailable', severity: 'error', ...everywhere, text };
   }
 
   #diskCondition(): Condition | null {

@@ -115,6 +115,7 @@ function leakText({ customer, key }: KeyLeakedNotice): NoticeText {
 const alertSubjects: Readonly<Record<ProblemCode, string>> = {
   no_ready_node: 'No ready node',
   database_unavailable: 'Database unavailable',
+  clickhouse_unavailable: 'ClickHouse unavailable',
   disk_full: 'Disk nearly full',
   usage_loss: 'Usage lost',
   stripe_push: 'Stripe usage reporting failing',

@@ -65,6 +65,8 @@ export interface LogStore {
   start?(): void;
   /** Must be called after the last write. */
   stop?(): Promise<void>;
+  /** Whether the last attempt to send rows failed. */
+  readonly isFailing?: boolean;
   /** Rows that `write` accepted and that are not stored yet. */
   readonly waiting?: number;
   /** Rows that `write` accepted and that were dropped, or that the server rejected. */

@@ -1,67 +1,110 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { pagesOf } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import {
   type Axis,
-  partOf,
-  type Segment,
-  segmentsOf,
-  stepMs,
+  type GroupColumn,
+  segmentsFor,
   type UsageFilter,
   type UsageQuery,
   type UsageSum,
 } from './read-usage.ts';
-import { counterColumns, counterSums } from './usage-sums.ts';
+import type { UsageReader } from './usage-reader.ts';
+import { counterColumns } from './usage-sums.ts';
 
-type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 'at' | 'last_minute'> & {
-  /** Number of steps since 1970. */
-  bucket: number;
-};
+/** Few, because a key may have rows of many methods. */
+const PAGE_KEYS = 100;
 
-const PAGE_ROWS = 1_000;
-
-/** Groups segments by bucket, so that a bucket has one row per key, product, method and status. */
-async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
-  const byBucket = new Map<number, Segment[]>();
-  for (const segment of await segmentsOf(db, 'detail', axis)) {
-    const factor = stepMs[axis.step] / stepMs[segment.step];
-    for (let from = segment.from; from < segment.to; ) {
-      const bucket = Math.floor(from / factor);
-      const to = Math.min(segment.to, (bucket + 1) * factor);
-      byBucket.set(bucket, [...(byBucket.get(bucket) ?? []), { ...segment, from, to }]);
-      from = to;
-    }
-  }
-  return byBucket;
+/** Yields the ids of keys with usage page by page. The database has them even if ClickHouse has the details. */
+async function* keyPages(
+  { db }: Store,
+  axis: Axis,
+  { customerId, keys }: UsageFilter,
+  isWhole: boolean,
+): AsyncGenerator<readonly string[]> {
+  if (keys !== undefined) return yield keys;
+  const segments = await segmentsFor(db, 'detail', axis, isWhole);
+  if (segments.length === 0) return;
+  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
+  const pages = pagesOf<{ key_id: string }>(PAGE_KEYS, async (last) => {
+    const isLater = last === null ? sql`` : sql`and key_id > ${last.key_id}`;
+    // Each part is limited, so that a page reads the rows of its keys only.
+    const parts = segments.map(({ step, from, to }): RawBuilder<unknown> => {
+      const bucket = sql.ref(step);
+      return sql`select key_id from (select distinct key_id from ${sql.table(`usage_${step}`)}
+        where ${bucket} >= ${from} and ${bucket} < ${to} ${ofCustomer} ${isLater}
+        order by key_id limit ${PAGE_KEYS}) as part`;
+    });
+    const { rows } = await sql<{ key_id: string }>`${sql.join(parts, sql` union `)}
+      order by key_id limit ${PAGE_KEYS}`.execute(db);
+    return rows;
+  });
+  for await (const rows of pages) yield rows.map(({ key_id }) => key_id);
 }
 
-const names = sql.raw('key_id, product, method, status');
-const columns = sql`${names}, ${sql.raw(counterColumns.join(', '))}`;
+type Exported<Name extends GroupColumn> = UsageSum<Name | 'key_id'>;
 
-function selectSegment(segment: Segment, filter: UsageFilter) {
-  const table = `usage_${segment.step}` as const;
-  return sql`select ${columns} from ${sql.table(table)} where ${partOf(table, segment, filter).where}`;
+const orderOf = (columns: readonly GroupColumn[], row: UsageSum<GroupColumn>): string =>
+  [String(row.at).padStart(PAD), ...columns.map((name) => row[name])].join('\0');
+const PAD = 16;
+
+/** Sums of some keys by step, key and the given columns, in this order. @param steps - null: of the whole axis. */
+async function readKeys<Name extends GroupColumn>(
+  usage: UsageReader,
+  query: UsageQuery,
+  columns: readonly Name[],
+  steps: Axis | null,
+): Promise<Exported<Name>[]> {
+  const sums = new Map<string, Exported<Name>>();
+  const groupBy = ['key_id', ...columns] as const;
+  const add = (row: Exported<Name>): void => {
+    const order = orderOf(groupBy, row as UsageSum<GroupColumn>);
+    const sum = sums.get(order);
+    if (sum === undefined) sums.set(order, { ...row });
+    else for (const name of counterColumns) sum[name] += row[name];
+  };
+  await usage.sums(query, groupBy, add, steps);
+  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
 }
 
-/** Yields all rows of an axis page by page, to bound memory use. */
+/** Yields sums over a whole axis by key and the given columns, page by page, to bound memory use. */
+export async function* exportSums<Name extends GroupColumn>(
+  store: Store,
+  usage: UsageReader,
+  { axis, filter }: UsageQuery,
+  columns: readonly Name[],
+): AsyncGenerator<Exported<Name>[]> {
+  for await (const keys of keyPages(store, axis, filter, true))
+    yield readKeys(usage, { axis, filter: { ...filter, keys } }, columns, null);
+}
+
+type ExportedUsage = Omit<Exported<'product' | 'method' | 'status'>, 'at' | 'last_minute'> &
+  Readonly<{
+    /** Number of steps since 1970. */
+    bucket: number;
+  }>;
+
+const columnsOfSteps = ['product', 'method', 'status'] as const;
+
+/** Steps in one part of an export, if few keys were used in them. */
+const STEPS_AT_ONCE = 24;
+
+/** Yields all rows of an axis page by page, to bound memory use. The steps of a part with many keys are read one by one. */
 export async function* exportUsage(
   store: Store,
+  usage: UsageReader,
   { axis, filter }: UsageQuery,
+  stepsAtOnce = STEPS_AT_ONCE,
 ): AsyncGenerator<ExportedUsage[]> {
-  for (const [bucket, segments] of await segmentsByBucket(store, axis)) {
-    const from = sql.join(
-      segments.map((segment) => selectSegment(segment, filter)),
-      sql` union all `,
-    );
-    yield* pagesOf<ExportedUsage>(PAGE_ROWS, async (last) => {
-      const afterLastRow =
-        last === null
-          ? sql``
-          : sql`where (${names}) > (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
-      const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
-        select ${names}, ${counterSums} from (${from}) as part ${afterLastRow}
-        group by ${names} order by ${names} limit ${PAGE_ROWS}`.execute(store.db);
-      return rows.map((row) => ({ bucket, ...row }));
-    });
+  for (let from = axis.from; from < axis.to; from += stepsAtOnce) {
+    const part = { ...axis, from, to: Math.min(axis.to, from + stepsAtOnce) };
+    for await (const keys of keyPages(store, part, filter, false)) {
+      if (keys.length >= PAGE_KEYS && stepsAtOnce > 1) {
+        yield* exportUsage(store, usage, { axis: part, filter }, 1);
+        break;
+      }
+      const rows = await readKeys(usage, { axis: part, filter: { ...filter, keys } }, columnsOfSteps, part);
+      yield rows.map(({ at, last_minute: _, ...row }) => ({ bucket: from + at, ...row }));
+    }
   }
 }

@@ -50,7 +50,7 @@ export function monthRange(atMs: number): Readonly<{ from: number; to: number }>
   return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
 }
 
-type RowKind = 'total' | 'detail';
+type RowKind = 'total' | 'detail' | 'clickhouse';
 
 /** A part of an axis and its source: rolled-up rows of a step or, if `isRaw`, minute rows of individual processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
@@ -59,6 +59,7 @@ export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; 
 const staleKinds: Readonly<Record<RowKind, readonly MarkKind[]>> = {
   total: ['minute', 'total_hour', 'total_day'],
   detail: ['hour', 'day'],
+  clickhouse: ['clickhouse_hour', 'clickhouse_day'],
 };
 
 const finerStepsPer: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
@@ -102,7 +103,7 @@ export async function segmentsOf(db: Kysely<Schema>, rowKind: RowKind, axis: Axi
     const finer = usageSteps[usageSteps.indexOf(step) - 1];
     const isExpired = finer !== undefined && bucket * finerStepsPer[step] < starts[finer];
     const isRolledUp = isExpired || !stale[step].has(bucket);
-    if (step === 'minute') add(step, rowKind === 'detail' || !isRolledUp, bucket);
+    if (step === 'minute') add(step, rowKind !== 'total' || !isRolledUp, bucket);
     else if (isRolledUp || finer === undefined) add(step, false, bucket);
     else
       for (let index = 0; index < finerStepsPer[step]; index++)
@@ -129,11 +130,13 @@ export type UsageFilter = Readonly<{
   planId?: string | undefined;
   /** Only calls whose status is not `ok`. */
   failed?: boolean | undefined;
+  /** Only usage whose details are in the database. */
+  hasDetails?: boolean | undefined;
 }>;
 
 export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
 
-type Dimensions = UsageLabels & {
+export type Dimensions = UsageLabels & {
   customer_id: string;
   key_id: string;
   plan_id: string;
@@ -174,7 +177,7 @@ function tableKindOf(filter: UsageFilter, groupBy: readonly GroupColumn[]): Tabl
   if (filter.keys !== undefined) needed.add('key_id');
   if (filter.planId !== undefined) needed.add('plan_id');
   if (filter.network !== undefined) needed.add('network');
-  if (filter.method !== undefined) needed.add('method');
+  if (filter.method !== undefined || filter.hasDetails === true) needed.add('method');
   const kinds = Object.keys(columnsOfKind) as TableKind[];
   const kind = kinds.find((one) => [...needed].every((column) => columnsOfKind[one].includes(column)));
   if (kind === undefined) throw new Error(`no usage table has the columns ${[...needed].join(', ')}`);
@@ -224,6 +227,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   if (filter.network !== undefined) conditions.push(sql`network = ${filter.network}`);
   if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
   if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
+  if (filter.hasDetails === true) conditions.push(sql`method <> ''`);
   return { table, segment, column, where: sql.join(conditions, sql` and `) };
 }
 
@@ -242,6 +246,19 @@ function coarsestAxes(axis: Axis): Axis[] {
 }
 
 /** @param isWhole - whether the caller needs only sums over the whole axis. */
+export async function segmentsFor(
+  db: Kysely<Schema>,
+  rowKind: RowKind,
+  axis: Axis,
+  isWhole: boolean,
+): Promise<Segment[]> {
+  const segments: Segment[] = [];
+  for (const part of isWhole ? coarsestAxes(axis) : [axis])
+    segments.push(...(await segmentsOf(db, rowKind, part)));
+  return segments;
+}
+
+/** See `segmentsFor`. */
 export async function partsOf(
   { db }: Store,
   { axis, filter }: UsageQuery,
@@ -249,9 +266,7 @@ export async function partsOf(
   isWhole: boolean,
 ): Promise<Part[]> {
   const kind = tableKindOf(filter, groupBy);
-  const segments: Segment[] = [];
-  for (const part of isWhole ? coarsestAxes(axis) : [axis])
-    segments.push(...(await segmentsOf(db, kind === 'detail' ? 'detail' : 'total', part)));
+  const segments = await segmentsFor(db, kind === 'detail' ? 'detail' : 'total', axis, isWhole);
   return segments.flatMap((segment) => {
     const parts: Part[] = [];
     for (let from = segment.from; from < segment.to; from += BUCKETS_AT_ONCE) {
@@ -294,7 +309,7 @@ async function readPart<Name extends GroupColumn>(
   return rows;
 }
 
-type OnSum<Name extends GroupColumn> = (row: UsageSum<Name>) => void;
+export type OnSum<Name extends GroupColumn> = (row: UsageSum<Name>) => void;
 
 async function eachRow<Row>(
   parts: readonly Part[],
@@ -329,7 +344,7 @@ export const readWholeSums = <Name extends GroupColumn>(
   onRow: OnSum<Name>,
 ): Promise<void> => readSums(store, query, groupBy, onRow, null);
 
-type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
+export type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
 
 /** With the columns that identify the row in its table. */
 type KeyedLatencyRow = LatencyRow & Dimensions & Readonly<{ bucket: number }>;
@@ -338,17 +353,16 @@ type KeyedLatencyRow = LatencyRow & Dimensions & Readonly<{ bucket: number }>;
 const LATENCY_PAGE_ROWS = 1_000;
 
 /** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
-const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
+export const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
-/**
- * Reports histograms by step.
- * @param by - column whose value is `name`; null: `name` is empty. With `values`, only rows with these values are
- * reported, for the whole axis, with `at` 0.
- */
+/** With `values`, only rows with these values are reported, for the whole axis, with `at` 0. */
+export type LatencyGroup = Readonly<{ column: GroupColumn; values?: readonly string[] }>;
+
+/** Reports histograms by step. @param by - column whose value is `name`; null: `name` is empty. */
 export async function readLatencyRows(
   store: Store,
   query: UsageQuery,
-  by: Readonly<{ column: GroupColumn; values?: readonly string[] }> | null,
+  by: LatencyGroup | null,
   onRow: (row: LatencyRow) => void,
 ): Promise<void> {
   const { column, values } = by ?? {};

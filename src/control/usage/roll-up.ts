@@ -85,7 +85,7 @@ const sources = {
   day: { finer: 'hour', count: 24 },
 } as const;
 
-const dayOf = (hour: number): number => Math.floor(hour / sources.day.count);
+export const dayOf = (hour: number): number => Math.floor(hour / sources.day.count);
 
 async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<BucketSums> {
   const { finer: source, count } = sources[step];
@@ -223,10 +223,15 @@ async function rollDetails(store: Store, step: CoarseStep, bucket: number): Prom
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
     if (!(await replaceDetails(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
   }
+  return finishRollUp(store, seen, step === 'hour' ? { kind: 'day', bucket: dayOf(bucket) } : null);
+}
+
+/** Clears the marks of a bucket unless its sources have changed. @param next - the coarser bucket that depends on it. */
+export function finishRollUp(store: Store, seen: MarkSnapshot, next: StaleBucket | null): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
     await clearMarks(trx, seen);
-    if (step === 'hour') await markStale(trx, '', [{ kind: 'day', bucket: dayOf(bucket) }]);
+    if (next !== null) await markStale(trx, '', [next]);
     return true;
   });
 }
@@ -240,10 +245,15 @@ const BUCKETS_MAX = 500;
 /** Delay from the end of a bucket to its roll-up: writers flush with a delay, and finer buckets are rolled up first. */
 const delayMs: Readonly<Record<UsageStep, number>> = { minute: 5_000, hour: 60_000, day: 120_000 };
 
-type RollUp = Readonly<{ kind: MarkKind; roll(store: Store, bucket: number): Promise<boolean> }>;
+export type RollUp = Readonly<{
+  kind: MarkKind;
+  roll(store: Store, bucket: number): Promise<boolean>;
+  /** Whether a bucket may be rolled up again from a part of its sources. */
+  acceptsParts?: true;
+}>;
 
-/** Finer steps first. */
-const rollUps: readonly RollUp[] = [
+/** Those of the database, finer steps first. */
+export const databaseRollUps: readonly RollUp[] = [
   { kind: 'minute', roll: rollMinute },
   { kind: 'total_hour', roll: (store, hour) => rollTotals(store, 'hour', hour) },
   { kind: 'total_day', roll: (store, day) => rollTotals(store, 'day', day) },
@@ -256,7 +266,11 @@ function dueBuckets(db: Kysely<Schema>, kind: MarkKind, nowMs: number, limit: nu
   return listStaleBuckets(db, kind, Math.floor((nowMs - delayMs[step]) / stepMs[step]), limit);
 }
 
-export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
+export async function isSomethingDue(
+  { db }: Store,
+  nowMs: number,
+  rollUps: readonly RollUp[],
+): Promise<boolean> {
   for (const { kind } of rollUps) {
     if ((await dueBuckets(db, kind, nowMs, 1)).length > 0) return true;
   }
@@ -271,13 +285,14 @@ export async function rollUp(
   store: Store,
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
+  rollUps: readonly RollUp[] = databaseRollUps,
 ): Promise<void> {
-  for (const { kind, roll } of rollUps) {
+  for (const { kind, roll, acceptsParts } of rollUps) {
     const { finer, count } = sources[stepOfKind[kind]];
     const starts = await retentionStarts(store.db);
     for (const bucket of await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX)) {
       if (!(await shouldContinue())) return;
-      if (bucket * count < starts[finer]) await dropMarks(store, kind, bucket);
+      if (bucket * count < starts[finer] && !acceptsParts) await dropMarks(store, kind, bucket);
       else await roll(store, bucket);
     }
   }

@@ -7,9 +7,8 @@ import { usageStatuses } from '../../gateway/metering/usage-status.ts';
 import { networks } from '../../protocol/call.ts';
 import { products } from '../../protocol/product.ts';
 import { checkedLine, readCheckedLine } from '../checked-line.ts';
-import type { Store } from '../database/store.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
-import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
+import { rowKeyOf, type StoredUsage, type UsageSink } from './usage-rows.ts';
 
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
@@ -237,17 +236,16 @@ export type RecoveredJournal = Readonly<{
 
 /** Stores the rows from journals of exited processes under their epochs, then removes the journals. Idempotent. */
 export async function recoverJournals(
-  store: Store,
+  sink: UsageSink,
   folder: string,
-  batchRows: number,
   onRecovered: (journal: RecoveredJournal) => void,
 ): Promise<void> {
   for (const { path, runId } of await findOrphanedJournals(folder)) {
     const corruption: JournalCorruption = { lines: 0 };
     let rows = 0;
     let lateRows = 0;
-    for await (const batch of readJournal(path, batchRows, corruption)) {
-      lateRows += await storeUsage(store, runId, batch);
+    for await (const batch of readJournal(path, sink.batchRows, corruption)) {
+      lateRows += await sink.write(runId, batch);
       rows += batch.length;
     }
     await rm(path, { force: true });

@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-import { isSomethingDue, rollUp } from './roll-up.ts';
-import { type CheckResult, runChecks } from './usage-checks.ts';
+import { databaseRollUps, isSomethingDue, type RollUp, rollUp } from './roll-up.ts';
 import { acquireLease, isLeased, releaseLease } from './usage-lease.ts';
-import { pruneUsage, usageRetention } from './usage-retention.ts';
 
 const usageRollerOptions = {
-  retention: usageRetention,
+  rollUps: databaseRollUps as readonly RollUp[],
+  /** Runs at most once per interval across all gateways. */
+  upkeep: async (_nowMs: number, _shouldContinue: () => Promise<boolean>): Promise<void> => undefined,
+  /** Distinguishes the leases of rollers. */
+  leasePrefix: '',
   intervalMs: 5_000,
   /** Lease duration: how long other gateways wait after the holder crashes. */
   leaseMs: 30_000,
-  /** Interval between runs of retention and consistency checks. */
   upkeepIntervalMs: 3_600_000,
   now: () => Date.now(),
   onState: (() => undefined) as OnState,
-  onViolation: (_check: CheckResult): void => undefined,
 };
 
 type UsageRollerOptions = Readonly<typeof usageRollerOptions & { store: Store }>;
 
 const ROLL_UP_LEASE = 'roll-up';
-/** Never released, so that upkeep runs at most once per interval across all gateways. */
+/** Never released. */
 const UPKEEP_LEASE = 'upkeep';
 
-/** Rolls up, prunes and checks usage. Only one gateway does this at a time. */
+/** Rolls up usage, and does its upkeep. Only one gateway does this at a time. */
 export class UsageRoller {
   readonly #holder = randomUUID();
   readonly #options: UsageRollerOptions;
@@ -54,23 +54,24 @@ export class UsageRoller {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#task.stop();
-    await releaseLease(this.#options.store, ROLL_UP_LEASE, this.#holder).catch(() => undefined);
+    await releaseLease(this.#options.store, this.#lease(ROLL_UP_LEASE), this.#holder).catch(() => undefined);
+  }
+
+  #lease(name: string): string {
+    return this.#options.leasePrefix + name;
   }
 
   async #workIfLeased(): Promise<void> {
-    const { store, retention, now, onViolation } = this.#options;
+    const { store, now, rollUps, upkeep } = this.#options;
+    const shouldContinue = () => this.#shouldContinue();
     if (!(await this.#hasWork()) || !(await this.#renewLease())) return;
-    await rollUp(store, now(), () => this.#shouldContinue());
-    if (this.#stopped || !(await this.#claimUpkeep())) return;
-    await pruneUsage(store, retention, now());
-    for (const check of await runChecks(store, now(), () => this.#shouldContinue())) {
-      if (check.violations > 0) onViolation(check);
-    }
+    await rollUp(store, now(), shouldContinue, rollUps);
+    if (!this.#stopped && (await this.#claimUpkeep())) await upkeep(now(), shouldContinue);
   }
 
   async #renewLease(): Promise<boolean> {
     const { store, now, leaseMs } = this.#options;
-    const isHolder = await acquireLease(store, ROLL_UP_LEASE, this.#holder, now(), leaseMs);
+    const isHolder = await acquireLease(store, this.#lease(ROLL_UP_LEASE), this.#holder, now(), leaseMs);
     this.#leasedAt = isHolder ? performance.now() : Number.NEGATIVE_INFINITY;
     return isHolder;
   }
@@ -83,12 +84,13 @@ export class UsageRoller {
 
   /** Only reads the database, because usually there is nothing to do. */
   async #hasWork(): Promise<boolean> {
-    const { store, now } = this.#options;
-    return (await isSomethingDue(store, now())) || !(await isLeased(store, UPKEEP_LEASE, now()));
+    const { store, now, rollUps } = this.#options;
+    const isDue = await isSomethingDue(store, now(), rollUps);
+    return isDue || !(await isLeased(store, this.#lease(UPKEEP_LEASE), now()));
   }
 
   #claimUpkeep(): Promise<boolean> {
     const { store, now, upkeepIntervalMs } = this.#options;
-    return acquireLease(store, UPKEEP_LEASE, randomUUID(), now(), upkeepIntervalMs);
+    return acquireLease(store, this.#lease(UPKEEP_LEASE), randomUUID(), now(), upkeepIntervalMs);
   }
 }

@@ -18,6 +18,8 @@ export const stepOfKind: Readonly<Record<MarkKind, UsageStep>> = {
   total_day: 'day',
   hour: 'hour',
   day: 'day',
+  clickhouse_hour: 'hour',
+  clickhouse_day: 'day',
 };
 
 /** Tokens are random and compared for equality only. */
@@ -107,7 +109,7 @@ export const rowKeyOf = ({ minute, keyId, product, method, status, network, code
 type UsageAccount = Readonly<{ customer_id: string; plan_id: string }>;
 
 const builtInAccount: UsageAccount = { customer_id: DEFAULT_CUSTOMER_ID, plan_id: '' };
-const noAccount: UsageAccount = { customer_id: '', plan_id: '' };
+export const noAccount: UsageAccount = { customer_id: '', plan_id: '' };
 
 function tableRow(runId: string, row: StoredUsage, account: UsageAccount): UsageMinuteTable {
   return {
@@ -169,14 +171,15 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     )
     .compile().sql;
 
-async function accountsOf(
-  trx: Transaction<Schema>,
-  rows: readonly StoredUsage[],
+/** Accounts of the keys of rows, by key. */
+export async function accountsOf(
+  db: Kysely<Schema>,
+  rows: readonly Pick<StoredUsage, 'keyId'>[],
 ): Promise<Map<string | null, UsageAccount>> {
   const accounts = new Map<string | null, UsageAccount>([[null, builtInAccount]]);
   const ids = [...new Set(rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId])))];
   if (ids.length === 0) return accounts;
-  const keys = await trx
+  const keys = await db
     .selectFrom('api_key')
     .select(['id', 'customer_id', 'plan_id'])
     .where('id', 'in', ids)
@@ -216,10 +219,30 @@ async function upsertUsage(trx: Transaction<Schema>, runId: string, rows: readon
   return rows.length - retained.length;
 }
 
-/**
- * Stores usage rows. Returns the number of rows rejected because their minutes were deleted.
- * @param gateway - id of the gateway; undefined if it is not known.
- */
+/** A place that stores usage rows. Storing a row again, or an earlier state of it, changes nothing. */
+export type UsageSink = Readonly<{
+  /** Rows per write. */
+  batchRows: number;
+  /** Whether rows go to the journal before each write, or only while a write fails or is slow. */
+  isJournaledFirst: boolean;
+  /**
+   * Returns the number of rows rejected because their minutes were deleted.
+   * @param gateway - id of the gateway; undefined if it is not known.
+   */
+  write(runId: string, rows: readonly StoredUsage[], gateway?: string): Promise<number>;
+}>;
+
+/** Rows per transaction: few, because other statements wait for it. */
+const BATCH_ROWS = { sqlite: 100, postgres: 200 } as const;
+
+/** PostgreSQL may be slow; SQLite is on the same disk as the journal. */
+export const databaseSink = (store: Store): UsageSink => ({
+  batchRows: BATCH_ROWS[store.dialect],
+  isJournaledFirst: store.dialect !== 'sqlite',
+  write: (runId, rows, gateway) => storeUsage(store, runId, rows, gateway),
+});
+
+/** Writes usage rows to the database. See `UsageSink`. */
 export async function storeUsage(
   store: Store,
   runId: string,
@@ -227,7 +250,11 @@ export async function storeUsage(
   gateway?: string,
 ): Promise<number> {
   return store.db.transaction().execute(async (trx) => {
-    const written = { written_at: Date.now(), ...(gateway === undefined ? {} : { gateway }) };
+    const isDetailed = rows.some(({ method }) => method !== '');
+    const written = {
+      ...{ written_at: Date.now(), ...(isDetailed ? {} : { detailed: 0 }) },
+      ...(gateway === undefined ? {} : { gateway }),
+    };
     await upsertRow(trx, 'usage_epoch', { epoch: runId }, written);
     return upsertUsage(trx, runId, rows);
   });

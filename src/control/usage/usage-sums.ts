@@ -41,6 +41,12 @@ export function addLatency(target: Float64Array, text: string): void {
   if (text !== '') target[bucket] = (target[bucket] ?? 0) + number;
 }
 
+/** A stored histogram as parallel lists. */
+export function parseHistogram(text: string): Readonly<{ buckets: number[]; counts: number[] }> {
+  const pairs = text === '' ? [] : text.split(',').map((pair) => pair.split(':').map(Number));
+  return { buckets: pairs.map(([bucket]) => bucket!), counts: pairs.map(([, count]) => count!) };
+}
+
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const ZERO = 0x30;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chunk } from '../../base/chunk.ts';
 import type { UsageMeter, UsageRow } from '../../gateway/metering/usage-meter.ts';
-import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import {
   type RecoveredJournal,
@@ -9,15 +8,13 @@ import {
   UsageJournal,
   usageJournalOptions,
 } from './usage-journal.ts';
-import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
+import { rowKeyOf, type StoredUsage, storedUsage, type UsageSink } from './usage-rows.ts';
 
 export const usageWriterOptions = {
   /** Interval between flushes. If the process is killed, at most this much usage is lost. */
   flushIntervalMs: 1_000,
   /** Maximum pending rows; above this, the oldest are dropped and counted in `lostRows`. */
   pendingRowsMax: 200_000,
-  /** Rows per transaction: few, because other statements wait for it. */
-  batchRows: { sqlite: 100, postgres: 200 },
   /** null: no journal; rows that are not yet stored exist only in memory. */
   journalFolder: null as string | null,
   journalMaxBytes: usageJournalOptions.maxBytes,
@@ -27,19 +24,15 @@ export const usageWriterOptions = {
 };
 
 export type UsageWriterOptions = Readonly<
-  typeof usageWriterOptions & { store: Store; source: Pick<UsageMeter, 'drain'> }
+  typeof usageWriterOptions & { sink: UsageSink; source: Pick<UsageMeter, 'drain'>; runId?: string }
 >;
 
 const RECOVERY_RETRY_MS = 60_000;
 
-/**
- * Flushes usage to the store. Failed writes are retried and never affect requests. With PostgreSQL, rows always go to
- * the journal first; with SQLite, only while a write fails or is slow.
- */
+/** Flushes usage to a store. Failed writes are retried and never affect requests. */
 export class UsageWriter {
-  readonly runId: string = randomUUID();
+  readonly runId: string;
   readonly #options: UsageWriterOptions;
-  readonly #batchRows: number;
   readonly #journal: UsageJournal | null;
   readonly #state: FailureState;
   readonly #journalState: FailureState;
@@ -61,10 +54,10 @@ export class UsageWriter {
   #gateway: string | undefined;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'store' | 'source'>) {
+  constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'sink' | 'source'>) {
     this.#options = { ...usageWriterOptions, ...options };
-    const { store, batchRows, journalFolder, journalMaxBytes, onStoreState, onJournalState } = this.#options;
-    this.#batchRows = batchRows[store.dialect];
+    const { runId, journalFolder, journalMaxBytes, onStoreState, onJournalState } = this.#options;
+    this.runId = runId ?? randomUUID();
     this.#journal =
       journalFolder === null ? null : new UsageJournal(journalFolder, this.runId, journalMaxBytes);
     this.#state = new FailureState(onStoreState);
@@ -97,7 +90,7 @@ export class UsageWriter {
     const rows = this.#options.source.drain();
     const isBehind = this.#state.isFailing || this.#writing !== null;
     this.#collect(rows);
-    if (this.#options.store.dialect !== 'sqlite' || isBehind) await this.#save();
+    if (this.#options.sink.isJournaledFirst || isBehind) await this.#save();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
     });
@@ -156,15 +149,15 @@ export class UsageWriter {
       await this.#recoverOrphans();
     } catch (error) {
       this.#state.report(error);
-      // Journals rows that SQLite could not store.
+      // Journals rows that did not go to the journal first.
       await this.#save();
     }
   }
 
   async #writePending(): Promise<void> {
-    for (const batch of chunk([...this.#pending], this.#batchRows)) {
-      this.#losses.lateRows += await storeUsage(
-        this.#options.store,
+    const { sink } = this.#options;
+    for (const batch of chunk([...this.#pending], sink.batchRows)) {
+      this.#losses.lateRows += await sink.write(
         this.runId,
         batch.map(([, row]) => row),
         this.#gateway,
@@ -189,11 +182,11 @@ export class UsageWriter {
   }
 
   async #recoverOrphans(): Promise<void> {
-    const { store, journalFolder, onJournalState, onJournalRecovered } = this.#options;
+    const { sink, journalFolder, onJournalState, onJournalRecovered } = this.#options;
     if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
     this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
-      await recoverJournals(store, journalFolder, this.#batchRows, onJournalRecovered);
+      await recoverJournals(sink, journalFolder, onJournalRecovered);
       this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
     } catch (error) {
       onJournalState(error);

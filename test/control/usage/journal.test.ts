@@ -14,6 +14,7 @@ import { expect, it, vi } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
 import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
 import { journalLine, readJournalLine, UsageJournal } from '../../../src/control/usage/usage-journal.ts';
+import { databaseSink } from '../../../src/control/usage/usage-rows.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
@@ -52,7 +53,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
     },
   };
   const all = {
-    store: watched,
+    sink: databaseSink(watched),
     source: meter,
     journalFolder,
     onJournalRecovered: (one: RecoveredJournal) => void recovered.push(one),
@@ -301,7 +302,9 @@ describeOnBothStores('the usage writer', ({ open }) => {
 
   it('stores usage as counted, across minutes, methods, statuses and error codes', async () => {
     const store = await open();
-    const { meter, writer } = writerOn(store, newFolder(), { batchRows: { sqlite: 2, postgres: 2 } });
+    const { meter, writer } = writerOn(store, newFolder(), {
+      sink: { ...databaseSink(store), batchRows: 2 },
+    });
     for (let count = 0; count < 90; count++) {
       const method = ['getSlot', 'getBalance', 'unheardOf'][count % 3]!;
       const status = count % 2 ? 'ok' : 'upstream';

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/store.ts';
+import { databaseUpkeep } from '../../../src/control/usage/database-upkeep.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';
-import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
+import { pruneUsage, usageRetention } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { describeOnBothStores } from '../stores.ts';
@@ -270,7 +271,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     const roller = new UsageRoller({
       store,
       now: () => clock.now,
-      onViolation: (found) => reported.push(found),
+      upkeep: databaseUpkeep(store, usageRetention, (found) => reported.push(found)),
     });
     await roller.runOnce();
     await roller.runOnce();

@@ -1,6 +1,5 @@
 import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts';
-import { exportMonth, type MonthUsage } from '../../billing/export-month.ts';
-import { type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
+import { daysOf, type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
 import {
   findStatement,
   lateUsageOf,
@@ -12,14 +11,15 @@ import {
 import { mapCustomer, queueEvents } from '../../billing/stripe-events.ts';
 import { countRows, findRow, selectRows } from '../../database/rows.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
-import { stepMs } from '../../usage/read-usage.ts';
+import { exportSums } from '../../usage/export-usage.ts';
+import { stepMs, type UsageSum } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
 import { invalidField, notFound } from '../api-error.ts';
 import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
+import { type ApiServices, usageReaderOf } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { requireCustomer } from './customers.ts';
 import { keyNames } from './usage-range.ts';
@@ -111,20 +111,25 @@ async function listBills(
 
 const HEAD = ['month', 'customer', 'key', 'key_name', 'product', 'method', ...counterColumns];
 
-const fieldsOf = (month: Month, row: MonthUsage, keys: ReadonlyMap<string, string>) => ({
+const exportedColumns = ['product', 'method', 'customer_id'] as const;
+type ExportedRow = UsageSum<'key_id' | (typeof exportedColumns)[number]>;
+
+const fieldsOf = (month: Month, row: ExportedRow, keys: ReadonlyMap<string, string>) => ({
   ...{ month: month.name, customer: row.customer_id, key: row.key_id, key_name: keys.get(row.key_id) ?? '' },
   ...{ product: row.product, method: row.method },
   ...Object.fromEntries(counterColumns.map((name) => [name, row[name]])),
 });
 
 async function* exportLines(
-  { store, now }: ApiServices,
+  services: ApiServices,
   month: Month,
   format: 'csv' | 'jsonl',
-  customerId?: string,
+  customerId: string | null,
 ): AsyncGenerator<string> {
+  const { store, now } = services;
   if (format === 'csv') yield csvLine(HEAD);
-  for await (const rows of exportMonth(store, month, now(), customerId)) {
+  const query = { axis: daysOf(month, now()), filter: { customerId } };
+  for await (const rows of exportSums(store, usageReaderOf(services), query, exportedColumns)) {
     const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
     const records = rows.map((row) => fieldsOf(month, row, names));
     yield format === 'csv'
@@ -214,9 +219,9 @@ export const billingHandlers = (services: ApiServices) =>
       one((await requireStatement(services, path.customer, path.month)).signature),
     'GET /billing': ({ query }) => listBills(services, query),
     'GET /billing.csv': async ({ query }) =>
-      exportLines(services, monthOf(query.month, services.now()), 'csv'),
+      exportLines(services, monthOf(query.month, services.now()), 'csv', null),
     'GET /billing.jsonl': async ({ query }) =>
-      exportLines(services, monthOf(query.month, services.now()), 'jsonl'),
+      exportLines(services, monthOf(query.month, services.now()), 'jsonl', null),
     'GET /billing/keys': () => publicKeys(services),
     'PUT /customers/{customer}/stripe': ({ path, body }, context) =>
       setStripeCustomer(services, path.customer, body.stripeCustomerId, context),

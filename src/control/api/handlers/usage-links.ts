@@ -58,7 +58,8 @@ function revoke(services: ApiServices, customer: string, id: string, context: Ap
   });
 }
 
-async function readLinked({ store, now }: ApiServices, { customer_id, expires_at }: UsageLinkTable) {
+async function readLinked(services: ApiServices, { customer_id, expires_at }: UsageLinkTable) {
+  const { store, now } = services;
   const at = now();
   const { name } = await requireCustomer(store.db, customer_id);
   const usage = {
@@ -69,8 +70,8 @@ async function readLinked({ store, now }: ApiServices, { customer_id, expires_at
     customerName: name,
     expiresAt: expires_at,
     ...(await readMonth(store, customer_id, at)),
-    byProduct: await usageSeriesOf(store, usage, 'product', at),
-    byMethod: await usageSeriesOf(store, usage, 'method', at),
+    byProduct: await usageSeriesOf(services, usage, 'product', at),
+    byMethod: await usageSeriesOf(services, usage, 'method', at),
   };
 }
 

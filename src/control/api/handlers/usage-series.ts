@@ -3,19 +3,18 @@ import { exportUsage } from '../../usage/export-usage.ts';
 import {
   type Axis,
   type GroupColumn,
-  readSums,
-  readWholeSums,
   stepMs,
   type UsageQuery,
   type UsageSum,
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
+import type { UsageReader } from '../../usage/usage-reader.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
+import { type ApiServices, usageReaderOf } from '../services.ts';
 import { addAt, addTotals, keyNames, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
 
 const SERIES_ROUTE = 'GET /customers/{customer}/usage';
@@ -44,20 +43,21 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
   addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
 }
 
-async function readWhole(store: Store, query: UsageQuery): Promise<Series> {
+async function readWhole(usage: UsageReader, query: UsageQuery): Promise<Series> {
   const series = noSeries('all', query.axis);
-  await readSums(store, query, ['status'], (row) => addRow(series, row));
+  await usage.sums(query, ['status'], (row) => addRow(series, row));
   return series;
 }
 
-async function namesBySize(store: Store, query: UsageQuery, column: Column): Promise<string[]> {
+async function namesBySize(usage: UsageReader, query: UsageQuery, column: Column): Promise<string[]> {
   const sizes = new Map<string, { requests: number; messages: number }>();
-  await readWholeSums(store, query, [column], (row) => {
+  const add = (row: UsageSum<Column>): void => {
     const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
     size.requests += row.requests;
     size.messages += row.messages;
     sizes.set(row[column], size);
-  });
+  };
+  await usage.sums(query, [column], add, null);
   return [...sizes]
     .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
     .map(([name]) => name);
@@ -78,20 +78,20 @@ function restOf(whole: Series, parts: readonly Series[]): Series {
 }
 
 async function readBreakdown(
-  store: Store,
+  usage: UsageReader,
   query: UsageQuery,
   column: Column,
   whole: Series,
 ): Promise<Series[]> {
   const { axis, filter } = query;
-  const allNames = await namesBySize(store, query, column);
+  const allNames = await namesBySize(usage, query, column);
   if (allNames.length === 0) return [];
   const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // A customer may have very many keys, so this reads only the rows of the displayed keys.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly GroupColumn[] = column === 'status' ? ['status'] : [column, 'status'];
-  await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {
+  await usage.sums({ axis, filter: narrowed }, groupBy, (row) => {
     const one = series.get(row[column]);
     if (one !== undefined) addRow(one, row);
   });
@@ -114,15 +114,17 @@ async function label(store: Store, series: readonly Series[], column: Column): P
 
 /** Reads usage over time, in total or by one dimension. */
 export async function usageSeriesOf(
-  store: Store,
+  services: Pick<ApiServices, 'store' | 'usage'>,
   usage: UsageQuery,
   by: keyof typeof columns | 'none',
   nowMs: number,
 ): Promise<RouteOutput<typeof SERIES_ROUTE>> {
-  const whole = await readWhole(store, usage);
+  const { store } = services;
+  const reader = usageReaderOf(services);
+  const whole = await readWhole(reader, usage);
   const column = by === 'none' ? null : columns[by];
   const series =
-    column === null ? [whole] : await label(store, await readBreakdown(store, usage, column, whole), column);
+    column === null ? [whole] : await label(store, await readBreakdown(reader, usage, column, whole), column);
   return {
     axis: toAxisJson(usage.axis),
     series,
@@ -132,10 +134,10 @@ export async function usageSeriesOf(
 }
 
 export const usageSeries =
-  ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
+  (services: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
-    const at = now();
-    return usageSeriesOf(store, await usageQueryOf(store, customer, query, at), query.by, at);
+    const at = services.now();
+    return usageSeriesOf(services, await usageQueryOf(services.store, customer, query, at), query.by, at);
   };
 
 /** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
@@ -154,10 +156,10 @@ function fieldOf(field: string | number): string {
 
 const HEAD = ['time', 'key', 'key_name', 'product', 'method', 'status', ...counterColumns];
 
-async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string> {
+async function* linesOf(services: ApiServices, usage: UsageQuery): AsyncGenerator<string> {
   yield csvLine(HEAD);
-  for await (const rows of exportUsage(store, usage)) {
-    const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
+  for await (const rows of exportUsage(services.store, usageReaderOf(services), usage)) {
+    const names = await keyNames(services.store, [...new Set(rows.map(({ key_id }) => key_id))]);
     const lines = rows.map((row) =>
       csvLine([
         new Date(row.bucket * stepMs[usage.axis.step]).toISOString(),
@@ -175,6 +177,6 @@ async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string>
 
 /** Streams the export, so that memory use stays bounded. */
 export const usageCsv =
-  ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
+  (services: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
   async ({ path: { customer }, query }) =>
-    linesOf(store, await usageQueryOf(store, customer, query, now()));
+    linesOf(services, await usageQueryOf(services.store, customer, query, services.now()));

@@ -6,33 +6,31 @@ import {
   percentile,
   percentilesOf,
   previousAxis,
-  readLatencyRows,
-  readSums,
-  readWholeSums,
   type UsageQuery,
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
+import type { UsageReader } from '../../usage/usage-reader.ts';
 import { addLatency, emptyLatencyHistogram } from '../../usage/usage-sums.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
+import { type ApiServices, usageReaderOf } from '../services.ts';
 import { addAt, addTotals, axisOf, noStatuses, noTotals, toAxisJson } from './usage-range.ts';
 
 type Summary = RouteOutput<'GET /customers/{customer}/summary'>;
 
-async function readNow(store: Store, query: UsageQuery) {
+async function readNow(usage: UsageReader, query: UsageQuery) {
   const totals = noTotals();
   const byStatus = noStatuses(query.axis);
   const credits = zeros(query.axis);
-  await readSums(store, query, ['status'], (row) => {
+  await usage.sums(query, ['status'], (row) => {
     addTotals(totals, row);
     addAt(byStatus[row.status], row.at, row.requests);
     addAt(credits, row.at, row.credits);
   });
   const whole = emptyLatencyHistogram();
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
-  await readLatencyRows(store, query, null, ({ at, latency }) => {
+  await usage.latencies(query, null, ({ at, latency }) => {
     addLatency(whole, latency);
     const step = steps[at];
     if (step !== undefined) addLatency(step, latency);
@@ -42,11 +40,11 @@ async function readNow(store: Store, query: UsageQuery) {
   return { now: { ...totals, latency: percentilesOf(whole) }, byStatus, latency, credits };
 }
 
-async function readBefore(store: Store, query: UsageQuery): Promise<Summary['before']> {
+async function readBefore(usage: UsageReader, query: UsageQuery): Promise<Summary['before']> {
   const totals = noTotals();
-  await readWholeSums(store, query, ['status'], (row) => addTotals(totals, row));
+  await usage.sums(query, ['status'], (row) => addTotals(totals, row), null);
   const whole = emptyLatencyHistogram();
-  await readLatencyRows(store, query, null, ({ latency }) => addLatency(whole, latency));
+  await usage.latencies(query, null, ({ latency }) => addLatency(whole, latency));
   return { ...totals, latency: percentilesOf(whole) };
 }
 
@@ -61,19 +59,21 @@ async function connectionsOf({ db }: Store, customerId: string): Promise<Summary
   return { websocket: 0, grpc: 0, ...counts };
 }
 
-export const usageSummaryHandlers = ({ store, now }: ApiServices) =>
-  defineHandlers({
+export const usageSummaryHandlers = (services: ApiServices) => {
+  const { store, now } = services;
+  const usage = usageReaderOf(services);
+  return defineHandlers({
     /** Reads totals per customer, so the cost does not depend on the number of keys. */
     async 'GET /customers/{customer}/summary'({ path: { customer }, query }) {
       const at = now();
       const axis = await axisOf(store, query, at);
       const filter = { customerId: customer };
-      const { latency, ...shown } = await readNow(store, { axis, filter });
+      const { latency, ...shown } = await readNow(usage, { axis, filter });
       return {
         axis: toAxisJson(axis),
         ...shown,
         p95: latency.p95,
-        before: await readBefore(store, { axis: previousAxis(axis), filter }),
+        before: await readBefore(usage, { axis: previousAxis(axis), filter }),
         quotas: await quotasOf(store, customer, at),
         connections: await connectionsOf(store, customer),
         hasSucceeded: await hasSucceeded(store, customer),
@@ -86,9 +86,10 @@ export const usageSummaryHandlers = ({ store, now }: ApiServices) =>
       const filter = { customerId: null, method, network };
       return {
         axis: toAxisJson(axis),
-        ...(await readNow(store, { axis, filter })),
-        before: await readBefore(store, { axis: previousAxis(axis), filter }),
+        ...(await readNow(usage, { axis, filter })),
+        before: await readBefore(usage, { axis: previousAxis(axis), filter }),
         updatedAt: await usageUpdatedAt(store, at),
       };
     },
   });
+};

@@ -4,7 +4,7 @@ import { readTop } from '../../usage/read-top.ts';
 import { type Axis, type GroupColumn, type UsageQuery, usageUpdatedAt } from '../../usage/read-usage.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import { callerKeyOf, defineHandlers } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
+import { type ApiServices, usageReaderOf } from '../services.ts';
 import { limitReads } from './limit-reads.ts';
 import { axisOf, toAxisJson } from './usage-range.ts';
 
@@ -44,7 +44,13 @@ async function labelsOf({ db }: Store, by: TopQuery['by'], names: readonly strin
   return new Map(runs.map(({ epoch, gateway }) => [epoch, { label: gateway || epoch }]));
 }
 
-async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: string | null): Promise<Row[]> {
+async function topRows(
+  services: ApiServices,
+  axis: Axis,
+  query: TopQuery,
+  customerId: string | null,
+): Promise<Row[]> {
+  const { store } = services;
   const { by, sort, limit, product, method, network } = query;
   if (by === 'node') {
     const nodes = await readTopNodes(store, axis, network);
@@ -55,7 +61,7 @@ async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: st
   }
   const filter = { customerId, product, method, network, failed: by === 'code' ? true : undefined };
   const usage: UsageQuery = { axis, filter };
-  const rows = await readTop(store, usage, columns[by], sort, limit);
+  const rows = await readTop(usageReaderOf(services), usage, columns[by], sort, limit);
   const labels = await labelsOf(
     store,
     by,
@@ -64,7 +70,8 @@ async function topRows(store: Store, axis: Axis, query: TopQuery, customerId: st
   return rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) }));
 }
 
-export const usageTopHandlers = ({ store, now }: ApiServices) => {
+export const usageTopHandlers = (services: ApiServices) => {
+  const { store, now } = services;
   // Each customer or operator gets one list at a time; the page of all customers calls several.
   const limitRead = limitReads('usage lists');
   const readTopList = (
@@ -75,7 +82,7 @@ export const usageTopHandlers = ({ store, now }: ApiServices) => {
     limitRead(owner, async () => {
       const at = now();
       const axis = await axisOf(store, query, at);
-      const rows = await topRows(store, axis, query, customerId);
+      const rows = await topRows(services, axis, query, customerId);
       return { axis: toAxisJson(axis), rows, updatedAt: await usageUpdatedAt(store, at) };
     });
   return defineHandlers({

@@ -15,19 +15,18 @@ import {
   monthRange,
   percentile,
   percentilesOf,
-  readLatencyRows,
-  readSums,
-  readWholeSums,
   stepMs,
   type UsageQuery,
+  type UsageSum,
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
+import type { UsageReader } from '../../usage/usage-reader.ts';
 import { addLatency, emptyLatencyHistogram } from '../../usage/usage-sums.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
-import { type ApiServices, logStoreOf } from '../services.ts';
+import { type ApiServices, logStoreOf, usageReaderOf } from '../services.ts';
 import { addAt, keyNames, noStatuses, toAxisJson, usageQueryOf } from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
 import { usageSummaryHandlers } from './usage-summary.ts';
@@ -39,9 +38,9 @@ type MethodCounts = Omit<Performance['methods'][number], 'latency' | 'averageByt
 
 const nameOf = (product: string, method: string): string => `${product} ${method}`;
 
-async function readMethods(store: Store, query: UsageQuery): Promise<Map<string, MethodCounts>> {
+async function readMethods(usage: UsageReader, query: UsageQuery): Promise<Map<string, MethodCounts>> {
   const methods = new Map<string, MethodCounts>();
-  await readWholeSums(store, query, ['product', 'method', 'status'], (row) => {
+  const addRow = (row: UsageSum<'product' | 'method' | 'status'>): void => {
     const { product, method, status, requests, bytes_out } = row;
     // A row without requests counts only messages.
     if (requests === 0) return;
@@ -51,14 +50,15 @@ async function readMethods(store: Store, query: UsageQuery): Promise<Map<string,
     if (status !== 'ok') one.errors += requests;
     one.bytes += bytes_out;
     methods.set(name, one);
-  });
+  };
+  await usage.sums(query, ['product', 'method', 'status'], addRow, null);
   return methods;
 }
 
-async function readLatencies(store: Store, query: UsageQuery) {
+async function readLatencies(usage: UsageReader, query: UsageQuery) {
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
-  await readLatencyRows(store, query, { column: 'method' }, ({ at, product, name: method, latency }) => {
+  await usage.latencies(query, { column: 'method' }, ({ at, product, name: method, latency }) => {
     const name = nameOf(product, method);
     const sum = methods.get(name) ?? emptyLatencyHistogram();
     methods.set(name, sum);
@@ -81,13 +81,15 @@ function heatOf(axis: Axis, steps: readonly Float64Array[]): Performance['heat']
 }
 
 const usagePerformance =
-  ({ store, now }: ApiServices): Handler<typeof PERFORMANCE_ROUTE> =>
+  (services: ApiServices): Handler<typeof PERFORMANCE_ROUTE> =>
   async ({ path: { customer }, query }) => {
+    const { store, now } = services;
+    const reader = usageReaderOf(services);
     const at = now();
     const usage = await usageQueryOf(store, customer, query, at);
-    const { steps, methods } = await readLatencies(store, usage);
+    const { steps, methods } = await readLatencies(reader, usage);
     const series = (share: number) => steps.map((step) => percentile(step, share));
-    const methodCounts = [...(await readMethods(store, usage))].sort(
+    const methodCounts = [...(await readMethods(reader, usage))].sort(
       ([, a], [, b]) => b.requests - a.requests,
     );
     return {
@@ -167,20 +169,22 @@ function codesOf(counts: ReadonlyMap<string, number>, logged: readonly FailureCo
 
 const ROWS_MAX = 200;
 
-async function readStatuses(store: Store, query: UsageQuery): Promise<Errors['byStatus']> {
+async function readStatuses(usage: UsageReader, query: UsageQuery): Promise<Errors['byStatus']> {
   const byStatus = noStatuses(query.axis);
-  await readSums(store, query, ['status'], ({ at, status, requests }) => {
+  await usage.sums(query, ['status'], ({ at, status, requests }) => {
     addAt(byStatus[status], at, requests);
   });
   return byStatus;
 }
 
+const failedColumns = ['status', 'code', 'method', 'product', 'key_id'] as const;
+
 /** Failed requests by outcome, method and key, and by error code. */
-async function readFailed(store: Store, query: UsageQuery) {
+async function readFailed(store: Store, usage: UsageReader, query: UsageQuery) {
   const found = new Map<string, Errors['rows'][number]>();
   const counts = new Map<string, number>();
   const failed = { ...query, filter: { ...query.filter, failed: true } };
-  await readWholeSums(store, failed, ['status', 'code', 'method', 'product', 'key_id'], (sum) => {
+  const add = (sum: UsageSum<(typeof failedColumns)[number]>): void => {
     const { status, method, product, key_id: key, requests } = sum;
     if (requests === 0) return;
     const code = sum.code === '' ? OTHER_CODE : sum.code;
@@ -190,7 +194,8 @@ async function readFailed(store: Store, query: UsageQuery) {
     row.requests += requests;
     row.lastAt = Math.max(row.lastAt, sum.last_minute * stepMs.minute);
     found.set(name, row);
-  });
+  };
+  await usage.sums(failed, failedColumns, add, null);
   const rows = [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
   const names = await keyNames(
     store,
@@ -209,15 +214,16 @@ const usageErrors =
   (services: ApiServices): Handler<typeof ERRORS_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const { store } = services;
+    const reader = usageReaderOf(services);
     const at = services.now();
     const usage = await usageQueryOf(store, customer, query, at);
     const axis = toAxisJson(usage.axis);
-    const { rows, counts } = await readFailed(store, usage);
+    const { rows, counts } = await readFailed(store, reader, usage);
     const filter = { ...usage.filter, from: axis.from, to: axis.to };
     const logged = await logStoreOf(services).failures(customer, filter, CODES_MAX).catch(noneIfUnavailable);
     return {
       axis,
-      byStatus: await readStatuses(store, usage),
+      byStatus: await readStatuses(reader, usage),
       rows,
       codes: codesOf(counts, logged),
       updatedAt: await usageUpdatedAt(store, at),

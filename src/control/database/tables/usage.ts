@@ -25,6 +25,8 @@ export interface UsageTables {
     written_at: number;
     /** Id of the gateway; empty if only its journal was recovered. */
     gateway: string;
+    /** 1: wrote all details; 0: wrote totals without method, network and code, which are in ClickHouse. */
+    detailed: number;
   };
   /** Leases for work that only one gateway at a time should do. */
   usage_claim: {
@@ -77,6 +79,7 @@ export interface UsageDetailTable extends UsageCounters, UsageLabels {
   customer_id: string;
   key_id: string;
   product: Product;
+  /** Empty in totals of a run that writes its details to ClickHouse. */
   method: string;
   /** The last minute with usage. */
   last_minute: number;
@@ -112,8 +115,8 @@ export interface UsageFleetTable extends UsageSumTable, UsageLabels {
   method: string;
 }
 
-/** Scope of a mark: the totals of a minute, hour or day, or the per-key rows of an hour or day. */
-export type MarkKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
+/** Scope of a mark: the totals of a minute, hour or day, the per-key rows of an hour or day, or those in ClickHouse. */
+export type MarkKind = 'minute' | `${'total_' | '' | 'clickhouse_'}${'hour' | 'day'}`;
 
 /** Marks a bucket whose source rows changed. Written in the transaction of the change, deleted by the roll-up. */
 export interface UsageMarkTable {
@@ -234,3 +237,6 @@ export const usageLabels = `
   insert into usage_mark (kind, bucket, epoch, token)
     select distinct 'minute', minute, epoch, 0 from usage_minute where true
     on conflict (kind, bucket, epoch) do update set token = 0`;
+
+/** Earlier runs wrote all details. */
+export const usageDetailed = 'alter table usage_epoch add column detailed integer not null default 1';

@@ -1,0 +1,56 @@
+import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { ClickHouse } from '../control/clickhouse/client.ts';
+import { ClickHouseTables } from '../control/clickhouse/tables.ts';
+import type { Store } from '../control/database/store.ts';
+import { FailureState } from '../control/failure-state.ts';
+import { PeriodicTask } from '../control/periodic-task.ts';
+import { ClickHouseUsage } from '../control/usage/clickhouse/clickhouse-usage.ts';
+import { clickHouseRollUps, pruneClickHouse } from '../control/usage/clickhouse/usage-roll-up.ts';
+import { clickHouseSink } from '../control/usage/clickhouse/usage-sink.ts';
+import { createUsageTables } from '../control/usage/clickhouse/usage-tables.ts';
+import { UsageRoller } from '../control/usage/usage-roller.ts';
+import { logStateChange } from './log-state-change.ts';
+import { stopEach } from './process/stop-each.ts';
+
+const PING_INTERVAL_MS = 2_000;
+/** The server sums an hour of all customers in one statement. */
+const ROLL_UP_TIMEOUT_MS = 300_000;
+
+export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
+
+/** Opens usage in ClickHouse; null if it is not configured. */
+export function openClickHouse(store: Store, { store: { clickhouseUrl: url } }: Configuration, log: Logger) {
+  if (url === null) return null;
+  const [writes, reads, sums] = [
+    new ClickHouse(url),
+    new ClickHouse(url),
+    new ClickHouse(url, ROLL_UP_TIMEOUT_MS),
+  ];
+  const tables = new ClickHouseTables(writes, createUsageTables);
+  const inserts = new FailureState();
+  const ping = new FailureState(
+    logStateChange(log, 'ClickHouse is unreachable', 'ClickHouse is reachable again'),
+  );
+  const pings = new PeriodicTask(() => ping.guard(() => writes.run('select 1')), PING_INTERVAL_MS);
+  const roller = new UsageRoller({
+    store,
+    rollUps: clickHouseRollUps(sums, tables),
+    upkeep: () => pruneClickHouse(store, tables),
+    leasePrefix: 'clickhouse ',
+    onState: logStateChange(
+      log,
+      'Usage rollup in ClickHouse failed; minutes are retained',
+      'Usage rollup in ClickHouse resumed',
+    ),
+  });
+  pings.start();
+  roller.start();
+  return {
+    sink: clickHouseSink(store, writes, tables, inserts),
+    usage: new ClickHouseUsage(store, reads, tables),
+    isUp: () => !ping.isFailing && !inserts.isFailing,
+    stopWork: () => stopEach([() => pings.stop(), () => roller.stop()]),
+    close: () => stopEach([writes, reads, sums].map((server) => () => server.close())),
+  };
+}

@@ -1,0 +1,221 @@
+import type { TopSort } from '../../api/contract/usage.ts';
+import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
+import type { ClickHouseTables } from '../../clickhouse/tables.ts';
+import type { Store } from '../../database/store.ts';
+import type { Largest } from '../read-largest.ts';
+import {
+  type Axis,
+  type GroupColumn,
+  LATENCY_STATUSES,
+  type LatencyGroup,
+  type LatencyRow,
+  lengthOf,
+  type OnSum,
+  readLatencyRows,
+  readSums,
+  type Segment,
+  segmentsFor,
+  stepMs,
+  type UsageFilter,
+  type UsageQuery,
+  type UsageSum,
+} from '../read-usage.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { accountsOf } from '../usage-rows.ts';
+import { counterColumns } from '../usage-sums.ts';
+import { type Level, levels, tableOf } from './usage-tables.ts';
+
+/** Reads partitions that are merged completely without merging again. Old servers do not have it. */
+const MERGE_SETTING = 'do_not_merge_across_partitions_select_final';
+
+const sums = counterColumns.map((name) => `sum(${name}) as ${name}`).join(', ');
+
+function levelOf({ customerId, keys }: UsageFilter, columns: readonly GroupColumn[]): Level {
+  if (keys !== undefined || columns.includes('key_id')) return 'detail';
+  return customerId !== null || columns.includes('customer_id') ? 'customer' : 'fleet';
+}
+
+const indexIn = (steps: Axis | null, { step }: Segment): string =>
+  steps === null ? '0' : `intDiv(bucket, ${stepMs[steps.step] / stepMs[step]}) - ${steps.from}`;
+
+type Latency = readonly [buckets: readonly number[], counts: readonly number[]];
+
+const latencyText = ([buckets, counts]: Latency): string =>
+  buckets.map((bucket, at) => `${bucket}:${counts[at]}`).join(',');
+
+/**
+ * Usage in ClickHouse, and usage whose details an earlier run wrote to the database: without ClickHouse, or before it was
+ * configured.
+ */
+export class ClickHouseUsage implements UsageReader {
+  readonly #store: Store;
+  readonly #server: ClickHouse;
+  readonly #tables: ClickHouseTables;
+  #hasMergeSetting: boolean | null = null;
+
+  /** @param server - with connections of its own, so that no number of reads delays writes. */
+  constructor(store: Store, server: ClickHouse, tables: ClickHouseTables) {
+    this.#store = store;
+    this.#server = server;
+    this.#tables = tables;
+  }
+
+  async sums<Name extends GroupColumn>(
+    query: UsageQuery,
+    groupBy: readonly Name[],
+    onRow: OnSum<Name>,
+    steps: Axis | null = query.axis,
+  ): Promise<void> {
+    const earlier = await this.#detailsInDatabase(query);
+    if (earlier !== null) await readSums(this.#store, earlier, groupBy, onRow, steps);
+    const columns = [...groupBy, ...counterColumns, 'last_minute'];
+    const groups = ['at', ...groupBy].join(', ');
+    const select = `select ${groups}, ${sums}, max(last_minute) as last_minute`;
+    const rows = await this.#read<UsageSum<Name>>(query, groupBy, steps, {
+      ...{ select, columns, end: `group by ${groups}` },
+    });
+    for (const row of rows) onRow(row);
+  }
+
+  async latencies(
+    query: UsageQuery,
+    by: LatencyGroup | null,
+    onRow: (row: LatencyRow) => void,
+  ): Promise<void> {
+    const earlier = await this.#detailsInDatabase(query);
+    if (earlier !== null) await readLatencyRows(this.#store, earlier, by, onRow);
+    const { column, values } = by ?? {};
+    const name = column ?? "''";
+    const listed = values === undefined ? [] : [`${name} in ${listOf(values.map(textLiteral))}`];
+    const statuses = listOf(LATENCY_STATUSES.map(textLiteral));
+    const select =
+      'select at, name, product_name as product, sumMap(latency_buckets, latency_counts) as latency';
+    const columns = [`${name} as name`, 'product as product_name', 'latency_buckets', 'latency_counts'];
+    const rows = await this.#read<Omit<LatencyRow, 'latency'> & { latency: Latency }>(
+      query,
+      column === undefined ? [] : [column],
+      values === undefined ? query.axis : null,
+      {
+        ...{ select, columns, end: 'group by at, name, product_name' },
+        conditions: [`status in ${statuses}`, 'notEmpty(latency_buckets)', ...listed],
+      },
+    );
+    for (const row of rows) onRow({ ...row, latency: latencyText(row.latency) });
+  }
+
+  async largest(
+    query: UsageQuery,
+    column: GroupColumn,
+    order: Exclude<TopSort, 'p95'>,
+    limit: number,
+  ): Promise<Largest[]> {
+    if ((await this.#detailsInDatabase(query)) !== null)
+      return this.#largestOfBoth(query, column, order, limit);
+    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits';
+    const columns = [
+      ...[`${column} as name`, 'requests as r', 'credits as c'],
+      "if(status = 'ok', toUInt64(0), requests) as e",
+    ];
+    const end = `group by name order by ${order} desc, name limit ${limit}`;
+    return this.#read<Largest>(query, [column], null, { select, columns, end });
+  }
+
+  /** Sorts all groups here, because the largest of both may not be the largest of one. */
+  async #largestOfBoth(
+    query: UsageQuery,
+    column: GroupColumn,
+    order: Exclude<TopSort, 'p95'>,
+    limit: number,
+  ): Promise<Largest[]> {
+    const groups = new Map<string, Largest>();
+    const add = (row: UsageSum<GroupColumn>): void => {
+      const { [column]: name, status, requests, credits } = row;
+      const before = groups.get(name) ?? { name, requests: 0, errors: 0, credits: 0 };
+      groups.set(name, {
+        name,
+        requests: before.requests + requests,
+        errors: before.errors + (status === 'ok' ? 0 : requests),
+        credits: before.credits + credits,
+      });
+    };
+    await this.sums(query, [column, 'status'], add, null);
+    const larger = (a: Largest, b: Largest): number => b[order] - a[order] || (a.name < b.name ? -1 : 1);
+    return [...groups.values()].sort(larger).slice(0, limit);
+  }
+
+  /** The part of a query for which the database has details; null: none. */
+  async #detailsInDatabase({ axis, filter }: UsageQuery): Promise<UsageQuery | null> {
+    const row = await this.#store.db
+      .selectFrom('usage_epoch')
+      .select(({ fn }) => fn.max<number | null>('written_at').as('at'))
+      .where('detailed', '=', 1)
+      .executeTakeFirst();
+    const end = Math.floor(Number(row?.at ?? Number.NEGATIVE_INFINITY) / stepMs[axis.step]) + 1;
+    const earlier = { ...axis, to: Math.min(axis.to, end) };
+    return lengthOf(earlier) > 0 ? { axis: earlier, filter: { ...filter, hasDetails: true } } : null;
+  }
+
+  /** @param steps - null: treats the whole axis as one step. */
+  async #read<Row>(
+    { axis, filter }: UsageQuery,
+    groupBy: readonly GroupColumn[],
+    steps: Axis | null,
+    statement: Readonly<{
+      select: string;
+      columns: readonly string[];
+      conditions?: readonly string[];
+      end: string;
+    }>,
+  ): Promise<Row[]> {
+    const level = levelOf(filter, groupBy);
+    const conditions = [...(await this.#conditionsOf(filter)), ...(statement.conditions ?? [])];
+    const segments = await segmentsFor(this.#store.db, 'clickhouse', axis, steps === null);
+    const bySteps = Map.groupBy(segments, ({ step }) => step);
+    const parts = [...bySteps].map(([step, some]) => {
+      const ranges = some.map(({ from, to }) => `(bucket >= ${from} and bucket < ${to})`).join(' or ');
+      const ofLevel = step === 'minute' ? [] : [`level = ${levels[level]}`];
+      return `select ${[`${indexIn(steps, some[0]!)} as at`, ...statement.columns].join(', ')}
+        from ${tableOf(step)} final where ${[...ofLevel, `(${ranges})`, ...conditions].join(' and ')}`;
+    });
+    if (parts.length === 0) return [];
+    const text = `${statement.select} from (${parts.join(' union all ')}) ${statement.end}`;
+    const { rows } = await this.#tables.read(async () =>
+      this.#server.query<Row>(text, (await this.#canSkipMerge()) ? { [MERGE_SETTING]: 1 } : {}),
+    );
+    return rows;
+  }
+
+  async #conditionsOf(filter: UsageFilter): Promise<string[]> {
+    const { customerId, keys, product, method, network, failed } = filter;
+    if (filter.planId !== undefined) throw new Error('ClickHouse has no plans');
+    const equals = (column: string, value: string | undefined): string[] =>
+      value === undefined ? [] : [`${column} = ${textLiteral(value)}`];
+    return [
+      ...(keys === undefined ? equals('customer_id', customerId ?? undefined) : await this.#areKeys(keys)),
+      ...equals('product', product),
+      ...equals('method', method),
+      ...equals('network', network),
+      ...(failed === true ? ["status != 'ok'"] : []),
+    ];
+  }
+
+  /** With their customers, by which rows are sorted. */
+  async #areKeys(keys: readonly string[]): Promise<string[]> {
+    const accounts = await accountsOf(
+      this.#store.db,
+      keys.map((key) => ({ keyId: key === '' ? null : key })),
+    );
+    const customers = new Set(['', ...[...accounts.values()].map(({ customer_id }) => customer_id)]);
+    return [
+      `customer_id in ${listOf([...customers].map(textLiteral))}`,
+      `key_id in ${listOf(keys.map(textLiteral))}`,
+    ];
+  }
+
+  async #canSkipMerge(): Promise<boolean> {
+    this.#hasMergeSetting ??=
+      (await this.#server.query(`select name from system.settings where name = '${MERGE_SETTING}'`)).rows
+        .length > 0;
+    return this.#hasMergeSetting;
+  }
+}

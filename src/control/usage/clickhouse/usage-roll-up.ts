@@ -1,0 +1,83 @@
+import type { ClickHouse } from '../../clickhouse/client.ts';
+import type { ClickHouseTables } from '../../clickhouse/tables.ts';
+import type { Store } from '../../database/store.ts';
+import type { MarkKind } from '../../database/tables/usage.ts';
+import { stepMs } from '../read-usage.ts';
+import { dayOf, finishRollUp, type RollUp } from '../roll-up.ts';
+import { readMarks, retentionStarts } from '../usage-rows.ts';
+import { counterColumns } from '../usage-sums.ts';
+import { dimensionColumns, levels, tableOf } from './usage-tables.ts';
+
+type CoarseStep = 'hour' | 'day';
+
+/** The finer step, how many of its buckets form one, and its rows with their level. */
+const sources = {
+  hour: { finer: 'minute', count: 60, level: `arrayJoin([${Object.values(levels).join(', ')}]) as level` },
+  day: { finer: 'hour', count: 24, level: 'level' },
+} as const;
+
+/** The first level that has a dimension; absent: all have it. */
+const firstLevels: Readonly<Record<string, number>> = { customer_id: levels.customer, key_id: levels.detail };
+
+const dimensions = dimensionColumns.map((name) => {
+  const first = firstLevels[name];
+  return first === undefined ? name : `if(level >= ${first}, ${name}, '') as of_${name}`;
+});
+const dimensionNames = dimensions.map((text) => text.split(' as ').at(-1)).join(', ');
+
+function rollStatement(step: CoarseStep, bucket: number): string {
+  const { finer, count, level } = sources[step];
+  const sums = counterColumns.map((name) => `sum(${name}) as sum_${name}`);
+  return `insert into ${tableOf(step)}
+      (bucket, level, last_minute, ${dimensionColumns.join(', ')}, ${counterColumns.join(', ')},
+        latency_buckets, latency_counts)
+    select ${bucket}, level, last, ${dimensionNames}, ${counterColumns.map((name) => `sum_${name}`).join(', ')},
+      tupleElement(latency, 1), tupleElement(latency, 2)
+    from (
+      select level, max(last_minute) as last, ${dimensions.join(', ')}, ${sums.join(', ')},
+        sumMap(latency_buckets, latency_counts) as latency
+      from (
+        select ${level}, last_minute, ${dimensionColumns.join(', ')}, ${counterColumns.join(', ')},
+          latency_buckets, latency_counts
+        from ${tableOf(finer)} final where bucket >= ${bucket * count} and bucket < ${(bucket + 1) * count}
+      ) group by level, ${dimensionNames}
+    )`;
+}
+
+/** Sums minutes to hours and hours to days. A row of a larger sum replaces an earlier one, so repetition is harmless. */
+export function clickHouseRollUps(server: ClickHouse, tables: ClickHouseTables): readonly RollUp[] {
+  const roll = (step: CoarseStep) => async (store: Store, bucket: number) => {
+    const seen = await readMarks(store.db, `clickhouse_${step}`, bucket);
+    await tables.use(() => server.run(rollStatement(step, bucket)));
+    return finishRollUp(
+      store,
+      seen,
+      step === 'hour' ? { kind: 'clickhouse_day', bucket: dayOf(bucket) } : null,
+    );
+  };
+  return [
+    { kind: 'clickhouse_hour', roll: roll('hour'), acceptsParts: true },
+    { kind: 'clickhouse_day', roll: roll('day'), acceptsParts: true },
+  ];
+}
+
+const DAY_HOURS = stepMs.day / stepMs.hour;
+
+/** Drops the days that the database no longer retains, except those that are not rolled up. */
+export async function pruneClickHouse({ db }: Store, tables: ClickHouseTables): Promise<void> {
+  const starts = await retentionStarts(db);
+  const firstStale = async (kind: MarkKind): Promise<number> => {
+    const marks = db.selectFrom('usage_mark').where('kind', '=', kind);
+    const first = await marks.select(({ fn }) => fn.min<number | null>('bucket').as('at')).executeTakeFirst();
+    return Number(first?.at ?? Number.POSITIVE_INFINITY);
+  };
+  const stale = {
+    minute: (await firstStale('clickhouse_hour')) / DAY_HOURS,
+    hour: await firstStale('clickhouse_day'),
+    day: Number.POSITIVE_INFINITY,
+  };
+  for (const step of ['minute', 'hour', 'day'] as const) {
+    const retained = (starts[step] * stepMs[step]) / stepMs.day;
+    await tables.use(() => tables.dropDays(tableOf(step), Math.floor(Math.min(retained, stale[step]))));
+  }
+}

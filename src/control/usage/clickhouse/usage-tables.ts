@@ -1,0 +1,49 @@
+import type { UsageStep } from '../../database/tables/usage.ts';
+import { stepMs } from '../read-usage.ts';
+import { counterColumns } from '../usage-sums.ts';
+
+/** In the database that the URL names. */
+export const tableOf = (step: UsageStep): string => `usage_${step}`;
+
+/** Dimensions of a row, apart from its bucket. */
+export const dimensionColumns = [
+  ...(['epoch', 'customer_id', 'key_id', 'product', 'method', 'status', 'network', 'code'] as const),
+];
+
+/**
+ * Rows of hours and days exist three times, so that a sum reads few rows: by all dimensions, by all except the key, and by
+ * all except key and customer.
+ */
+export const levels = { fleet: 1, customer: 2, detail: 3 } as const;
+export type Level = keyof typeof levels;
+
+const columns: readonly string[] = [
+  'bucket Int64',
+  'last_minute Int64',
+  ...dimensionColumns.map((name) => `${name} String`),
+  ...counterColumns.map((name) => `${name} UInt64`),
+  'latency_buckets Array(UInt8)',
+  'latency_counts Array(UInt64)',
+];
+
+/**
+ * Rows are running totals: of the states of a row, the one with the largest counters is merged in. One partition per day
+ * (UTC), which retention drops as a whole. The hash stands for all dimensions, because merging compares the sorting key.
+ */
+const createTable = (step: UsageStep): string => {
+  const [level, order] =
+    step === 'minute' ? [[], 'bucket, customer_id'] : [['level UInt8'], 'level, customer_id, bucket'];
+  const materialized = [
+    `version UInt64 materialized ${counterColumns.join(' + ')}`,
+    `row UInt64 materialized cityHash64(${dimensionColumns.join(', ')})`,
+  ];
+  return `create table if not exists ${tableOf(step)} (${[...level, ...columns, ...materialized].join(', ')})
+    engine = ReplacingMergeTree(version) partition by intDiv(bucket, ${stepMs.day / stepMs[step]})
+    order by (${order}, key_id, row)`;
+};
+
+export const createUsageTables: readonly string[] = [
+  createTable('minute'),
+  createTable('hour'),
+  createTable('day'),
+];

@@ -1,0 +1,66 @@
+import type { UsageMeter, UsageRow } from '../../gateway/metering/usage-meter.ts';
+
+const counters = ['requests', 'bytesIn', 'bytesOut', 'credits', 'messages'] as const;
+type Counts = Record<(typeof counters)[number], number>;
+
+const noLatency = new Uint32Array();
+
+const dimensionsOf = ({ minute, keyId, product, method, status, network, code }: UsageRow): string =>
+  `${minute} ${keyId ?? ''} ${product} ${method} ${status} ${network ?? ''} ${code}`;
+
+/** Running totals of a row without method, network, code and latency. */
+type Total = Omit<UsageRow, keyof Counts> & Counts;
+
+const noTotal = ({ minute, keyId, product, status }: UsageRow): Total => ({
+  ...{ minute, keyId, product, status, method: '', network: null, code: '', latency: noLatency },
+  ...{ requests: 0, bytesIn: 0, bytesOut: 0, credits: 0, messages: 0 },
+});
+
+/** Divides metered usage into details for ClickHouse, and totals, which suffice for quotas and bills. */
+export class UsageSplit {
+  readonly #meter: Pick<UsageMeter, 'drain'>;
+  /** Totals and seen details of the minutes whose rows may still change. */
+  readonly #totals = new Map<string, Total>();
+  readonly #seen = new Map<string, Counts & { readonly minute: number }>();
+  /** Latest state of the rows that are not drained yet. */
+  readonly #changed = { totals: new Map<string, UsageRow>(), details: new Map<string, UsageRow>() };
+  readonly totals = { drain: () => this.#drain('totals') };
+  readonly details = { drain: () => this.#drain('details') };
+
+  constructor(meter: Pick<UsageMeter, 'drain'>) {
+    this.#meter = meter;
+  }
+
+  #drain(side: 'totals' | 'details'): UsageRow[] {
+    let newest = 0;
+    for (const row of this.#meter.drain()) {
+      newest = Math.max(newest, row.minute);
+      this.#add(row);
+    }
+    // The meter returns the rows of past minutes only once.
+    for (const rows of [this.#totals, this.#seen])
+      for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
+    const rows = [...this.#changed[side].values()];
+    this.#changed[side].clear();
+    return rows;
+  }
+
+  #add(row: UsageRow): void {
+    const name = dimensionsOf(row);
+    const total = this.#totalOf(row);
+    const seen = this.#seen.get(name);
+    for (const counter of counters) total[counter] += row[counter] - (seen?.[counter] ?? 0);
+    const { minute, requests, bytesIn, bytesOut, credits, messages } = row;
+    this.#seen.set(name, { minute, requests, bytesIn, bytesOut, credits, messages });
+    this.#changed.details.set(name, row);
+    this.#changed.totals.set(dimensionsOf(total), { ...total });
+  }
+
+  #totalOf(row: UsageRow): Total {
+    const none = noTotal(row);
+    const name = dimensionsOf(none);
+    const total = this.#totals.get(name) ?? none;
+    this.#totals.set(name, total);
+    return total;
+  }
+}

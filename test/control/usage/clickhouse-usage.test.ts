@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/control/database/store.ts';
+import { exportSums, exportUsage } from '../../../src/control/usage/export-usage.ts';
+import { creditsByDay } from '../../../src/control/usage/quotas.ts';
+import {
+  axisOver,
+  type GroupColumn,
+  hasSucceeded,
+  type UsageFilter,
+  type UsageSum,
+} from '../../../src/control/usage/read-usage.ts';
+import { runChecks } from '../../../src/control/usage/usage-checks.ts';
+import { databaseUsage, type UsageReader } from '../../../src/control/usage/usage-reader.ts';
+import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
+import { clickHouseProgram, sharedClickHouse } from '../clickhouse-server.ts';
+import { describeOnSqlite } from '../stores.ts';
+import { databaseRun, type MeteredRun, openClickHouseUsage } from './clickhouse-usage-fixture.ts';
+import { addKeys, EDGE, rollUpAt } from './usage-fixture.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+type Call = Readonly<{
+  key: string | null;
+  method: string;
+  product: 'rpc' | 'grpc';
+  outcome: 'ok' | 'limited' | 'rpcError';
+  network: 'devnet' | 'testnet' | null;
+  micros: number;
+  /** Time since the call before. */
+  afterMs: number;
+  messages: number;
+  /** Whether usage is written after it. */
+  isFlushed: boolean;
+}>;
+
+const codes = { ok: 0, limited: 'RATE_LIMITED', rpcError: -32_602 } as const;
+
+const anyCall: fc.Arbitrary<Call> = fc.record({
+  key: fc.constantFrom('AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC', null),
+  method: fc.constantFrom('getSlot', 'getBlock', 'invented'),
+  product: fc.constantFrom('rpc', 'grpc'),
+  outcome: fc.constantFrom('ok', 'limited', 'rpcError'),
+  network: fc.constantFrom('devnet', 'testnet', null),
+  micros: fc.integer({ min: 0, max: 40_000_000 }),
+  afterMs: fc.oneof(fc.integer({ min: 0, max: 2 * MINUTE_MS }), fc.integer({ min: 0, max: 5 * HOUR_MS })),
+  messages: fc.constantFrom(0, 0, 7),
+  isFlushed: fc.boolean(),
+});
+
+/** Runs of gateways: their calls, and how long before the edge they begin. */
+const anyRuns = fc.array(
+  fc.record({
+    calls: fc.array(anyCall, { minLength: 1, maxLength: 20 }),
+    beforeMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
+    /** Whether usage is rolled up after the run. */
+    isRolledUp: fc.boolean(),
+  }),
+  { minLength: 3, maxLength: 4 },
+);
+
+function record({ meter }: MeteredRun, call: Call, atMs: number): void {
+  const key = call.key === null ? null : { id: call.key as KeyId };
+  const { product, method, outcome: status, network, micros: latencyMicros, messages } = call;
+  const counts = { bytesIn: 10, bytesOut: latencyMicros % 1_000, credits: status === 'ok' ? 3 : 0 };
+  meter.record(
+    { key, product, method, status, network, code: codes[status], ...counts, latencyMicros },
+    atMs,
+  );
+  if (messages > 0 && key !== null)
+    meter.recordMessages({ key, product, method, network, messages, bytesOut: messages, credits: 1 }, atMs);
+}
+
+const groups: readonly (readonly GroupColumn[])[] = [
+  [],
+  ['status'],
+  ['product'],
+  ['method', 'status'],
+  ['network'],
+  ['epoch', 'status'],
+  ['code'],
+  ['customer_id', 'status'],
+  ['key_id', 'method'],
+  ['status', 'code', 'method', 'product', 'key_id'],
+];
+
+const filters: readonly UsageFilter[] = [
+  { customerId: null },
+  { customerId: null, method: 'getSlot', network: 'devnet', failed: true },
+  { customerId: 'acme', product: 'rpc' },
+  { customerId: 'acme', keys: ['BBBBBBBB'] },
+];
+
+const axes = [
+  axisOver('minute', EDGE - 2 * HOUR_MS, EDGE + HOUR_MS),
+  axisOver('minute', EDGE - 3 * DAY_MS - 7 * MINUTE_MS, EDGE + DAY_MS),
+  axisOver('hour', EDGE - 3 * DAY_MS, EDGE + 3 * DAY_MS),
+  axisOver('day', EDGE - 3 * DAY_MS, EDGE + 10 * DAY_MS),
+];
+
+const sorted = (rows: ReadonlyMap<string, unknown>) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+
+async function sumsOf(usage: UsageReader, query: Parameters<UsageReader['sums']>[0], isWhole: boolean) {
+  const all = [];
+  for (const groupBy of groups) {
+    // Only sums across customers are stored by run.
+    if (groupBy.includes('epoch') && query.filter.customerId !== null) continue;
+    const sums = new Map<string, object>();
+    const add = (row: UsageSum<GroupColumn>): void => {
+      const { at, requests, credits, bytes_in, bytes_out, messages, last_minute } = row;
+      const name = [String(at), ...groupBy.map((column) => row[column])].join(' ');
+      const before = (sums.get(name) ?? {}) as Record<string, number>;
+      const counters = { requests, credits, bytes_in, bytes_out, messages };
+      for (const [counter, count] of Object.entries(counters))
+        before[counter] = (before[counter] ?? 0) + count;
+      // Other sums of the database have only the precision of the step.
+      if (groupBy.includes('key_id')) before.last = Math.max(before.last ?? 0, last_minute);
+      sums.set(name, before);
+    };
+    await usage.sums(query, groupBy, add, isWhole ? null : query.axis);
+    all.push(sorted(sums));
+  }
+  return all;
+}
+
+async function latenciesOf(usage: UsageReader, query: Parameters<UsageReader['latencies']>[0]) {
+  const counts = new Map<string, number>();
+  for (const by of [null, { column: 'method' }, { column: 'key_id', values: ['AAAAAAAA', ''] }] as const)
+    await usage.latencies(query, by, ({ at, name, product, latency }) => {
+      for (const pair of latency.split(',')) {
+        const [bucket, count] = pair.split(':');
+        const id = `${by?.column} ${at} ${name} ${by === null ? '' : product} ${bucket}`;
+        counts.set(id, (counts.get(id) ?? 0) + Number(count));
+      }
+    });
+  return sorted(counts);
+}
+
+async function exportsOf(store: Store, usage: UsageReader, query: Parameters<UsageReader['sums']>[0]) {
+  const rows = [];
+  for await (const page of exportUsage(store, usage, query)) rows.push(...page);
+  for await (const page of exportSums(store, usage, query, ['product', 'method', 'customer_id']))
+    rows.push(...page.map(({ last_minute: _, ...row }) => row));
+  return rows;
+}
+
+/** All that can be read of usage. */
+async function everythingOf(store: Store, usage: UsageReader) {
+  const all: unknown[] = [];
+  for (const [nth, axis] of axes.entries()) {
+    for (const filter of [filters[nth]!, filters[(nth + 1) % filters.length]!]) {
+      const query = { axis, filter };
+      all.push(await sumsOf(usage, query, nth % 2 === 1), await latenciesOf(usage, query));
+      for (const order of ['requests', 'errors', 'credits'] as const)
+        all.push(await usage.largest(query, nth % 2 === 0 ? 'method' : 'key_id', order, 3));
+    }
+  }
+  all.push(
+    await exportsOf(store, usage, { axis: axes[2]!, filter: { customerId: 'acme', method: 'getSlot' } }),
+  );
+  all.push(await exportsOf(store, usage, { axis: axes[3]!, filter: { customerId: null } }));
+  for (const customerId of ['acme', 'other'])
+    all.push(
+      await creditsByDay(store, { customerId, planId: 'default' }, EDGE + 5 * DAY_MS),
+      await hasSucceeded(store, customerId),
+    );
+  return all;
+}
+
+describe.skipIf(clickHouseProgram === null)('in ClickHouse (skipped where it is not installed)', () => {
+  describeOnSqlite('usage', ({ open, defer }) => {
+    async function openBoth() {
+      const [one, other] = [await open(), await open()];
+      for (const store of [one, other]) {
+        await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
+        await addKeys(store, 'other', { CCCCCCCC: 'default' });
+      }
+      const clickHouse = openClickHouseUsage(other, await (await sharedClickHouse()).createDatabase());
+      defer(() => clickHouse.close());
+      return { one, other, clickHouse };
+    }
+
+    it('reads the same as in the database, across the switch to ClickHouse, late usage and rollups', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyRuns, async (runs) => {
+          const { one, other, clickHouse } = await openBoth();
+          for (const [nth, { calls, beforeMs, isRolledUp }] of runs.entries()) {
+            const runId = `run ${nth}`;
+            // The first run ends before ClickHouse is configured.
+            const both = [
+              databaseRun(one, runId),
+              nth === 0 ? databaseRun(other, runId) : clickHouse.run(runId),
+            ];
+            let atMs = EDGE - beforeMs;
+            for (const call of calls) {
+              atMs += call.afterMs;
+              for (const run of both) record(run, call, atMs);
+              if (call.isFlushed) for (const run of both) await run.flush();
+            }
+            for (const run of both) await run.flush();
+            if (!isRolledUp) continue;
+            const rolledUpTo = EDGE + calls.length * HOUR_MS;
+            for (const store of [one, other]) await rollUpAt(store, rolledUpTo);
+            await clickHouse.rollUpAt(rolledUpTo);
+          }
+          const expected = await everythingOf(one, databaseUsage(one));
+          expect(await everythingOf(other, clickHouse.usage)).toEqual(expected);
+          const checks = await runChecks(other, EDGE + 2 * DAY_MS, async () => true);
+          expect(checks.filter(({ violations }) => violations > 0)).toEqual([]);
+        }),
+        { numRuns: 1, endOnFailure: true },
+      );
+    });
+  });
+});
