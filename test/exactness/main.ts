@@ -1,3 +1,4 @@
+import { clickHouseProgram, startClickHouse } from '../control/clickhouse-server.ts';
 import { readOptions, sayUnless } from '../programs/options.ts';
 import { startService } from '../service/start-service.ts';
 import { totalOf } from './client-counts.ts';
@@ -11,14 +12,21 @@ clients count with the totals of every page. Exits with 1 if a total differs 5 s
 
   --calls N       at least so many requests (default 10000)
   --customers N   (default 20)
+  --clickhouse    store the request log and usage in ClickHouse, which must be installed
   --json          print the comparisons as JSON
 `;
-const options = readOptions(USAGE, { calls: 10_000, customers: 20, json: false });
+const options = readOptions(USAGE, { calls: 10_000, customers: 20, clickhouse: false, json: false });
 const say = sayUnless(options.json);
 
-const service = await startService();
+const clickHouse = options.clickhouse
+  ? await startClickHouse(clickHouseProgram ?? 'clickhouse-server')
+  : null;
+const stored =
+  clickHouse === null ? '' : `[store]\nclickhouse_url = "${await clickHouse.createDatabase()}"\n`;
+const service = await startService({ configuration: `[localnet]\nslot_ms = 50\n${stored}` });
 const { counts, comparisons, delayMs } = await runMixedCalls(service, options, true);
 await service.stop();
+await clickHouse?.destroy();
 
 const requests = totalOf(counts.by('customer'));
 const pages = new Map<string, { totals: number; counted: number; shown: number; wrong: number }>();

@@ -10,6 +10,7 @@ import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import { databaseSink } from '../../../src/control/usage/usage-rows.ts';
 import { UsageSplit } from '../../../src/control/usage/usage-split.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
+import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
 
 export type MeteredRun = Readonly<{
@@ -54,4 +55,38 @@ export function openClickHouseUsage(store: Store, url: string) {
     prune: () => pruneClickHouse(store, tables),
     close: () => server.close(),
   };
+}
+
+export type Call = Readonly<{
+  key: string | null;
+  method: string;
+  product: 'rpc' | 'grpc';
+  outcome: 'ok' | 'limited' | 'rpcError';
+  network: 'devnet' | 'testnet' | null;
+  micros: number;
+  /** Time since the call before. */
+  afterMs: number;
+  messages: number;
+  /** Whether usage is written after it. */
+  isFlushed: boolean;
+}>;
+
+export const usualCall: Call = {
+  ...{ key: 'AAAAAAAA', method: 'getSlot', product: 'rpc', outcome: 'ok', network: 'devnet', micros: 500 },
+  ...{ afterMs: 0, messages: 0, isFlushed: false },
+};
+
+const codes = { ok: 0, limited: 'RATE_LIMITED', rpcError: -32_602 } as const;
+
+/** Counts a call as the gateway does. */
+export function record({ meter }: MeteredRun, call: Call, atMs: number): void {
+  const key = call.key === null ? null : { id: call.key as KeyId };
+  const { product, method, outcome: status, network, micros: latencyMicros, messages } = call;
+  const counts = { bytesIn: 10, bytesOut: latencyMicros % 1_000, credits: status === 'ok' ? 3 : 0 };
+  meter.record(
+    { key, product, method, status, network, code: codes[status], ...counts, latencyMicros },
+    atMs,
+  );
+  if (messages > 0 && key !== null)
+    meter.recordMessages({ key, product, method, network, messages, bytesOut: messages, credits: 1 }, atMs);
 }

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
@@ -7,36 +12,28 @@ import {
   axisOver,
   type GroupColumn,
   hasSucceeded,
+  readSums,
   type UsageFilter,
   type UsageSum,
 } from '../../../src/control/usage/read-usage.ts';
 import { runChecks } from '../../../src/control/usage/usage-checks.ts';
 import { databaseUsage, type UsageReader } from '../../../src/control/usage/usage-reader.ts';
-import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
+import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { clickHouseProgram, sharedClickHouse } from '../clickhouse-server.ts';
 import { describeOnSqlite } from '../stores.ts';
-import { databaseRun, type MeteredRun, openClickHouseUsage } from './clickhouse-usage-fixture.ts';
+import {
+  type Call,
+  databaseRun,
+  openClickHouseUsage,
+  record,
+  usualCall,
+} from './clickhouse-usage-fixture.ts';
 import { addKeys, EDGE, rollUpAt } from './usage-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-
-type Call = Readonly<{
-  key: string | null;
-  method: string;
-  product: 'rpc' | 'grpc';
-  outcome: 'ok' | 'limited' | 'rpcError';
-  network: 'devnet' | 'testnet' | null;
-  micros: number;
-  /** Time since the call before. */
-  afterMs: number;
-  messages: number;
-  /** Whether usage is written after it. */
-  isFlushed: boolean;
-}>;
-
-const codes = { ok: 0, limited: 'RATE_LIMITED', rpcError: -32_602 } as const;
 
 const anyCall: fc.Arbitrary<Call> = fc.record({
   key: fc.constantFrom('AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC', null),
@@ -60,18 +57,6 @@ const anyRuns = fc.array(
   }),
   { minLength: 3, maxLength: 4 },
 );
-
-function record({ meter }: MeteredRun, call: Call, atMs: number): void {
-  const key = call.key === null ? null : { id: call.key as KeyId };
-  const { product, method, outcome: status, network, micros: latencyMicros, messages } = call;
-  const counts = { bytesIn: 10, bytesOut: latencyMicros % 1_000, credits: status === 'ok' ? 3 : 0 };
-  meter.record(
-    { key, product, method, status, network, code: codes[status], ...counts, latencyMicros },
-    atMs,
-  );
-  if (messages > 0 && key !== null)
-    meter.recordMessages({ key, product, method, network, messages, bytesOut: messages, credits: 1 }, atMs);
-}
 
 const groups: readonly (readonly GroupColumn[])[] = [
   [],
@@ -212,6 +197,105 @@ describe.skipIf(clickHouseProgram === null)('in ClickHouse (skipped where it is 
         }),
         { numRuns: 1, endOnFailure: true },
       );
+    });
+
+    /** Requests of all calls, in ClickHouse and in the database. */
+    async function countsOf(store: Store, usage: UsageReader): Promise<[number, number]> {
+      const query = { axis: axisOver('hour', EDGE - DAY_MS, EDGE + DAY_MS), filter: { customerId: 'acme' } };
+      let [detailed, total] = [0, 0];
+      await usage.sums(query, ['method'], ({ requests }) => {
+        detailed += requests;
+      });
+      await readSums(store, query, [], ({ requests }) => {
+        total += requests;
+      });
+      return [detailed, total];
+    }
+
+    it('loses and doubles nothing while the server is killed and restarted, and the database does not wait', async () => {
+      const { other, clickHouse } = await openBoth();
+      const server = await sharedClickHouse();
+      const states: boolean[] = [];
+      const run = clickHouse.run('run', temporaryFolder('usage-journals'), {
+        onStoreState: (error) => states.push(error === null),
+      });
+      const use = (count: number, minute: number): void => {
+        for (let done = 0; done < count; done++) record(run, usualCall, EDGE + minute * MINUTE_MS);
+      };
+      use(5, 0);
+      await run.flush();
+      use(7, 0);
+      // The server ends during this insert, before it or after it.
+      await Promise.all([run.flush(), server.kill()]);
+      use(11, 1);
+      await run.flush();
+      use(13, 2);
+      await run.flush();
+      expect(run.writers.map(({ pendingRows }) => pendingRows > 0)).toEqual([false, true]);
+      await expect(countsOf(other, clickHouse.usage)).rejects.toMatchObject({
+        status: 503,
+        code: 'STORE_AWAY',
+      });
+      expect(await countsOf(other, databaseUsage(other))).toEqual([36, 36]);
+      await server.start();
+      await run.flush();
+      expect(await countsOf(other, clickHouse.usage)).toEqual([36, 36]);
+      expect([states, run.writers.map(({ pendingRows }) => pendingRows)]).toEqual([
+        [false, true],
+        [0, 0],
+      ]);
+      for (const writer of run.writers) await writer.stop();
+    });
+
+    it('recovers the usage of a gateway that was killed while the server was unreachable, once', async () => {
+      const { other, clickHouse } = await openBoth();
+      const folder = temporaryFolder('usage-journals');
+      const program = join(import.meta.dirname, 'clickhouse-usage-writer.ts');
+      const child = spawn(process.execPath, [program, folder, other.location, '40'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      // As if the gateway had been killed after the server had stored the rows.
+      const copy = temporaryFolder('usage-journals');
+      cpSync(folder, copy, { recursive: true });
+      for (const journals of [folder, copy]) {
+        const recovered: number[] = [];
+        const run = clickHouse.run(randomUUID(), journals, {
+          onJournalRecovered: ({ rows }) => recovered.push(rows),
+        });
+        await run.flush();
+        for (const writer of run.writers) await writer.stop();
+        expect(recovered).toEqual([1]);
+      }
+      expect(await countsOf(other, clickHouse.usage)).toEqual([40, 40]);
+    });
+
+    it('drops days that the database no longer retains, after they are rolled up', async () => {
+      const { other, clickHouse } = await openBoth();
+      const run = clickHouse.run('run');
+      record(run, usualCall, EDGE);
+      await run.flush();
+      await rollUpAt(other, EDGE + 3 * DAY_MS);
+      const expired = EDGE + 10 * DAY_MS;
+      const daysAfter = async (hoursDays: number): Promise<string[]> => {
+        await pruneUsage(other, { minutesDays: 2, hoursDays, daysDays: 30 }, expired);
+        await clickHouse.prune();
+        const { rows } = await clickHouse.server.query<{ table: string }>(
+          'select distinct table from system.parts where active and database = currentDatabase() order by table',
+        );
+        return rows.map(({ table }) => table);
+      };
+      expect(await daysAfter(20)).toEqual(['usage_minute']);
+      await clickHouse.rollUpAt(EDGE + 3 * DAY_MS);
+      expect(await daysAfter(20)).toEqual(['usage_day', 'usage_hour']);
+      expect(await countsOf(other, clickHouse.usage)).toEqual([1, 1]);
+      expect(await daysAfter(5)).toEqual(['usage_day']);
+      // Later usage of the same minute is rejected.
+      record(run, usualCall, EDGE);
+      await run.flush();
+      expect(run.writers.map(({ losses }) => losses.lateRows)).toEqual([1, 1]);
     });
   });
 });
