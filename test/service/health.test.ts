@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
+import { type ClickHouseServer, clickHouseProgram, startClickHouse } from '../control/clickhouse-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
@@ -36,6 +37,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     });
   });
   let database: PostgresServer;
+  let clickHouse: ClickHouseServer | null;
   let nodes: MockNode[];
   let service: RunningService;
   let api: OperatorApi;
@@ -46,6 +48,8 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     const { port } = receiver.address() as AddressInfo;
     const url = await database.createDatabase();
+    clickHouse = clickHouseProgram === null ? null : await startClickHouse(clickHouseProgram);
+    const clickHouseUrl = await clickHouse?.createDatabase();
     const upstreams = nodes.map(
       (node, index) =>
         `[[upstream]]\nname = "node-${index + 1}"\nnetwork = "devnet"\nurl = "${node.url}"\nws = "off"\n`,
@@ -55,6 +59,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
         '[server]\nstatus_page = true',
         ...upstreams,
         `[store]\ndatabase_url = "${url}"`,
+        ...(clickHouseUrl === undefined ? [] : [`clickhouse_url = "${clickHouseUrl}"`]),
         `[notices]\nallow_networks = ["127.0.0.1"]\nports = [${port}]`,
         promptAlerts,
       ].join('\n'),
@@ -77,6 +82,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     receiver.close();
     await Promise.all(nodes.map((node) => node.close()));
     await database.destroy();
+    await clickHouse?.destroy();
   });
 
   const openAlerts = () =>
@@ -137,6 +143,18 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     await post('node-1', 'uncordon');
     await post('node-2', 'uncordon');
     await expectCodes();
+  });
+
+  it.skipIf(clickHouseProgram === null)('name ClickHouse, without which usage cannot be read', async () => {
+    const readUsage = () => api.sendRequest('GET', '/usage/summary');
+    await readUsage();
+    await clickHouse!.kill();
+    await expectCodes('clickhouse_unavailable');
+    await expect(readUsage()).rejects.toThrow(/503.*STORE_AWAY/);
+    await expectAlert('clickhouse_unavailable');
+    await clickHouse!.start();
+    await expectCodes();
+    await readUsage();
   });
 
   it('cannot be listed without the database, which the response says', async () => {
