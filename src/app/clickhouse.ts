@@ -1,5 +1,4 @@
 import type { Logger } from '../base/log.ts';
-import type { Configuration } from '../config/configuration.ts';
 import { ClickHouse } from '../control/clickhouse/client.ts';
 import { ClickHouseTables } from '../control/clickhouse/tables.ts';
 import type { Store } from '../control/database/store.ts';
@@ -20,7 +19,7 @@ const ROLL_UP_TIMEOUT_MS = 300_000;
 export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
 
 /** Opens usage in ClickHouse; null if it is not configured. */
-export function openClickHouse(store: Store, { store: { clickhouseUrl: url } }: Configuration, log: Logger) {
+export function openClickHouse(store: Store, url: string | null, log: Logger) {
   if (url === null) return null;
   const [writes, reads, sums] = [
     new ClickHouse(url),

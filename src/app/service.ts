@@ -213,16 +213,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(notices.stop);
     const billing = openBilling(configuration, access, log);
     stops.push(billing.stop);
-    const { store, peppers, refreshKeys } = access;
+    const { store, peppers, refreshKeys, clickHouse } = access;
     const forCaller = (by: ReloadActor) => reload.forCaller(by);
     const additionalServices = {
       ...{ ...notices.services, reload: forCaller, nodes: added.nodeFacts(activeNodes), refreshKeys },
-      ...{
-        log: telemetry.log,
-        usage: access.clickHouse?.usage,
-        configuration: () => showConfiguration(live.current),
-        stripe: billing.stripe,
-      },
+      ...{ log: telemetry.log, usage: clickHouse?.usage, stripe: billing.stripe },
+      configuration: () => showConfiguration(live.current),
     };
     const control = openControl({
       ...{ configuration, store, peppers, endpoints: endpointFacts, dispatcher: upstreams.pool },

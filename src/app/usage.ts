@@ -80,7 +80,7 @@ function openWriters(
 export function openUsage(store: Store, configuration: Configuration, log: Logger) {
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
-  const clickHouse = openClickHouse(store, configuration, log);
+  const clickHouse = openClickHouse(store, configuration.store.clickhouseUrl, log);
   const { runId, totals, writers } = openWriters(store, meter, clickHouse, configuration, log);
   const retention = {
     minutesDays: keys.usageMinutesDays,

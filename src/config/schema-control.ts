@@ -81,7 +81,7 @@ export const store = section(
     clickhouse_url: option(
       httpUrl,
       null,
-      'ClickHouse URL for the request log; if unset, the log is stored in the database.',
+      'ClickHouse URL for usage details and the request log; if unset, both are stored in the database.',
       {
         secret: true,
         env: 'CLICKHOUSE_URL',
@@ -160,7 +160,7 @@ export const keys = section(
     usage_minutes_days: limit(whole(1, 36_500), 'Retention of usage per minute, in days.'),
     usage_journal_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      'Maximum usage stored on disk while the database is unavailable.',
+      'Maximum usage stored on disk while the database, or ClickHouse, is unavailable.',
     ),
   },
   {

@@ -181,13 +181,11 @@ export function openTelemetry(
 ) {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
-  const { pool, yellowstone, sending, middleware } = upstreams;
+  const { pool, sending, middleware } = upstreams;
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const lostLogEntries = () => dropped.log_entries() + dropped.refused_entries() + dropped.submissions();
   const logStore = openLogStore(configuration, access, log);
-  const health = openHealthOf(configuration, access, {
-    ...{ pool, yellowstone, counters, lostLogEntries, logStore },
-  });
+  const health = openHealthOf(configuration, access, { ...upstreams, counters, lostLogEntries, logStore });
   const parts = { connections, health, workerTelemetry };
   const heartbeat = createHeartbeat(configuration, access, upstreams, parts, log);
   const exporter = openExporter(configuration, heartbeat.id, log);

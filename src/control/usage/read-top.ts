@@ -1,7 +1,6 @@
 import type { TopSort } from '../api/contract/usage.ts';
-import type { TopRow } from './read-largest.ts';
 import { type GroupColumn, percentilesOf, type UsageQuery } from './read-usage.ts';
-import type { UsageReader } from './usage-reader.ts';
+import type { TopRow, UsageReader } from './usage-reader.ts';
 import { addLatency, emptyLatencyHistogram } from './usage-sums.ts';
 
 /** When sorting by latency, only so many groups with the most requests are compared. */

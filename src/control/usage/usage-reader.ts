@@ -1,16 +1,27 @@
-import type { TopSort } from '../api/contract/usage.ts';
+import { sql } from 'kysely';
+import type { LatencyJson, TopSort } from '../api/contract/usage.ts';
 import type { Store } from '../database/store.ts';
-import { type Largest, readLargest } from './read-largest.ts';
 import {
   type Axis,
   type GroupColumn,
   type LatencyGroup,
   type LatencyRow,
   type OnSum,
+  partsOf,
   readLatencyRows,
   readSums,
   type UsageQuery,
 } from './read-usage.ts';
+
+export type TopRow = Readonly<{
+  name: string;
+  requests: number;
+  errors: number;
+  credits: number;
+  latency: LatencyJson;
+}>;
+
+export type Largest = Omit<TopRow, 'latency'>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
 export interface UsageReader {
@@ -30,6 +41,29 @@ export interface UsageReader {
     order: Exclude<TopSort, 'p95'>,
     limit: number,
   ): Promise<Largest[]>;
+}
+
+/** The largest groups by a column, in one statement, so that only these leave the database. */
+async function readLargest(
+  store: Store,
+  query: UsageQuery,
+  column: GroupColumn,
+  order: Exclude<TopSort, 'p95'>,
+  limit: number,
+): Promise<Largest[]> {
+  const parts = await partsOf(store, query, [column, 'status'], true);
+  const sums = parts.map(
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, sum(requests) as requests,
+      sum(case when status = 'ok' then 0 else requests end) as errors, sum(credits) as credits
+      from ${sql.table(table)} where ${where} group by 1`,
+  );
+  const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
+    cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
+    from (${sql.join(sums, sql` union all `)}) as part group by 1
+    order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
+    store.db,
+  );
+  return rows;
 }
 
 /** Usage in the database. */

@@ -2,7 +2,6 @@ import type { TopSort } from '../../api/contract/usage.ts';
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
-import type { Largest } from '../read-largest.ts';
 import {
   type Axis,
   type GroupColumn,
@@ -20,7 +19,7 @@ import {
   type UsageQuery,
   type UsageSum,
 } from '../read-usage.ts';
-import type { UsageReader } from '../usage-reader.ts';
+import type { Largest, UsageReader } from '../usage-reader.ts';
 import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
