@@ -4,7 +4,7 @@ import type { Store } from '../../database/store.ts';
 import type { MarkKind } from '../../database/tables/usage.ts';
 import { stepMs } from '../read-usage.ts';
 import { dayOf, finishRollUp, type RollUp } from '../roll-up.ts';
-import { readMarks, retentionStarts } from '../usage-rows.ts';
+import { readMarks, retentionStarts, type StaleBucket } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { dimensionColumns, levels, tableOf } from './usage-tables.ts';
 
@@ -46,18 +46,23 @@ function rollStatement(step: CoarseStep, bucket: number): string {
 
 /** Sums minutes to hours and hours to days. A row of a larger sum replaces an earlier one, so repetition is harmless. */
 export function clickHouseRollUps(server: ClickHouse, tables: ClickHouseTables): readonly RollUp[] {
-  const roll = (step: CoarseStep) => async (store: Store, bucket: number) => {
+  const roll = async (store: Store, step: CoarseStep, bucket: number, next: StaleBucket | null) => {
     const seen = await readMarks(store.db, `clickhouse_${step}`, bucket);
     await tables.use(() => server.run(rollStatement(step, bucket)));
-    return finishRollUp(
-      store,
-      seen,
-      step === 'hour' ? { kind: 'clickhouse_day', bucket: dayOf(bucket) } : null,
-    );
+    return finishRollUp(store, seen, next);
+  };
+  const rollHour: RollUp['roll'] = (store, hour) =>
+    roll(store, 'hour', hour, { kind: 'clickhouse_day', bucket: dayOf(hour) });
+  const rollDay: RollUp['roll'] = async (store, day) => {
+    const isDone = await roll(store, 'day', day, null);
+    // Reads then need not merge again.
+    for (const step of ['hour', 'day'] as const)
+      await tables.use(() => server.run(`optimize table ${tableOf(step)} partition ${day} final`));
+    return isDone;
   };
   return [
-    { kind: 'clickhouse_hour', roll: roll('hour'), acceptsParts: true },
-    { kind: 'clickhouse_day', roll: roll('day'), acceptsParts: true },
+    { kind: 'clickhouse_hour', roll: rollHour, acceptsParts: true },
+    { kind: 'clickhouse_day', roll: rollDay, acceptsParts: true },
   ];
 }
 
