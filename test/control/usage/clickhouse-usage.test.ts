@@ -50,7 +50,7 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
 /** Runs of gateways: their calls, and how long before the edge they begin. */
 const anyRuns = fc.array(
   fc.record({
-    calls: fc.array(anyCall, { minLength: 1, maxLength: 20 }),
+    calls: fc.array(anyCall, { minLength: 1, maxLength: 15 }),
     beforeMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
     /** Whether usage is rolled up after the run. */
     isRolledUp: fc.boolean(),
@@ -89,7 +89,8 @@ const sorted = (rows: ReadonlyMap<string, unknown>) => [...rows].sort(([a], [b])
 
 async function sumsOf(usage: UsageReader, query: Parameters<UsageReader['sums']>[0], isWhole: boolean) {
   const all = [];
-  for (const groupBy of groups) {
+  for (const [nth, groupBy] of groups.entries()) {
+    if (nth % 2 === Number(isWhole)) continue;
     // Only sums across customers are stored by run.
     if (groupBy.includes('epoch') && query.filter.customerId !== null) continue;
     const sums = new Map<string, object>();
