@@ -141,6 +141,15 @@ describe('settings of the packaging files', () => {
   });
 });
 
+describe('the compose files', () => {
+  it('publish the ports of the balancer only, once there is one', () => {
+    // "!reset" has no effect in a YAML anchor: each gateway needs its own.
+    const gateways = [...read('packaging/compose/cluster.yaml').matchAll(/^ {2}gateway-\d:\n( {4}.*\n)+/gm)];
+    expect(gateways).toHaveLength(3);
+    expect(gateways.filter(([text]) => !text.includes('\n    ports: !reset []\n'))).toEqual([]);
+  });
+});
+
 describe('the published package', () => {
   it("starts the program in place of npm's shell, which would not forward SIGTERM", () => {
     expect(manifest.scripts.start).toMatch(/^exec node /);
