@@ -130,6 +130,10 @@ describe('settings of the packaging files', () => {
     expect(settings.filter((name) => !isUsed(name))).toEqual([]);
   });
 
+  it('are not set by Kubernetes, whose SOLWAY_PORT of a service named solway is no port', () => {
+    expect(read('packaging/helm/templates/gateways.yaml')).toContain('\n      enableServiceLinks: false\n');
+  });
+
   it('of the compose files are in the documentation', () => {
     const files = ['compose.yaml', 'cluster.yaml']
       .map((name) => read(`packaging/compose/${name}`))
