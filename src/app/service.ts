@@ -216,7 +216,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { store, peppers, refreshKeys } = access;
     const forCaller = (by: ReloadActor) => reload.forCaller(by);
     const additionalServices = {
-      ...{ ...notices.services, reload: forCaller, nodes: added.nodeFacts(activeNodes), refreshKeys },
+      ...{
+        ...notices.services,
+        reload: forCaller,
+        nodes: added.nodeFacts(activeNodes, configuration),
+        refreshKeys,
+      },
       ...{ log: telemetry.log, configuration: () => showConfiguration(live.current), stripe: billing.stripe },
     };
     const control = openControl({

@@ -35,7 +35,7 @@ beforeEach(async () => {
     fileNodes: configuration.upstreams,
     ledgerNode: null,
     addedNodes: [],
-    defaultNetwork: configuration.networks.default,
+    networks: configuration.networks,
     log,
   });
   const reloadSource = {

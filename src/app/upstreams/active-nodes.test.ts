@@ -13,7 +13,7 @@ it.each([
     fileNodes: [node('own', 'fra'), node('unknown', null), node('other', 'ams')],
     ledgerNode: null,
     addedNodes: [],
-    defaultNetwork: 'devnet',
+    networks: { default: 'devnet', names: ['devnet'] },
     region,
     log: createLogger('error', () => {}),
   });
