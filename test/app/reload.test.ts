@@ -88,6 +88,13 @@ describe('a configuration reload', () => {
     expect(await audited()).toEqual([{ actor: by.actor, detail }]);
   });
 
+  it('applies no nodes of a network that it does not know yet', async () => {
+    const more = '[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\nnetwork = "staging"\n';
+    write(`${BEFORE}${more}[networks.custom]\nstaging = ""\n`);
+    expect(await reload.forCaller(by)).toEqual({ changed: [], restart: ['networks.custom', 'upstream'] });
+    expect(activeNodes.fixedNodes.map(({ name }) => name)).toEqual(['first']);
+  });
+
   it('changes nothing on an error, and reports option and remedy without secrets', async () => {
     write(`${BEFORE.replace('20', '7').replace('= 5', '= 9')}[server]\nport = 99999\n`);
     await expect(reload.forCaller(by)).rejects.toMatchObject({

@@ -42,5 +42,5 @@ export const invalidField = (field: string, problem: string): ApiError =>
   invalidFields(`${field}: ${problem}`, { [field]: problem });
 
 /** Error for a network that the configuration does not list. */
-export const unknownNetwork = (field: string, network: string, known: readonly string[]): ApiError =>
-  invalidField(field, `"${network}" is not one of ${known.join(', ')}. Others are set in networks.custom.`);
+export const unknownNetwork = (field: string, known: readonly string[]): ApiError =>
+  invalidField(field, `must be one of ${known.join(', ')}`);

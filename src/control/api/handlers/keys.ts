@@ -90,8 +90,7 @@ async function checkNetworks(
   const known = service().networks;
   const unlisted = (networks ?? []).filter((network) => !known.includes(network));
   const allowed = unlisted.length === 0 ? null : await before();
-  const unknown = unlisted.find((network) => allowed?.includes(network) !== true);
-  if (unknown !== undefined) throw unknownNetwork('networks', unknown, known);
+  if (!unlisted.every((network) => allowed?.includes(network))) throw unknownNetwork('networks', known);
 }
 
 /** Maximum wait for this gateway to apply a change. Then it responds anyway: the secret of a new key is not stored. */

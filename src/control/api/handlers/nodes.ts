@@ -127,7 +127,7 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
 
 function checkNetwork({ service }: ApiServices, network: Network): void {
   const { networks } = service();
-  if (!networks.includes(network)) throw unknownNetwork('network', network, networks);
+  if (!networks.includes(network)) throw unknownNetwork('network', networks);
 }
 
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
