@@ -28,6 +28,8 @@ export class NodeRegistry {
   readonly #log: Logger;
   readonly #genesisHashes: GenesisHashes;
   readonly sets = new Map<Network, NetworkNodes>();
+  /** Networks that have nodes, the standard ones first. Replaced on changes, because each request reads it. */
+  networks: readonly Network[] = [];
   /** Entries have the form `network/name` and may name nodes that do not exist. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
@@ -49,13 +51,7 @@ export class NodeRegistry {
     this.#responseBudget = createResponseBudget(this.#limits);
     this.#log = log;
     this.#genesisHashes = genesisHashes;
-    for (const [network, members] of this.#prepared(nodes)) this.#replace(network, members);
-  }
-
-  get networks(): readonly Network[] {
-    return [...new Set([...standardNetworks, ...this.sets.keys()])].filter((network) =>
-      this.sets.has(network),
-    );
+    this.#replaceAll(this.#prepared(nodes));
   }
 
   all(): UpstreamNode[][] {
@@ -93,7 +89,7 @@ export class NodeRegistry {
     const { timeoutMs } = this.#limits;
     if (limits.timeoutMs < timeoutMs) this.#longCallsUntil = performance.now() + timeoutMs;
     Object.assign(this.#limits, limits);
-    for (const [network, members] of prepared) this.#replace(network, members);
+    this.#replaceAll(prepared);
   }
 
   drain(drained: ReadonlySet<string>): void {
@@ -116,6 +112,12 @@ export class NodeRegistry {
     };
     const networks = new Set([...this.sets.keys(), ...(Object.keys(nodes) as Network[])]);
     return new Map([...networks].map((network) => [network, membersOf(network)]));
+  }
+
+  #replaceAll(prepared: ReadonlyMap<Network, readonly Member[]>): void {
+    for (const [network, members] of prepared) this.#replace(network, members);
+    const networks = new Set<Network>([...standardNetworks, ...this.sets.keys()]);
+    this.networks = [...networks].filter((network) => this.sets.has(network));
   }
 
   #replace(network: Network, members: readonly Member[]): void {

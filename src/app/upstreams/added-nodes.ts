@@ -115,7 +115,11 @@ export async function readAddedNodes(store: Store, peppers: Peppers): Promise<No
 }
 
 /** @throws the driver's error */
-export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger) {
+export async function openAddedNodes(
+  { networks }: Configuration,
+  { store, peppers }: Readonly<{ store: Store; peppers: Peppers }>,
+  log: Logger,
+) {
   const seal = new NodeSeal(peppers);
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
@@ -137,7 +141,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   return {
     /** Nodes found in the store at startup. */
     nodes,
-    nodeFacts: (activeNodes: ActiveNodes, { networks }: Configuration): NodeServices => ({
+    nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
       ...nodeChecks(networks.custom),
       seal,
       fixed: () => activeNodes.fixedNodes,

@@ -81,16 +81,19 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** @param before - networks of the key so far, which stay valid when the configuration no longer lists them. */
+/** @param id - the key to change: its networks stay valid when the configuration no longer lists them. */
 async function checkNetworks(
   { service }: ApiServices,
   networks: readonly string[] | null | undefined,
-  before: () => Promise<readonly string[] | null>,
+  register: KeyRegister,
+  id: string | null,
 ): Promise<void> {
   const known = service().networks;
   const unlisted = (networks ?? []).filter((network) => !known.includes(network));
-  const allowed = unlisted.length === 0 ? null : await before();
-  if (!unlisted.every((network) => allowed?.includes(network))) throw unknownNetwork('networks', known);
+  if (unlisted.length === 0) return;
+  const before = id === null ? null : (await readFamily(register, id)).key.networks;
+  if (!unlisted.every((network) => before?.some((name) => name === network)))
+    throw unknownNetwork('networks', known);
 }
 
 /** Maximum wait for this gateway to apply a change. Then it responds anyway: the secret of a new key is not stored. */
@@ -122,18 +125,15 @@ export function keyHandlers(services: ApiServices) {
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
-      await checkNetworks(services, body.networks, async () => null);
-      return applyChange(createKey(keyRegisterFor(services, context, path.customer), body));
+      const register = keyRegisterFor(services, context, path.customer);
+      await checkNetworks(services, body.networks, register, null);
+      return applyChange(createKey(register, body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
       readFamily(keyRegisterFor(services, context, path.customer), path.key),
     async 'PATCH /customers/{customer}/keys/{key}'({ path, body }, context) {
       const register = keyRegisterFor(services, context, path.customer);
-      await checkNetworks(
-        services,
-        body.networks,
-        async () => (await readFamily(register, path.key)).key.networks,
-      );
+      await checkNetworks(services, body.networks, register, path.key);
       return applyChange(changeKey(register, path.key, body));
     },
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
