@@ -162,7 +162,7 @@ export const omit = <Source extends object, const Name extends keyof Source>(
   ) as unknown as Omit<Source, Name>;
 
 /** Tables whose member names are chosen by the user. These names are not converted. */
-const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices', 'custom']);
+const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
 
 export function camelNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelNames);

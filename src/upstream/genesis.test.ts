@@ -30,7 +30,7 @@ describe('markWrongChains', () => {
 
   it('accepts only the configured chain of a custom network, although most nodes are on another', () => {
     expect(wrongOn('staging', { staging: 'own' }, 'a', 'a', 'own')).toEqual([[true, true, false], 0]);
-    expect(wrongOn('staging', { staging: 'own' }, 'a')).toEqual([[true], 0]);
+    expect(wrongOn('staging', { staging: 'own' }, 'a', 'b')).toEqual([[true, true], 0]);
   });
 
   it('selects the chain of other networks from what their nodes report', () => {
