@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
-import { keysCommand } from './keys-command.ts';
 import { operatorApi } from './operator-token.ts';
 import { type RunningService, startService } from './start-service.ts';
 
@@ -107,10 +106,13 @@ describe('?network= of a WebSocket', () => {
 });
 
 it('a key can be restricted to a custom network, and usage lists it by name', async () => {
-  const args = ['create', '--product', 'rpc', '--name', 'x', '--network'];
-  await expect(keysCommand(service, ...args, 'stagin')).rejects.toThrow('ended with 2');
-  const { secret: key } = await keysCommand(service, ...args, 'staging');
   const api = await operatorApi(service.ready.url, service.dataDir);
+  const create = (network: string) => {
+    const body = { product: 'rpc', name: 'x', networks: [network] };
+    return api.sendRequest<{ secret: string }>('POST', '/customers/house/keys', body);
+  };
+  await expect(create('stagin')).rejects.toThrow('must be one of mainnet-beta, devnet, testnet, staging');
+  const { secret: key } = await create('staging');
   expect(await sendRequest('?network=staging', CALL, { key })).toMatchObject({ status: 200 });
   expect(await sendRequest('?network=devnet', CALL, { key })).toMatchObject({
     body: { error: { data: { code: 'NETWORK_FORBIDDEN', network: 'devnet' } } },
