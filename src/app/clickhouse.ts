@@ -49,7 +49,8 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
-    stopWork: () => stopEach([() => pings.stop(), () => roller.stop()]),
-    close: () => stopEach([writes, reads, sums].map((server) => () => server.close())),
+    // Ends a sum that is running, which may take minutes.
+    stopWork: () => stopEach([() => sums.close(), () => pings.stop(), () => roller.stop()]),
+    close: () => stopEach([writes, reads].map((server) => () => server.close())),
   };
 }
