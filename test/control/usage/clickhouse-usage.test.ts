@@ -50,12 +50,12 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
 /** Runs of gateways: their calls, and how long before the edge they begin. */
 const anyRuns = fc.array(
   fc.record({
-    calls: fc.array(anyCall, { minLength: 1, maxLength: 15 }),
+    calls: fc.array(anyCall, { minLength: 1, maxLength: 8 }),
     beforeMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
     /** Whether usage is rolled up after the run. */
     isRolledUp: fc.boolean(),
   }),
-  { minLength: 3, maxLength: 4 },
+  { minLength: 3, maxLength: 3 },
 );
 
 const groups: readonly (readonly GroupColumn[])[] = [

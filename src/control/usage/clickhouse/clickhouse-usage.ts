@@ -30,6 +30,8 @@ const MERGE_SETTING = 'do_not_merge_across_partitions_select_final';
 const sums = counterColumns.map((name) => `sum(${name}) as ${name}`).join(', ');
 
 function levelOf({ customerId, keys }: UsageFilter, columns: readonly GroupColumn[]): Level {
+  // Only this level has runs.
+  if (columns.includes('epoch')) return 'fleet';
   if (keys !== undefined || columns.includes('key_id')) return 'detail';
   return customerId !== null || columns.includes('customer_id') ? 'customer' : 'fleet';
 }

@@ -16,12 +16,16 @@ const sources = {
   day: { finer: 'hour', count: 24, level: 'level' },
 } as const;
 
-/** The first level that has a dimension; absent: all have it. */
-const firstLevels: Readonly<Record<string, number>> = { customer_id: levels.customer, key_id: levels.detail };
+/** Levels that have a dimension; absent: all have it. */
+const levelsWith: Readonly<Record<string, string>> = {
+  epoch: `level = ${levels.fleet}`,
+  customer_id: `level >= ${levels.customer}`,
+  key_id: `level = ${levels.detail}`,
+};
 
 const dimensions = dimensionColumns.map((name) => {
-  const first = firstLevels[name];
-  return first === undefined ? name : `if(level >= ${first}, ${name}, '') as of_${name}`;
+  const condition = levelsWith[name];
+  return condition === undefined ? name : `if(${condition}, ${name}, '') as of_${name}`;
 });
 const dimensionNames = dimensions.map((text) => text.split(' as ').at(-1)).join(', ');
 

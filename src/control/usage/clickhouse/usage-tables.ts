@@ -11,8 +11,8 @@ export const dimensionColumns = [
 ];
 
 /**
- * Rows of hours and days exist three times, so that a sum reads few rows: by all dimensions, by all except the key, and by
- * all except key and customer.
+ * Rows of hours and days exist three times, so that a sum reads few rows: by all dimensions except the run, by all except
+ * key and run, and by all except key and customer.
  */
 export const levels = { fleet: 1, customer: 2, detail: 3 } as const;
 export type Level = keyof typeof levels;
