@@ -6,7 +6,7 @@ import { PeriodicTask } from '../../periodic-task.ts';
 import { timeOfId } from '../entry-ids.ts';
 import { retentionLimits } from '../log-retention.ts';
 import type {
-  FailureCount,
+  FailureExample,
   FailureFilter,
   LogCounts,
   LogFilter,
@@ -43,8 +43,6 @@ const IDS_MAX = 1_000;
 const HALVINGS_MAX = 64;
 /** Unfinished deletions in which a failing one is looked for. */
 const MUTATIONS_MAX = 100;
-/** Kinds of failures per query. */
-const FAILURES_MAX = 1_000;
 
 type Position = Pick<LogRow, 'customer_id' | 'at' | 'id'>;
 
@@ -155,26 +153,38 @@ export class ClickHouseLog implements LogStore {
     return { steps, end };
   }
 
-  async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {
-    const counts = new Map<string, FailureCount>();
-    const conditions = ["status != 'ok'", ...conditionsOf(filter)];
+  async examples(
+    customerId: string,
+    filter: FailureFilter,
+    codes: readonly string[],
+  ): Promise<Map<string, FailureExample>> {
+    const examples = new Map<string, FailureExample>();
+    if (codes.length === 0) return examples;
+    const code = `if(isNull(failure), toString(rpc_code), assumeNotNull(failure))`;
+    const conditions = [
+      "status != 'ok'",
+      ...conditionsOf(filter),
+      `${code} in ${listOf(codes.map(textLiteral))}`,
+    ];
     const statement = [
-      'select failure, rpc_code as rpcCode, count() as count, max(id) as example, argMax(message, id) as message',
-      `group by failure, rpc_code order by count desc limit ${FAILURES_MAX}`,
+      `select ${code} as code, max(id) as newest, argMax(message, id) as text`,
+      'group by code',
     ] as const;
     const range = { ...this.#rangeOf(filter), customerId, conditions };
     await this.#read(() =>
-      scan<FailureCount>(this.#searches, range, statement, (rows) => {
-        for (const row of rows) {
-          const name = `${row.failure} ${row.rpcCode}`;
-          // The first part has the newest example.
-          const newest = counts.get(name);
-          counts.set(name, newest === undefined ? row : { ...newest, count: newest.count + row.count });
-        }
-        return true;
-      }),
+      scan<Readonly<{ code: string; newest: string; text: string | null }>>(
+        this.#searches,
+        range,
+        statement,
+        (rows) => {
+          // The first part has the newest entry.
+          for (const { code, newest: id, text: message } of rows)
+            if (!examples.has(code)) examples.set(code, { id, message });
+          return examples.size < codes.length;
+        },
+      ),
     );
-    return [...counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
+    return examples;
   }
 
   /** Never rejects: a failure is reported, and the caller repeats the deletion. */

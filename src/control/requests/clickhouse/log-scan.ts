@@ -1,5 +1,5 @@
 import { firstIdAt, timeOfId } from '../entry-ids.ts';
-import type { FailureFilter, LogFilter } from '../log-store.ts';
+import type { LogFilter } from '../log-store.ts';
 import { searchOf } from '../log-terms.ts';
 import { type ClickHouse, listOf, textLiteral } from './client.ts';
 import { TABLE } from './table.ts';
@@ -23,7 +23,7 @@ function codeCondition(code: string): string {
 const equals = (column: string, value: string | undefined): string[] =>
   value === undefined ? [] : [`${column} = ${textLiteral(value)}`];
 
-export function conditionsOf(filter: Partial<LogFilter> & Partial<FailureFilter>): string[] {
+export function conditionsOf(filter: Partial<LogFilter>): string[] {
   const { key, keys, method, product, status, code, rpcCode, minMs, address, search } = filter;
   const { requestId, terms } = searchOf(search);
   return [
