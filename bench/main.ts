@@ -58,7 +58,7 @@ ${Object.entries(benchmarks)
                 with lists: size of the database (default 10000, 2000 and 200000)
   --store NAME  with lists: sqlite, postgres or clickhouse (default sqlite)
   --folder DIR  with lists: keep the data here, and reuse it
-  --only TEXT   with lists: only lists whose name contains this text
+  --only REGEX  with lists: only lists whose name matches this regular expression
   --record      write the result to bench/results
   --json        print the result as JSON
 `;
