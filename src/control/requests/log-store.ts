@@ -5,6 +5,8 @@ import type { RequestLogTable } from '../database/tables/requests.ts';
 
 export type NewLogRow = Insertable<RequestLogTable>;
 export type LogRow = Selectable<RequestLogTable>;
+/** An entry in a list. The other columns are long, and only shown for a single entry. */
+export type ListedRow = Omit<LogRow, 'steps' | 'params' | 'result'>;
 
 /** `from` and `to` are Unix milliseconds; `to` is exclusive. */
 export type LogFilter = Readonly<{
@@ -26,7 +28,7 @@ export type FailureFilter = Pick<LogFilter, 'from' | 'to' | 'keys' | 'method' | 
 
 export type LogPage = Readonly<{
   /** Newest first. */
-  rows: LogRow[];
+  rows: ListedRow[];
   /** Id before which the search continues, although the page may not be full; null: the search is complete. */
   end: string | null;
 }>;

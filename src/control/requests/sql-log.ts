@@ -7,6 +7,7 @@ import { createSearch, entriesOf, searchSteps } from './log-search.ts';
 import type {
   FailureExample,
   FailureFilter,
+  ListedRow,
   LogCounts,
   LogFilter,
   LogPage,
@@ -48,7 +49,7 @@ export class SqlLog implements LogStore {
 
   async list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage> {
     const search = await createSearch(this.#store, customerId, filter, before);
-    const rows: LogRow[] = [];
+    const rows: ListedRow[] = [];
     const end = await searchSteps(search, async (part) => {
       const found = await entriesOf(part)
         .selectAll('request_log')

@@ -8,6 +8,7 @@ import { retentionLimits } from '../log-retention.ts';
 import type {
   FailureExample,
   FailureFilter,
+  ListedRow,
   LogCounts,
   LogFilter,
   LogPage,
@@ -19,7 +20,7 @@ import { termsOf } from '../log-terms.ts';
 import { ClickHouse, isRejectedRow, isUnreachable, listOf, textLiteral } from './client.ts';
 import { LogOutbox, logOutboxOptions } from './log-outbox.ts';
 import { conditionsOf, scan } from './log-scan.ts';
-import { createTable, DAY_MS, rowColumns, TABLE } from './table.ts';
+import { createTable, DAY_MS, listedColumns, rowColumns, TABLE } from './table.ts';
 
 export const clickHouseLogOptions = {
   retentionHours: retentionLimits.retentionHours,
@@ -126,13 +127,18 @@ export class ClickHouseLog implements LogStore {
         return found.length < limit;
       }),
     );
-    return { rows: await this.#read(() => this.#rowsAt(found.slice(0, limit))), end };
+    return {
+      rows: await this.#read(() => this.#rowsAt<ListedRow>(found.slice(0, limit), listedColumns)),
+      end,
+    };
   }
 
   async find(customerId: string, id: string): Promise<LogRow | undefined> {
     const at = timeOfId(id);
     if (at < this.#oldest) return undefined;
-    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at, id }]));
+    const [row] = await this.#read(() =>
+      this.#rowsAt<LogRow>([{ customer_id: customerId, at, id }], rowColumns),
+    );
     return row;
   }
 
@@ -221,10 +227,10 @@ export class ClickHouseLog implements LogStore {
     return Date.now() - this.#options.retentionHours * HOUR_MS;
   }
 
-  async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
+  async #rowsAt<Row>(positions: readonly Position[], columns: readonly string[]): Promise<Row[]> {
     const pages = chunk(positions, IDS_MAX).map((some) =>
-      this.#searches.query<LogRow>(
-        `select ${rowColumns} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
+      this.#searches.query<Row>(
+        `select ${columns.join(', ')} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
           order by at desc, id desc limit 1 by id`,
       ),
     );
