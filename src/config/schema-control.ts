@@ -190,6 +190,12 @@ const oidcRows = {
   }),
   client_id: required(text(/^\P{Cc}{1,512}$/u, 'text of one line'), 'Client id.', { example: '"solway"' }),
   client_secret: required(secretLine, 'Client secret.', { secret: true, example: '"env:OIDC_SECRET"' }),
+  token_audience: option(
+    line,
+    null,
+    'Audience of JWTs of this provider that the control API accepts as tokens of users who signed in with it.',
+    { example: '"solway-api"' },
+  ),
   domains: option(
     list(domain, 64, 'domains = ["example.com"]'),
     [],
@@ -217,7 +223,9 @@ export const accounts = section(
     oidc: option(
       namedTables('accounts.oidc', 'provider', oidcRows, PROVIDERS_MAX).refine(
         (all) => new Set(all.map(({ id }) => id)).size === all.length,
-        { error: 'two providers have the same id: give each its own' },
+        {
+          error: 'two providers have the same id: give each its own',
+        },
       ),
       [],
       'OpenID Connect providers.',

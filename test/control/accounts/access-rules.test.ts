@@ -53,6 +53,7 @@ const user = (userId: string, isOperator = false): ApiCaller => ({
   userId,
   email: `${userId}@example.com`,
   isOperator,
+  hasSession: true,
 });
 const token = (customerId: string | null, role: 'viewer' | 'developer' | 'admin' | 'owner'): ApiCaller => ({
   kind: 'token',

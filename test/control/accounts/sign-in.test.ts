@@ -408,6 +408,7 @@ type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 const example = {
   ...{ id: 'example', name: 'Example', clientId: 'solway' },
   domains: [] as string[],
+  tokenAudience: null as string | null,
 };
 
 const elsewhere = [
