@@ -4,7 +4,11 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
-import { statementOptions, stripePusherOptions } from '../control/billing/billing-options.ts';
+import {
+  statementOptions,
+  stripeComparisonOptions,
+  stripePusherOptions,
+} from '../control/billing/billing-options.ts';
 import {
   CREDITS_MAX,
   MONTHLY_PRICE_MAX,
@@ -445,7 +449,7 @@ export const stripe = section(
     ),
     meter: option(label, 'api_credits', 'Event name of the meter, which aggregates by sum.'),
   },
-  { ...stripeApiLimits, ...stripePusherOptions },
+  { ...stripeApiLimits, ...stripePusherOptions, ...stripeComparisonOptions },
 );
 export const billing = section('', {}, statementOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

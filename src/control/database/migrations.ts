@@ -5,7 +5,7 @@ import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables, usageLinkTable } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
-import { billingTables } from './tables/billing.ts';
+import { billingTables, stripeTotalTable } from './tables/billing.ts';
 import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
@@ -244,6 +244,7 @@ export const migrations: readonly Migration[] = [
       for (const table of ['billing_statement', 'statement_key']) await makeIrreplaceable(db, table);
     },
   },
+  { number: 26, name: 'comparison with the totals of Stripe', up: stripeTotalTable },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

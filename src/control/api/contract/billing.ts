@@ -40,6 +40,8 @@ const bill = z.object({
   lateCredits: count,
   /** Stripe customer ID; null: usage is not reported. */
   stripeCustomerId: z.string().nullable(),
+  /** What to do about totals of Stripe that differ from the credits sent; null also for callers who are no operators. */
+  stripeProblem: z.string().nullable(),
   /** Months since the customer was created, newest first, at most 24. */
   months: z.array(z.string()),
 });

@@ -10,7 +10,9 @@ import {
   statementText,
 } from '../../billing/statement.ts';
 import { mapCustomer, queueEvents } from '../../billing/stripe-events.ts';
+import { differenceText, differingTotals } from '../../billing/stripe-totals.ts';
 import { countRows, findRow, selectRows } from '../../database/rows.ts';
+import type { Store } from '../../database/store.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { stepMs } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
@@ -49,6 +51,7 @@ async function billOf(
   { store, now }: ApiServices,
   customerId: string,
   monthName: string | undefined,
+  role: ApiContext['role'],
 ): Promise<BillJson> {
   const at = now();
   const month = monthOf(monthName, at);
@@ -66,8 +69,16 @@ async function billOf(
     lateCredits: late.reduce((sum, { credits }) => sum + credits, 0),
     stripeCustomerId:
       (await findRow(store.db, 'stripe_customer', { customer_id: customerId }))?.stripe_id ?? null,
+    stripeProblem: role === 'operator' ? await readStripeProblem(store, customerId, month) : null,
     months: monthsSince(customer.created_at, at),
   };
+}
+
+/** A customer that Stripe no longer has is a problem of every month. */
+async function readStripeProblem({ db }: Store, customerId: string, month: Month): Promise<string | null> {
+  const rows = await differingTotals(db, customerId).execute();
+  const row = rows.find(({ month: from, total }) => total === null || from === month.from);
+  return row === undefined ? null : differenceText(row);
 }
 
 async function listBills(
@@ -203,7 +214,8 @@ async function stripeState({ store, configuration }: ApiServices) {
 
 export const billingHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /customers/{customer}/billing': ({ path, query }) => billOf(services, path.customer, query.month),
+    'GET /customers/{customer}/billing': ({ path, query }, { role }) =>
+      billOf(services, path.customer, query.month, role),
     'GET /customers/{customer}/billing.csv': async ({ path, query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'csv', path.customer),
     'GET /customers/{customer}/billing.jsonl': async ({ path, query }) =>
