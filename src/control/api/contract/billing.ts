@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { planPrice } from './plans.ts';
 import type { Route, RouteName } from './route.ts';
-import { count, pageOf, pageQuery, time } from './values.ts';
+import { count, pageOf, pageQuery, sortBy, time } from './values.ts';
 
 export const MONTH_NAME: RegExp = /^[1-9]\d{3}-(0[1-9]|1[0-2])$/;
 
@@ -88,16 +88,24 @@ export const billingRoutes = {
   },
   'GET /billing': {
     access: 'operator',
-    summary: 'List the bills of all customers for a month, with totals',
-    query: pageQuery.extend({ month, search: z.string().max(64).optional() }),
+    summary:
+      'List the bills of all customers for a month. Orders other than by name may be a few minutes old',
+    query: pageQuery.extend({
+      month,
+      /** Part of a name, or an id. */
+      search: z.string().max(64).optional(),
+      sort: sortBy('name', 'requests', 'credits', 'total'),
+    }),
     result: pageOf(billedCustomer).extend({
-      /** Over all customers. */
-      requests: count,
-      credits: count,
-      totals: z.array(money),
       /** The last 24 months, newest first. */
       months: z.array(z.string()),
     }),
+  },
+  'GET /billing/totals': {
+    access: 'operator',
+    summary: 'Show the totals of all bills for a month, which may be a few minutes old',
+    query: monthQuery,
+    result: z.object({ requests: count, credits: count, totals: z.array(money) }),
   },
   'GET /billing.csv': {
     access: 'operator',
