@@ -145,7 +145,7 @@ export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
     if ((await findRow(trx, 'api_key', {})) !== undefined) return [];
     const created: NewKey[] = [];
     for (const product of Object.keys(products) as Product[]) {
-      const name = `First ${products[product].name} key`;
+      const name = `Default ${products[product].keyName}`;
       created.push(await createKeyIn(register, trx, { product, name }));
     }
     return created;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseCidr, parseIpAddress } from '../../base/ip-address.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import { methods as knownMethods } from '../../protocol/methods.ts';
-import type { Product } from '../../protocol/product.ts';
+import { type Product, products } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import { invalidField } from '../api/api-error.ts';
@@ -113,7 +113,7 @@ function readMethod(product: Product, text: string): string {
   if (name.length > 1 && callable[product].some(matches)) return name;
   return reject(
     'methods',
-    `keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
+    `${products[product].keyName}s cannot call ${quoted(name)}. Use a method such as ` +
       `${product === 'rpc' ? 'getBalance, or a prefix such as getBlock* or wallet/*' : 'Subscribe'}`,
   );
 }
