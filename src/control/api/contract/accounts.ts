@@ -125,7 +125,7 @@ export const accountRoutes = {
     summary: 'Revoke an invitation',
     result: done,
   },
-  'POST /invitations/look': {
+  'POST /invitations/preview': {
     access: 'anybody',
     summary: 'Show an invitation by its token',
     body: z.object({ token: z.string().max(128) }),

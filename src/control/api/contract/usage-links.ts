@@ -29,7 +29,7 @@ export const usageLinkRoutes = {
     summary: 'Revoke a link to the usage of the customer',
     result: done,
   },
-  'POST /usage-links/look': {
+  'POST /usage-links/preview': {
     access: 'anybody',
     summary: 'Show the usage that a usage link shares',
     body: z.object({ token: z.string().max(128) }),
