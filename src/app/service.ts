@@ -186,7 +186,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const access = await openData(options, configuration);
     stops.push(access.stop);
     const { shreds, ledger } = await sharedServicesOf(options, configuration, access.store, stops);
-    const added = await openAddedNodes(access.store, access.peppers, log);
+    const added = await openAddedNodes(configuration, access, log);
     stops.push(added.stop);
     const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
     stops.push(upstreams.stop);

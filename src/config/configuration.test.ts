@@ -29,6 +29,14 @@ describe('generated files', () => {
   });
 });
 
+it('custom networks follow the standard ones; that of all nodes is the default', () => {
+  const custom = '[networks.custom]\nfogo-main = "11111111111111111111111111111111"\nconstructor = ""\n';
+  const node = '[[upstream]]\nurl = "https://a"\nnetwork = "constructor"\n';
+  const { networks, upstreams } = load(custom + node);
+  expect(networks.names).toEqual(['mainnet-beta', 'devnet', 'testnet', 'fogo-main', 'constructor']);
+  expect([networks.default, upstreams[0]?.name]).toEqual(['constructor', 'constructor-1']);
+});
+
 describe('secrets', () => {
   it.each([
     [
@@ -164,6 +172,34 @@ describe('an invalid configuration', () => {
     [
       `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,
       'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: set it to the network of a node, for example networks.default = "devnet" or SOLWAY_NETWORK=devnet',
+    ],
+    [
+      '[networks]\ndefault = "stagin"\ncustom = { staging = "" }',
+      'solway.toml: networks.default: "stagin" is not one of mainnet-beta, devnet, testnet, staging: correct it, or add networks.custom = { stagin = "" }',
+    ],
+    [
+      `${NODE}network = "staging"\n[[das]]\nurl = "https://a"\nnetwork = "Staging"`,
+      'solway.toml: das[0].network: "Staging" is not a name of 1 to 32 lowercase letters, digits and dashes',
+    ],
+    [
+      `${NODE}network = "staging"`,
+      'solway.toml: upstream[0].network: "staging" is not one of mainnet-beta, devnet, testnet: correct it, or add networks.custom = { staging = "" }',
+    ],
+    [
+      '[networks.custom]\n"-a" = ""',
+      'solway.toml: networks.custom: a name has other characters than lowercase letters, digits and dashes, or more than 32',
+    ],
+    [
+      '[networks.custom]\ndevnet = ""',
+      'solway.toml: networks.custom: mainnet-beta, devnet, testnet always exist: remove them here',
+    ],
+    [
+      '[networks.custom]\nstaging = "0OIl"',
+      'solway.toml: networks.custom.staging: "0OIl" must be a genesis hash in base58, or "" for any',
+    ],
+    [
+      `[networks.custom]\n${Array.from({ length: 14 }, (_, index) => `n${index} = ""\n`).join('')}`,
+      'solway.toml: networks.custom: has more than 13 networks',
     ],
     [
       '[store]\ndatabase_url = "mysql://u:secret@h/d"',

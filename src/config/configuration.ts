@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
-import { type Network, networks } from '../protocol/call.ts';
+import { isNetworkName, type Network, standardNetworks } from '../protocol/call.ts';
 import { ANY_METHOD, patternsOf, readsMatching } from '../protocol/method-patterns.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
@@ -27,7 +27,9 @@ export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name'
 
 /** All options and fixed limits by section. Names are as in the file, but in camelCase. Paths are absolute. */
 export type Configuration = Readonly<
-  Omit<SchemaValues, 'upstream' | 'sender' | 'das' | 'grpc' | 'shreds'> & {
+  Omit<SchemaValues, 'networks' | 'upstream' | 'sender' | 'das' | 'grpc' | 'shreds'> & {
+    /** `names`: the standard networks and the custom ones. */
+    networks: SchemaValues['networks'] & Readonly<{ names: readonly Network[] }>;
     upstreams: readonly UpstreamConfiguration[];
     senders: readonly SenderConfiguration[];
     das: readonly DasServer[];
@@ -100,12 +102,13 @@ const AFTER_UPLOAD_MS = 600_000;
 function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
   const { upstream, sender, ...sections } = values;
   const { das, server, grpc, shreds, geyserSource, rest, shared } = sections;
-  const network = sections.networks.default;
+  const { default: network, custom } = sections.networks;
   const { demand, filtersMax, addressesMax } = sections.geyser;
   const uploadTimeoutMs = Math.max(rest.uploadTimeoutMs, sections.uploads.uploadMaxMs + AFTER_UPLOAD_MS);
   return {
     ...{ ...sections, plans, file },
     dataDir: resolve(values.dataDir),
+    networks: { ...sections.networks, names: [...standardNetworks, ...(Object.keys(custom) as Network[])] },
     server: {
       ...server,
       exemptTimeoutMaxMs: Math.max(server.exemptTimeoutMaxMs, uploadTimeoutMs),
@@ -132,6 +135,22 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
 }
 
 type Add = (field: string, message: string) => void;
+
+function checkNetworks({ networks, upstreams, senders, das }: Configuration, add: Add): void {
+  const lists = Object.entries({ upstream: upstreams, sender: senders, das });
+  const named = lists.flatMap(([list, servers]) =>
+    servers.map(({ network }, index): [string, Network] => [`${list}[${index}].network`, network]),
+  );
+  // Without a setting, the default follows from the nodes, so it is reported only if no server names it.
+  const all = [...named, ['networks.default', networks.default] as const];
+  for (const [field, network] of all) {
+    if (networks.names.includes(network) || all.find((one) => one[1] === network)?.[0] !== field) continue;
+    add(
+      field,
+      `"${network}" is not one of ${networks.names.join(', ')}: correct it, or add networks.custom = { ${network} = "" }`,
+    );
+  }
+}
 
 function checkNodes({ upstreams, networks, upstreamPool, server }: Configuration, add: Add): void {
   upstreams.forEach(({ name, requestsPerSecond, requestsBurst, weight, region }, index) => {
@@ -246,6 +265,7 @@ function checkProviders({ accounts }: Configuration, add: Add): void {
 export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
+  checkNetworks(configuration, add);
   checkNodes(configuration, add);
   checkSenders(configuration, add);
   checkTimeouts(configuration, add);
@@ -264,8 +284,7 @@ function withDefaultNetwork(raw: Table): Table {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
   const isSet = memberOf(raw.networks, 'default') !== undefined;
-  const isInvalid = !networks.some((name) => name === network);
-  if (isInvalid || others.length > 0 || isSet) return raw;
+  if (!isNetworkName(network) || others.length > 0 || isSet) return raw;
   return { ...raw, networks: { ...(raw.networks as Table | undefined), default: network } };
 }
 

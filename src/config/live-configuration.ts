@@ -87,8 +87,11 @@ const hasSameMailAvailability = ({ mail: before }: Configuration, { mail: after 
 
 /** Conditions for options marked `reload` that a reload can apply only in some cases. */
 const conditions: Readonly<Record<string, (before: Configuration, after: Configuration) => boolean>> = {
-  // Whether the embedded ledger runs instead of nodes is decided at startup.
-  upstream: (before, after) => after.upstreams.length > 0 && (before.upstreams.length > 0 || !before.dev),
+  // Whether the embedded ledger runs instead of nodes is decided at startup, and so are the networks.
+  upstream: (before, after) =>
+    after.upstreams.length > 0 &&
+    (before.upstreams.length > 0 || !before.dev) &&
+    after.upstreams.every(({ network }) => before.networks.names.includes(network)),
   'mail.smtp_url': hasSameMailAvailability,
   'mail.from': hasSameMailAvailability,
 };

@@ -10,7 +10,6 @@ import { otlpOptions } from '../gateway/telemetry/otlp-exporter.ts';
 import { requestCounterOptions } from '../gateway/telemetry/request-counters.ts';
 import { subscriptionLimits } from '../gateway/websocket/subscription-limits.ts';
 import { topicHubOptions as topic } from '../gateway/websocket/topic-hub.ts';
-import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/request-envelope.ts';
 import { compressionOptions } from '../servers/compression.ts';
 import { fastHttpOptions } from '../servers/fast-path/context.ts';
@@ -26,6 +25,7 @@ import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts'
 import { limit, omit, option, pick, required, section } from './option.ts';
 import {
   cidr,
+  customNetworks,
   DAY_MS,
   GIB,
   gatewayUrl,
@@ -36,6 +36,7 @@ import {
   line,
   list,
   MIB,
+  network,
   nodeName,
   oneOf,
   onOff,
@@ -151,13 +152,17 @@ export const server = section(
 );
 
 export const networksSection = section(
-  'Default network.',
+  'Networks.',
   {
-    default: option(
-      oneOf(networks),
-      'mainnet-beta',
-      'Network for /v1/rpc and for nodes without a network setting.',
-      { common: true, env: 'SOLWAY_NETWORK' },
+    default: option(network, 'mainnet-beta', 'Network for /v1/rpc and for nodes without a network setting.', {
+      common: true,
+      env: 'SOLWAY_NETWORK',
+    }),
+    custom: option(
+      customNetworks,
+      {},
+      'Networks besides mainnet-beta, devnet and testnet, each with the genesis hash that its nodes must have, or "".',
+      { example: '{ staging = "" }' },
     ),
   },
   {},

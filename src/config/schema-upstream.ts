@@ -1,6 +1,5 @@
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/upkeep-limits.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/epoch-length.ts';
-import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
@@ -34,6 +33,7 @@ import {
   list,
   MIB,
   methodPattern,
+  network,
   nodeName,
   oneOf,
   onOff,
@@ -51,7 +51,7 @@ export const NODES_MAX = 256;
 const SERVERS_MAX = 64;
 const METHOD_PATTERNS_MAX = 100;
 
-const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
+const networkRow = optional(network, 'Default: networks.default.', { example: '"mainnet-beta"' });
 const headersRow = option(headers, {}, 'Headers sent with every request.', {
   secret: true,
   example: '{ "x-token" = "env:NODE_TOKEN" }',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLoopback, parseCidr } from '../base/ip-address.ts';
 import { isCurrency, METHOD_CREDITS_MAX, METHOD_NAME } from '../control/billing/plan-fields.ts';
 import { readScannerKey } from '../control/keys/leaked-keys.ts';
+import { isNetworkName, isStandardNetwork, type Network, standardNetworks } from '../protocol/call.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
 import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
 import { showUrl, showValue, UNKNOWN_NAMES_SEPARATOR } from './errors.ts';
@@ -248,6 +249,33 @@ export const list = <Value>(kind: z.ZodType<Value>, max: number, example: string
     .array(kind, { error: `is not a list: write ${example}` })
     .max(max, { error: `has more than ${max}` })
     .describe(`list of ${kind.description ?? 'text'}`);
+
+/** Whether the configuration lists the network is checked with the whole configuration. */
+export const network = custom<Network>(
+  isNetworkName,
+  'name of a network',
+  (shown) => `${shown} is not a name of 1 to 32 lowercase letters, digits and dashes`,
+);
+
+/** All networks, the standard ones included. Each costs health checks, and a row in usage per key and method. */
+const NETWORKS_MAX = 16;
+const CUSTOM_NETWORKS_MAX = NETWORKS_MAX - standardNetworks.length;
+const GENESIS_HASH = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44})?$/;
+
+export const customNetworks = z
+  .record(z.string(), text(GENESIS_HASH, 'a genesis hash in base58, or "" for any'), {
+    error: 'is not a table: write it as custom = { staging = "" }',
+  })
+  .refine((all) => Object.keys(all).every(isNetworkName), {
+    error: 'a name has other characters than lowercase letters, digits and dashes, or more than 32',
+  })
+  .refine((all) => !Object.keys(all).some(isStandardNetwork), {
+    error: `${standardNetworks.join(', ')} always exist: remove them here`,
+  })
+  .refine((all) => Object.keys(all).length <= CUSTOM_NETWORKS_MAX, {
+    error: `has more than ${CUSTOM_NETWORKS_MAX} networks`,
+  })
+  .describe('table of text');
 
 const SUBSCRIPTION = /(?:S|Uns)ubscribe$/;
 

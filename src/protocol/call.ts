@@ -4,9 +4,21 @@ import type { MinSlot } from './min-slot.ts';
 import type { StreamHandler } from './streamed-response.ts';
 import type { SubmissionResult } from './submission-result.ts';
 
-/** Source: spec, "Common rules". */
-export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
-export type Network = (typeof networks)[number];
+/** Networks that exist without configuration. Source: spec, "Common rules". */
+export const standardNetworks = ['mainnet-beta', 'devnet', 'testnet'] as const;
+export type StandardNetwork = (typeof standardNetworks)[number];
+
+declare const isCustom: unique symbol;
+/** A standard network, or a custom one: a name that `isNetworkName` accepts and the configuration lists. */
+export type Network = StandardNetwork | (string & { readonly [isCustom]: true });
+
+export const NETWORK_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+/** Whether the text can name a network. Stored rows may name networks that the configuration no longer lists. */
+export const isNetworkName = (value: unknown): value is Network =>
+  typeof value === 'string' && NETWORK_NAME.test(value);
+
+export const isStandardNetwork = (network: string): network is StandardNetwork =>
+  standardNetworks.some((name) => name === network);
 
 /** Origin of the response to a call that was not sent to a node itself. */
 export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Chain } from '../decoding/chain/chain.ts';
 import type { NftDas } from '../decoding/nft/nft.ts';
 import type { Network } from '../protocol/call.ts';
@@ -12,6 +12,7 @@ import {
   type RestVerb,
   type Upload,
 } from '../protocol/rest/route.ts';
+import { network } from './fields.ts';
 import type { Services } from './services.ts';
 
 export type Context = Readonly<{
@@ -56,6 +57,12 @@ export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
   const group = groupOfPath(paths[0]) as EndpointGroup;
   return { ...(declared as unknown as Endpoint), verb, name, paths, group };
 };
+
+/** Lets the field `network`, if the endpoint has one, name any of these networks. */
+export const withNetworks = (declared: Endpoint, names: readonly Network[]): Endpoint =>
+  declared.fields instanceof z.ZodObject && 'network' in declared.fields.shape
+    ? { ...declared, fields: declared.fields.extend({ network: network(names) }) }
+    : declared;
 
 /** Counts calls to the DAS server like calls to a node. */
 const countedDas = (caller: RestCaller, services: Services): NftDas => ({

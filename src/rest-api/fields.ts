@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { networks } from '../protocol/call.ts';
+import { type Network, standardNetworks } from '../protocol/call.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 import { type Address, parseAddress } from '../solana/address.ts';
 import { decodeBase58 } from '../solana/base58.ts';
@@ -9,7 +9,8 @@ import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
-export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
+export const network = (names: readonly Network[] = standardNetworks) =>
+  oneOf(names, 'mainnet-beta', 'The network.');
 
 export const commitment = (defaultValue: Commitment = 'finalized') =>
   oneOf(commitments, defaultValue, 'Commitment of the state to read.');
@@ -67,7 +68,7 @@ export const flag = (description: string, absent = false) =>
     )
     .meta({ type: 'boolean', default: absent, description }) as z.ZodType<boolean, unknown>;
 
-export const oneOf = <const Values extends readonly [string, ...string[]]>(
+export const oneOf = <const Values extends readonly string[]>(
   values: Values,
   absent: Values[number],
   description: string,

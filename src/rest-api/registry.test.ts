@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import type { Network } from '../protocol/call.ts';
 import { failures } from '../protocol/errors.ts';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { groupOfPath } from '../protocol/rest/route.ts';
-import { failuresOf } from './endpoint.ts';
+import { failuresOf, withNetworks } from './endpoint.ts';
 import { openApi } from './openapi.ts';
 import { endpoints } from './registry.ts';
 
@@ -51,6 +53,21 @@ describe('OpenAPI document', () => {
     paths: Record<string, Record<string, Described & { parameters?: { name: string; schema: object }[] }>>;
     components: { schemas: Described };
   };
+
+  it('lists the configured networks, and no endpoint accepts others', () => {
+    const names = ['mainnet-beta', 'staging'] as Network[];
+    const configured = endpoints.map((endpoint) => withNetworks(endpoint, names));
+    const { paths } = openApi(configured, '1.2.3') as typeof document;
+    const [network] = paths['/sol/v1/wallet/balance']?.get?.parameters ?? [];
+    expect(network).toMatchObject({ name: 'network', schema: { enum: names, default: 'mainnet-beta' } });
+    const text = 'must be one of mainnet-beta, staging';
+    for (const { name, fields } of configured) {
+      const isRejected = (network: string) =>
+        fields.safeParse({ network }).error?.issues.some(({ message }) => message === text) === true;
+      const hasNetwork = 'network' in (fields as z.ZodObject).shape;
+      expect([isRejected('devnet'), isRejected('staging')], name).toEqual([hasNetwork, false]);
+    }
+  });
 
   it('lists the failures of every endpoint with their status', () => {
     for (const endpoint of endpoints) {

@@ -1,12 +1,12 @@
-import type { Network } from '../protocol/call.ts';
-import { genesisCall, genesisHashes, parseGenesisHash } from './genesis-hash.ts';
+import { isStandardNetwork, type Network } from '../protocol/call.ts';
+import { type GenesisHashes, genesisCall, parseGenesisHash } from './genesis-hash.ts';
 import type { UpstreamNode } from './node.ts';
 import { isThrottling } from './outcome.ts';
 import { attempt } from './retry/attempt.ts';
 
-function majorityChain(hashes: readonly string[], wellKnown: string): string | null {
+function majorityChain(hashes: readonly string[], wellKnown: string | undefined): string | null {
   const winner = hashes.find((hash) => supporters(hashes, hash) * 2 > hashes.length);
-  return winner ?? (hashes.includes(wellKnown) ? wellKnown : null);
+  return winner ?? hashes.find((hash) => hash === wellKnown) ?? null;
 }
 
 const supporters = (hashes: readonly string[], hash: string): number =>
@@ -17,7 +17,7 @@ const supporters = (hashes: readonly string[], hash: string): number =>
  * else that of the largest group of nodes. In a tie, the chain of the node configured first is selected.
  * @param hashes - genesis hashes reported by the nodes, in configuration order.
  */
-export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
+export function selectChain(hashes: readonly string[], wellKnown: string | undefined): string | null {
   const largest = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
   return (
     majorityChain(hashes, wellKnown) ?? hashes.find((hash) => supporters(hashes, hash) === largest) ?? null
@@ -25,20 +25,23 @@ export function selectChain(hashes: readonly string[], wellKnown: string): strin
 }
 
 /**
- * Marks nodes that are not on the selected chain. A node that has not reported its genesis hash is not marked.
+ * Marks nodes that are not on the chain of their network: the configured chain of a custom network, else the selected
+ * one. A node that has not reported its genesis hash is not marked.
  * @returns node names by genesis hash if no chain has a majority and no node is on the well-known chain, else null.
  */
 export function markWrongChains(
   nodes: readonly UpstreamNode[],
   network: Network,
+  genesisHashes: GenesisHashes,
 ): Map<string, string[]> | null {
   const hashes = nodes.map(({ genesisHash }) => genesisHash).filter((hash) => hash !== null);
-  const wellKnown = genesisHashes[network];
-  const selected = selectChain(hashes, wellKnown);
+  const wellKnown = genesisHashes.get(network);
+  const required = isStandardNetwork(network) ? undefined : wellKnown;
+  const selected = required ?? selectChain(hashes, wellKnown);
   for (const node of nodes) {
     node.wrongChain = selected !== null && node.genesisHash !== null && node.genesisHash !== selected;
   }
-  if (selected === null || majorityChain(hashes, wellKnown) !== null) return null;
+  if (selected === null || required !== undefined || majorityChain(hashes, wellKnown) !== null) return null;
   const names = (hash: string): string[] =>
     nodes.filter(({ genesisHash }) => genesisHash === hash).map(({ name }) => name);
   return new Map(hashes.map((hash) => [hash, names(hash)]));

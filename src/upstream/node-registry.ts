@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ByteBudget } from '../base/cache/byte-budget.ts';
 import type { Logger } from '../base/log.ts';
-import { type Network, networks } from '../protocol/call.ts';
+import { type Network, standardNetworks } from '../protocol/call.ts';
+import { type GenesisHashes, genesisHashesWith } from './genesis-hash.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
 import type { UpstreamLimits } from './limits.ts';
 import { createResponseBudget, type NodeConfig, type NodesByNetwork, UpstreamNode } from './node.ts';
@@ -25,7 +26,10 @@ const REMOVAL_MARGIN_MS = 250;
  */
 export class NodeRegistry {
   readonly #log: Logger;
+  readonly #genesisHashes: GenesisHashes;
   readonly sets = new Map<Network, NetworkNodes>();
+  /** Networks that have nodes, the standard ones first. Replaced on changes, because each request reads it. */
+  networks: readonly Network[] = [];
   /** Entries have the form `network/name` and may name nodes that do not exist. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
@@ -37,15 +41,17 @@ export class NodeRegistry {
   #isStarted = false;
   #isStopped = false;
 
-  constructor(nodes: NodesByNetwork, limits: UpstreamLimits, log: Logger) {
+  constructor(
+    nodes: NodesByNetwork,
+    limits: UpstreamLimits,
+    log: Logger,
+    genesisHashes: GenesisHashes = genesisHashesWith({}),
+  ) {
     this.#limits = { ...limits };
     this.#responseBudget = createResponseBudget(this.#limits);
     this.#log = log;
-    for (const [network, members] of this.#prepared(nodes)) this.#replace(network, members);
-  }
-
-  get networks(): readonly Network[] {
-    return networks.filter((network) => this.sets.has(network));
+    this.#genesisHashes = genesisHashes;
+    this.#replaceAll(this.#prepared(nodes));
   }
 
   all(): UpstreamNode[][] {
@@ -83,7 +89,7 @@ export class NodeRegistry {
     const { timeoutMs } = this.#limits;
     if (limits.timeoutMs < timeoutMs) this.#longCallsUntil = performance.now() + timeoutMs;
     Object.assign(this.#limits, limits);
-    for (const [network, members] of prepared) this.#replace(network, members);
+    this.#replaceAll(prepared);
   }
 
   drain(drained: ReadonlySet<string>): void {
@@ -104,7 +110,14 @@ export class NodeRegistry {
         return { node, config };
       });
     };
-    return new Map(networks.map((network) => [network, membersOf(network)]));
+    const networks = new Set([...this.sets.keys(), ...(Object.keys(nodes) as Network[])]);
+    return new Map([...networks].map((network) => [network, membersOf(network)]));
+  }
+
+  #replaceAll(prepared: ReadonlyMap<Network, readonly Member[]>): void {
+    for (const [network, members] of prepared) this.#replace(network, members);
+    const networks = new Set<Network>([...standardNetworks, ...this.sets.keys()]);
+    this.networks = [...networks].filter((network) => this.sets.has(network));
   }
 
   #replace(network: Network, members: readonly Member[]): void {
@@ -124,7 +137,7 @@ export class NodeRegistry {
 
   #createSet(network: Network): NetworkNodes {
     const group = new NodeGroup([], this.#limits);
-    const set = { members: [], group, monitor: new HealthMonitor(group, this.#log) };
+    const set = { members: [], group, monitor: new HealthMonitor(group, this.#log, this.#genesisHashes) };
     this.sets.set(network, set);
     if (this.#isStarted) set.monitor.start();
     return set;

@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Call, Network, PendingCall, ResponseHandler } from '../protocol/call.ts';
 import { Failure, networkNotServed } from '../protocol/errors.ts';
 import { noopPendingCall } from '../protocol/rpc-dispatcher.ts';
+import type { GenesisHashes } from './genesis-hash.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { NodesByNetwork } from './node.ts';
 import { NodeRegistry } from './node-registry.ts';
@@ -13,6 +14,8 @@ import type { UpstreamPool } from './upstream-pool.ts';
 export type UpstreamPoolOptions = Readonly<{
   nodes: NodesByNetwork;
   limits?: Partial<UpstreamLimits>;
+  /** Default: those of the standard networks. */
+  genesisHashes?: GenesisHashes;
   log: Logger;
 }>;
 
@@ -22,6 +25,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     options.nodes,
     { ...defaultUpstreamLimits, ...options.limits },
     options.log,
+    options.genesisHashes,
   );
 
   const dispatch = (call: Call, handler: ResponseHandler): PendingCall => {

@@ -35,7 +35,7 @@ beforeEach(async () => {
     fileNodes: configuration.upstreams,
     ledgerNode: null,
     addedNodes: [],
-    defaultNetwork: configuration.networks.default,
+    networks: configuration.networks,
     log,
   });
   const reloadSource = {
@@ -86,6 +86,13 @@ describe('a configuration reload', () => {
     expect(log.level).toBe('debug');
     const detail = { changed: 'log.level, plans, request_log.per_second, upstream', restart: 'server.port' };
     expect(await audited()).toEqual([{ actor: by.actor, detail }]);
+  });
+
+  it('applies no nodes of a network that it does not know yet', async () => {
+    const more = '[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\nnetwork = "staging"\n';
+    write(`${BEFORE}${more}[networks.custom]\nstaging = ""\n`);
+    expect(await reload.forCaller(by)).toEqual({ changed: [], restart: ['networks.custom', 'upstream'] });
+    expect(activeNodes.fixedNodes.map(({ name }) => name)).toEqual(['first']);
   });
 
   it('changes nothing on an error, and reports option and remedy without secrets', async () => {

@@ -28,7 +28,7 @@ The balancer listens at ${cluster.httpUrl} and, for gRPC, at ${cluster.grpcUrl}.
   curl ${cluster.httpUrl}/v1/rpc -H 'content-type: application/json' -H 'authorization: Bearer ${key}' \\
     -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'
 
-${/^.*#token=.*$/m.exec(cluster.firstOutput)?.[0] ?? ''}
+Create the operator account at ${/http\S+#token=[\w-]+/.exec(cluster.firstOutput)?.[0] ?? ''}
 Press Ctrl-C to stop.`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 }

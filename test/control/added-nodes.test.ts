@@ -39,7 +39,7 @@ function gatewayOn(
     probe,
     applyChanges: () => feed.refresh(),
   };
-  const service = () => ({ network: 'devnet' });
+  const service = () => ({ network: 'devnet', networks: ['devnet', 'staging'] });
   const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
   const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
   const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };
@@ -243,6 +243,10 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
       return findings.map((one) => one.finding);
     };
     await expect(add(gateway)).rejects.toMatchObject({ message: expect.stringContaining(finding.finding) });
+    const elsewhere = { fields: { network: 'must be one of devnet, staging' } };
+    await expect(add(gateway, { network: 'other' })).rejects.toMatchObject(elsewhere);
+    await expect(test({ network: 'other' })).rejects.toMatchObject(elsewhere);
+    expect(await test({ network: 'staging' })).toEqual([finding.finding]);
     expect(await test({})).toEqual([finding.finding]);
     const taken = await add(gateway, { name: 'of-the-file' }).catch((error: Error) => error.message);
     expect(await test({ name: 'of-the-file' })).toEqual([taken, finding.finding]);

@@ -130,6 +130,10 @@ describe('settings of the packaging files', () => {
     expect(settings.filter((name) => !isUsed(name))).toEqual([]);
   });
 
+  it('are not set by Kubernetes, whose SOLWAY_PORT of a service named solway is no port', () => {
+    expect(read('packaging/helm/templates/gateways.yaml')).toContain('\n      enableServiceLinks: false\n');
+  });
+
   it('of the compose files are in the documentation', () => {
     const files = ['compose.yaml', 'cluster.yaml']
       .map((name) => read(`packaging/compose/${name}`))
@@ -138,6 +142,15 @@ describe('settings of the packaging files', () => {
     expect(names).toHaveLength(6);
     const [, documented = ''] = /\n\{\n([\s\S]*?)\n\} > \.env\n/.exec(read('docs/how-to/install.md')) ?? [];
     expect(names.filter((name) => !documented.includes(name))).toEqual([]);
+  });
+});
+
+describe('the compose files', () => {
+  it('publish the ports of the balancer only, once there is one', () => {
+    // "!reset" has no effect in a YAML anchor: each gateway needs its own.
+    const gateways = [...read('packaging/compose/cluster.yaml').matchAll(/^ {2}gateway-\d:\n( {4}.*\n)+/gm)];
+    expect(gateways).toHaveLength(3);
+    expect(gateways.filter(([text]) => !text.includes('\n    ports: !reset []\n'))).toEqual([]);
   });
 });
 

@@ -4,9 +4,11 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { operatorApi } from './operator-token.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The query parameter `network` of JSON-RPC, WebSocket and REST. */
+/** The query parameter `network` of JSON-RPC, WebSocket and REST. The default network is a custom one. */
 const nodeOf =
   (balance: number): Behaviour =>
   ({ id, method }, reply) => {
@@ -23,9 +25,10 @@ beforeAll(async () => {
   [main, dev] = await Promise.all([startMock(nodeOf(MAIN)), startMock(nodeOf(DEV))]);
   const node = (network: string, { url }: MockNode) =>
     `[[upstream]]\nnetwork = "${network}"\nurl = "${url}"\nws = "off"\n`;
-  const nodes = node('mainnet-beta', main) + node('devnet', dev);
+  const nodes = node('staging', main) + node('devnet', dev);
+  const networks = '[networks]\ndefault = "staging"\ncustom = { staging = "" }\n';
   const settings = '[grpc]\nenabled = false\n[internal.upstream_pool]\nreconnect_max_ms = 500\n';
-  service = await startService({ configuration: settings + nodes });
+  service = await startService({ configuration: networks + settings + nodes });
 }, 60_000);
 afterAll(async () => {
   await service?.stop();
@@ -51,8 +54,8 @@ const refusalOf = (network: string) => ({
   body: {
     error: {
       code: -32096,
-      message: `"network": this service does not serve "${network}". Networks served here: mainnet-beta, devnet`,
-      data: { code: 'NETWORK_NOT_SERVED', network, served: 'mainnet-beta, devnet' },
+      message: `"network": this service does not serve "${network}". Networks served here: devnet, staging`,
+      data: { code: 'NETWORK_NOT_SERVED', network, served: 'devnet, staging' },
     },
   },
 });
@@ -63,19 +66,31 @@ describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunk
       (await sendRequest(query, CALL, { isChunked })).body.result.value;
     expect(await balanceOn('')).toBe(MAIN);
     expect(await balanceOn('?network=devnet')).toBe(DEV);
-    expect(await balanceOn('?network=mainnet-beta')).toBe(MAIN);
+    expect(await balanceOn('?network=staging')).toBe(MAIN);
     const batch = await sendRequest('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
     expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
   });
 
-  it.each(['testnet', 'nonsense', ''])('rejects %j, and lists the served networks', async (name) => {
-    const before = main.count('getBalance') + dev.count('getBalance');
-    expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
-    expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
-  });
+  it.each(['testnet', 'mainnet-beta', 'nonsense', ''])(
+    'rejects %j, and lists the served networks',
+    async (name) => {
+      const before = main.count('getBalance') + dev.count('getBalance');
+      expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
+      expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
+    },
+  );
 });
 
 describe('?network= of a WebSocket', () => {
+  it('may name the default network', async () => {
+    const socket = open('staging');
+    await once(socket, 'open');
+    socket.send(JSON.stringify(CALL));
+    const [message] = (await once(socket, 'message')) as [Buffer];
+    expect(JSON.parse(message.toString())).toMatchObject({ result: { value: MAIN } });
+    socket.close();
+  });
+
   const open = (network: string) =>
     new WebSocket(`${service.ready.wsUrl}?api-key=${service.key}&network=${network}`);
 
@@ -85,9 +100,31 @@ describe('?network= of a WebSocket', () => {
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
     expect(response.statusCode).toBe(400);
     expect(JSON.parse(await text(response))).toMatchObject({
-      error: { data: { code: 'NETWORK_NOT_SERVED', network: 'devnet', served: 'mainnet-beta' } },
+      error: { data: { code: 'NETWORK_NOT_SERVED', network: 'devnet', served: 'staging' } },
     });
   });
+});
+
+it('a key can be restricted to a custom network, and usage lists it by name', async () => {
+  const api = await operatorApi(service.ready.url, service.dataDir);
+  const create = (network: string) => {
+    const body = { product: 'rpc', name: 'x', networks: [network] };
+    return api.sendRequest<{ secret: string }>('POST', '/customers/house/keys', body);
+  };
+  await expect(create('stagin')).rejects.toThrow('must be one of mainnet-beta, devnet, testnet, staging');
+  const { secret: key } = await create('staging');
+  expect(await sendRequest('?network=staging', CALL, { key })).toMatchObject({ status: 200 });
+  expect(await sendRequest('?network=devnet', CALL, { key })).toMatchObject({
+    body: { error: { data: { code: 'NETWORK_FORBIDDEN', network: 'devnet' } } },
+  });
+  const top = await eventually(async () => {
+    const { rows } = await api.sendRequest<{ rows: readonly { name: string }[] }>(
+      'GET',
+      '/usage/top?by=network&network=staging',
+    );
+    return rows.length > 0 && rows;
+  }, 'usage of staging');
+  expect(top).toMatchObject([{ name: 'staging' }]);
 });
 
 describe('?network= of REST', () => {
@@ -103,11 +140,12 @@ describe('?network= of REST', () => {
   it('uses only nodes of that network, even if they are unavailable', async () => {
     const [before = 0, devBefore = 0] = counts();
     expect(await balanceOn('testnet')).toEqual([400, 'NETWORK_NOT_SERVED']);
+    expect(await balanceOn('nonsense')).toEqual([400, 'INVALID_FIELDS']);
     expect(await balanceOn('devnet')).toEqual([200, DEV / 1e9]);
     expect(counts()).toEqual([before, devBefore + 1]);
     await dev.close();
     expect(await balanceOn('devnet')).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
-    expect(await balanceOn('mainnet-beta')).toEqual([200, MAIN / 1e9]);
+    expect(await balanceOn('staging')).toEqual([200, MAIN / 1e9]);
     expect(main.count('getBalance')).toBe(before + 1);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { genesisHashes } from '../../src/upstream/genesis-hash.ts';
+import type { Network } from '../../src/protocol/call.ts';
+import { genesisHashes, genesisHashesWith } from '../../src/upstream/genesis-hash.ts';
 import { probeNode } from '../../src/upstream/probe/probe-node.ts';
 import { deadUrl, htmlBadGateway, silent } from './mock/behaviors.ts';
 import { closeAfterEach } from './mock/pool.ts';
@@ -55,6 +56,26 @@ describe('probeNode', () => {
         remedy: 'List it under mainnet-beta, or correct its URL.',
       },
     ]);
+  });
+
+  it.each([
+    ['an unknown chain', {}, []],
+    ['its chain', { staging: '1'.repeat(32) }, []],
+    ['another chain', { staging: '2'.repeat(32) }, [/^Its genesis hash 1+ is not that of staging\.$/]],
+    [
+      'that of another custom network',
+      { other: '1'.repeat(32) },
+      [/^It belongs to other, not to staging\.$/],
+    ],
+  ])('checks the genesis hash of a custom network: %s', async (_name, custom, findings) => {
+    mock = closing(await startMock(node({ ...results, getGenesisHash: `"${'1'.repeat(32)}"` })));
+    const hashes = genesisHashesWith(custom as Record<string, string>);
+    const report = await probeNode({ name: 'n', url: mock.url }, 'staging' as Network, 2_000, hashes);
+    expect(report.findings).toEqual(
+      findings.map((text) =>
+        expect.objectContaining({ severity: 'error', finding: expect.stringMatching(text) }),
+      ),
+    );
   });
 
   it.each<[string, Behaviour, RegExp]>([

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import type { Network } from '../../src/protocol/call.ts';
 import { MinSlot } from '../../src/protocol/min-slot.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { slot } from '../../src/solana/units.ts';
-import { genesisHashes } from '../../src/upstream/genesis-hash.ts';
+import { genesisHashes, genesisHashesWith } from '../../src/upstream/genesis-hash.ts';
+import { createUpstreamPool } from '../../src/upstream/pool.ts';
 import { failing, healthy, onMethod, reporting } from './mock/behaviors.ts';
 import { call, closeAfterEach, failureOf, outcomeOf, type Scene, stageForEach, until } from './mock/pool.ts';
 import { type Behaviour, send, sendError, startMock } from './mock/server.ts';
@@ -172,6 +175,23 @@ describe('node on another chain', () => {
     expect(results[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });
     expect(results[0].msg).toContain('solway doctor');
   });
+});
+
+it('nodes of a custom network with a genesis hash receive no calls on another chain, even if none is left', async () => {
+  const mock = closing(await startMock(nodeOf(PRIVATE, '1')));
+  const staging = 'staging' as Network;
+  const pool = createUpstreamPool({
+    nodes: { [staging]: [{ name: 'n', url: mock.url }] },
+    genesisHashes: genesisHashesWith({ [staging]: OTHER }),
+    limits: { pollIntervalMs: 30 },
+    log: createLogger('silent', () => {}),
+  });
+  closing({ close: () => pool.stop() });
+  pool.start();
+  await until(() => pool.status()[0]?.state === 'wrong-chain');
+  expect(pool.networks()).toEqual([staging]);
+  expect(await outcomeOf(pool, { ...call('getBalance'), network: staging })).toBe('UPSTREAM_UNAVAILABLE');
+  expect(mock.received).toHaveLength(0);
 });
 
 it('a node that rejects getGenesisHash is trusted, and the call is not repeated', async () => {

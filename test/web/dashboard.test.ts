@@ -12,8 +12,9 @@ import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
 
-/** Configuration that enables open sign-up and the status page. */
-const publicPages = '[accounts]\nsign_up = "open"\n[server]\nstatus_page = true\n';
+/** Configuration that enables open sign-up and the status page, and adds a network. */
+const publicPages =
+  '[accounts]\nsign_up = "open"\n[server]\nstatus_page = true\n[networks]\ncustom = { staging = "" }\n';
 
 const newPassword = 'another harbour at dusk';
 
@@ -305,6 +306,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await dialog.getByRole('button', { name: 'Next' }).click();
     await dialog.getByRole('button', { name: 'Next' }).click();
     await dialog.getByText('Public keys need at least one allowed origin.').waitFor();
+    for (const network of ['mainnet-beta', 'staging']) await dialog.getByLabel(network).check();
     await dialog.getByLabel('Allowed origins').fill('app.example.com');
     await finish();
     await dialog.getByText('Must be an origin such as https://app.example.com').waitFor();

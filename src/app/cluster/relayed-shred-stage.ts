@@ -28,7 +28,7 @@ export async function relayShredStage(
   log: Logger,
   stops: StopFunctions,
 ): Promise<RelayedShredStage> {
-  const added = await openAddedNodes(store, peppers, log);
+  const added = await openAddedNodes(configuration, { store, peppers }, log);
   stops.push(added.stop);
   const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
   stops.push(upstreams.stop);

@@ -1,7 +1,6 @@
 import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, bodyOf, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
-import type { Network } from '../../protocol/call.ts';
 import { checkStoreExists } from '../store.ts';
 import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
@@ -31,8 +30,8 @@ export type NodeChange = Readonly<{
 export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
 /** Returns `network` if it is given, or else the network of the node with this name, which is unique. */
-async function networkOf(api: ApiClient, name: string, network: string | undefined): Promise<Network> {
-  if (network !== undefined) return network as Network;
+async function networkOf(api: ApiClient, name: string, network: string | undefined): Promise<string> {
+  if (network !== undefined) return network;
   const { nodes, added } = await api.call('GET /upstreams', {});
   const found = [...nodes, ...added].find((node) => node.name === name);
   // If the node does not exist, the next request reports that.

@@ -4,6 +4,7 @@ import type { Environment } from '../../config/sources.ts';
 import { countKeys } from '../../control/keys/key-quota.ts';
 import { pepperFile } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
+import { type GenesisHashes, genesisHashesWith } from '../../upstream/genesis-hash.ts';
 import { type ProbeReport, probeNode } from '../../upstream/probe/probe-node.ts';
 import { mistypedVariables } from '../configuration-warnings.ts';
 import { findStartMode, NoNodesError } from '../development-mode.ts';
@@ -91,10 +92,11 @@ type NodeCheck = Readonly<{
 async function checkUpstream(
   { network, ...node }: UpstreamConfiguration,
   timeoutMs: number,
+  genesisHashes: GenesisHashes,
 ): Promise<NodeCheck> {
   try {
     const [report, pubsub, geyser] = await Promise.all([
-      probeNode(node, network, timeoutMs),
+      probeNode(node, network, timeoutMs, genesisHashes),
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
@@ -133,7 +135,10 @@ export async function examine(configuration: Configuration, environment: Environ
   const { attemptTimeoutMs } = configuration.upstreamPool;
   const { added, isDevelopment, findings: mode } = await readStored(configuration, environment);
   const upstreams = [...configuration.upstreams, ...added];
-  const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
+  const genesisHashes = genesisHashesWith(configuration.networks.custom);
+  const nodes = await Promise.all(
+    upstreams.map((node) => checkUpstream(node, attemptTimeoutMs, genesisHashes)),
+  );
   const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
     ...mistypedVariables(environment).map((text) => warning('environment', text)),

@@ -89,6 +89,7 @@ export function apiServicesOf(options: ControlOptions): ApiServices {
         signUp: accounts.signUp,
         oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
         network: configuration.networks.default,
+        networks: [...configuration.networks.names],
         urls: urlsOf(address, accounts.publicUrl),
         hasShredStage,
         mode: isDevelopment ? 'development' : 'production',

@@ -2,6 +2,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { PipelineParts } from '../../gateway/pipeline.ts';
 import { Confirmations } from '../../gateway/rest/confirmations.ts';
 import { RestGateway } from '../../gateway/rest/rest-gateway.ts';
+import { withNetworks } from '../../rest-api/endpoint.ts';
 import { openApi } from '../../rest-api/openapi.ts';
 import { endpoints } from '../../rest-api/registry.ts';
 import { routeOf } from '../../rest-api/routes.ts';
@@ -42,7 +43,8 @@ export function buildRestInterface(
   const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
   const confirmations = openConfirmations(configuration, parts, feed);
   const services: Services = { ...restServices, confirmations, settings: { historyDays, domainSuffix } };
-  const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
+  const configured = endpoints.map((endpoint) => withNetworks(endpoint, configuration.networks.names));
+  const routes = configured.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
   const restOptions = { bodyMaxBytes, bodiesMaxBytes, upload, compression, proxies };
   const { fileStore, blocks } = restServices;
@@ -50,7 +52,7 @@ export function buildRestInterface(
     restRoutes(new RestGateway(parts, rest, restWindows), routes, restOptions),
     fileStore === null ? new Map() : ipfsRoutes(fileStore, ipfs, blocks),
     // The cast is needed because the layer rules forbid sharing a type with the reference page.
-    referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
+    referenceRoutes(openApi(configured, PROGRAM_VERSION) as unknown as ApiDocument),
   );
   /** Ends requests that wait for confirmations: these could outlast the drain. */
   const endWaits = (): void => confirmations.close();

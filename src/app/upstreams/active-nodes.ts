@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { UpstreamConfiguration } from '../../config/configuration.ts';
+import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
 import { camelNames } from '../../config/option.ts';
 import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { FixedNode } from '../../control/nodes/node-feed.ts';
@@ -32,7 +32,8 @@ type ActiveNodesOptions = Readonly<{
   fileNodes: readonly NetworkNode[];
   ledgerNode: NetworkNode | null;
   addedNodes: readonly AddedNode[];
-  defaultNetwork: Network;
+  /** Added nodes of networks beyond `names` are ignored. */
+  networks: Pick<Configuration['networks'], 'default' | 'names'>;
   /** Region of this gateway. */
   region?: string | null;
   log: Logger;
@@ -67,7 +68,7 @@ export class ActiveNodes {
 
   /** Nodes that feed subscriptions and streams: those of the default network that are not drained. */
   get feedingNodes(): readonly NodeConfig[] {
-    const { defaultNetwork } = this.#options;
+    const { default: defaultNetwork } = this.#options.networks;
     const own = this.byNetwork[defaultNetwork] ?? [];
     return own.filter(({ name }) => !this.#drained.has(`${defaultNetwork}/${name}`));
   }
@@ -126,7 +127,7 @@ export class ActiveNodes {
   }
 
   #collectNodes(): SourcedNode[] {
-    const { ledgerNode } = this.#options;
+    const { ledgerNode, networks } = this.#options;
     const nodes: SourcedNode[] = this.#fileNodes.map((node) => ({ node, source: 'file' }));
     if (ledgerNode !== null) nodes.push({ node: ledgerNode, source: 'ledger' });
     const usedNames = new Set(nodes.map(({ node }) => node.name));
@@ -135,7 +136,9 @@ export class ActiveNodes {
         ? 'the configuration has a node with this name'
         : ledgerNode !== null
           ? 'the service is running on the embedded ledger; restart it to use this node'
-          : null;
+          : networks.names.includes(added.network)
+            ? null
+            : `networks.custom in the configuration does not name ${added.network}`;
       if (reason === null) nodes.push({ node: toUpstreamConfiguration(added), source: 'added' });
       else this.#options.log.error({ node: added.name, reason }, 'Added node ignored');
     }

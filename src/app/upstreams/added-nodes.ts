@@ -18,6 +18,7 @@ import {
   type NodesSnapshot,
 } from '../../control/nodes/node-feed.ts';
 import type { Peppers } from '../../control/pepper.ts';
+import { type GenesisHashes, genesisHashesWith } from '../../upstream/genesis-hash.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeGeyser } from '../../upstream/probe/probe-streams.ts';
@@ -78,10 +79,10 @@ async function geyserFindings({ grpc, ...node }: UpstreamConfiguration): Promise
   return [{ severity: 'error', finding, remedy: 'Check the Geyser URL and the headers.' }];
 }
 
-async function probe(added: AddedNode): Promise<NodeReportJson> {
+async function probe(added: AddedNode, genesisHashes: GenesisHashes): Promise<NodeReportJson> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
-    probeNode(node, node.network, PROBE_TIMEOUT_MS),
+    probeNode(node, node.network, PROBE_TIMEOUT_MS, genesisHashes),
     pubsubFindings(node),
     geyserFindings(node),
   ]);
@@ -96,12 +97,16 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
+const nodeChecks = (custom: Configuration['networks']['custom']): Pick<NodeServices, 'parse' | 'probe'> => {
+  const genesisHashes = genesisHashesWith(custom);
+  return { parse: parseNodeSettings, probe: (added) => probe(added, genesisHashes) };
+};
+
 /** Node services for a control API without a gateway. `fixed` lists the nodes in the configuration. */
-export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
+export const offlineNodeFacts = ({ upstreams, networks }: Configuration, peppers: Peppers): NodeServices => ({
+  ...nodeChecks(networks.custom),
   seal: new NodeSeal(peppers),
   fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
-  parse: parseNodeSettings,
-  probe,
   applyChanges: async () => {},
 });
 
@@ -110,7 +115,11 @@ export async function readAddedNodes(store: Store, peppers: Peppers): Promise<No
 }
 
 /** @throws the driver's error */
-export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger) {
+export async function openAddedNodes(
+  { networks }: Configuration,
+  { store, peppers }: Readonly<{ store: Store; peppers: Peppers }>,
+  log: Logger,
+) {
   const seal = new NodeSeal(peppers);
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
@@ -133,10 +142,9 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
     /** Nodes found in the store at startup. */
     nodes,
     nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
+      ...nodeChecks(networks.custom),
       seal,
       fixed: () => activeNodes.fixedNodes,
-      parse: parseNodeSettings,
-      probe,
       applyChanges: () => feed.refresh(),
     }),
     /** Starts applying node changes in the store to `activeNodes`. */

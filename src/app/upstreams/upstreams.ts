@@ -4,6 +4,7 @@ import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { createFeed } from '../../upstream/feeds/feeds.ts';
 import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
+import { genesisHashesWith } from '../../upstream/genesis-hash.ts';
 import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../upstream/geyser/yellowstone-source.ts';
@@ -42,18 +43,20 @@ export function openUpstreams(
   log: Logger,
   added: readonly AddedNode[] = [],
 ) {
-  const { default: network } = configuration.networks;
+  const { networks } = configuration;
+  const { default: network, custom } = networks;
   const ledger = ports === null ? null : localnetNode(configuration, ports);
   const activeNodes = new ActiveNodes({
     fileNodes: configuration.upstreams,
     ledgerNode: ledger,
     addedNodes: added,
-    defaultNetwork: network,
+    networks,
     region: configuration.server.region,
     log,
   });
   const limits = configuration.upstreamPool;
-  const pool = createUpstreamPool({ nodes: activeNodes.byNetwork, limits, log });
+  const genesisHashes = genesisHashesWith(custom);
+  const pool = createUpstreamPool({ nodes: activeNodes.byNetwork, limits, genesisHashes, log });
   activeNodes.setPool(pool, limits);
   pool.start();
   const own = activeNodes.feedingNodes;

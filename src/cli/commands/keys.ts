@@ -37,7 +37,7 @@ Actions:
     --all             include revoked keys
   set KEY             change the rules of KEY and the other keys of its family
     --name TEXT, --expires WHEN|never
-    --network NAME    mainnet-beta, devnet or testnet
+    --network NAME    mainnet-beta, devnet, testnet or a network of networks.custom
     --cidr RANGE      an address or a range such as 192.0.2.0/24
     --origin ORIGIN   a web page's origin such as https://app.example.com or https://*.example.com
     --method NAME     a method, a gRPC call or an endpoint; wallet/* and getBlock* match several

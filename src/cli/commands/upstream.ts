@@ -16,7 +16,7 @@ Actions:
   list                list the nodes of the service, as each gateway sees them
   add NAME            add a node to every gateway permanently, after checking its identity and capabilities
     --url URL         its JSON-RPC URL
-    --network NAME    mainnet-beta, devnet or testnet
+    --network NAME    mainnet-beta, devnet, testnet or a network of networks.custom
     --ws URL          its PubSub WebSocket, or off (default: derived from the URL as clients do)
     --grpc URL        its Yellowstone gRPC address
     --header NAME=VALUE

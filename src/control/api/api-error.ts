@@ -40,3 +40,7 @@ export const invalidFields = (message: string, fields: Readonly<Record<string, s
 /** Error for one invalid field of a request. */
 export const invalidField = (field: string, problem: string): ApiError =>
   invalidFields(`${field}: ${problem}`, { [field]: problem });
+
+/** Error for a network that the configuration does not list. */
+export const unknownNetwork = (field: string, known: readonly string[]): ApiError =>
+  invalidField(field, `must be one of ${known.join(', ')}`);

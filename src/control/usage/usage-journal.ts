@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { usageStatuses } from '../../gateway/metering/usage-status.ts';
-import { networks } from '../../protocol/call.ts';
+import { isNetworkName } from '../../protocol/call.ts';
 import { products } from '../../protocol/product.ts';
 import { checkedLine, readCheckedLine } from '../checked-line.ts';
 import type { Store } from '../database/store.ts';
@@ -61,7 +61,7 @@ function rowOf(values: unknown): StoredUsage | null {
     typeof method === 'string' &&
     usageStatuses.includes(status) &&
     typeof latency === 'string' &&
-    (network === null || networks.includes(network)) &&
+    (network === null || isNetworkName(network)) &&
     typeof code === 'string';
   return isValid ? row : null;
 }

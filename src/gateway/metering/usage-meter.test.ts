@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Network } from '../../protocol/call.ts';
 import type { KeyId } from '../auth/key-record.ts';
 import { type CompletedCall, UsageMeter } from './usage-meter.ts';
 
@@ -48,6 +49,19 @@ describe('usage meter', () => {
       ['devnet', 'NOT_FOUND'],
       ['devnet', 'other'],
     ]);
+  });
+
+  it('has rows for networks of any name', () => {
+    const meter = new UsageMeter();
+    const names = ['constructor', ...Array.from({ length: 20 }, (_, index) => `n${index}`)] as Network[];
+    for (const network of [...names, ...names]) meter.record({ ...call, network }, 0);
+    meter.record({ ...call, network: null }, 0);
+    expect(meter.drain().map(({ network, requests }) => [network, requests])).toEqual([
+      ...names.map((network) => [network, 2]),
+      [null, 1],
+    ]);
+    meter.record({ ...call, network: 'n1' as Network }, MINUTE);
+    expect(meter.drain()).toMatchObject([{ network: 'n1', requests: 1 }]);
   });
 
   it('counts all unknown methods as `other`', () => {

@@ -1,5 +1,5 @@
 import { Histograms } from '../../base/histogram.ts';
-import { type Network, networks } from '../../protocol/call.ts';
+import type { Network } from '../../protocol/call.ts';
 import { failures } from '../../protocol/errors.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import { grpcCodes } from '../../protocol/grpc/status.ts';
@@ -99,10 +99,6 @@ const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [stat
   number
 >;
 
-const networkSlots = Object.fromEntries(networks.map((network, index) => [network, index + 1])) as Record<
-  Network,
-  number
->;
 /** Slot 0: no code; slot 1: OTHER_CODE. Some failures have the name of a gRPC status. */
 const fixedCodes = new Set([0, OTHER_CODE, ...Object.keys(failures), ...grpcCodes]);
 const fixedCodeSlots: ReadonlyMap<string | number, number> = new Map(
@@ -112,6 +108,7 @@ const fixedCodeSlots: ReadonlyMap<string | number, number> = new Map(
 /** `nodeCodesMax` is the number of JSON-RPC error codes from nodes that are counted by themselves in a minute. */
 export const usageMeterOptions = { rowsMax: 200_000, nodeCodesMax: 100 } as const;
 const OTHER_CODE_SLOT = 1;
+const METHOD_AND_STATUS_SLOTS = (methodSlots.size + 1) * usageStatuses.length;
 const CODE_SLOTS = fixedCodeSlots.size + usageMeterOptions.nodeCodesMax;
 
 /** Initial capacity in histogram rows. Each later minute starts with at least as many as the previous minute used. */
@@ -125,6 +122,8 @@ export class UsageMeter {
   #latencies = new Histograms(INITIAL_ROWS);
   /** Slots of the JSON-RPC error codes that nodes sent in the current minute. */
   readonly #nodeCodeSlots = new Map<number, number>();
+  /** Slots of the networks called in the current minute. Callers pass only networks that the configuration lists. */
+  readonly #networkSlots = new Map<Network, number>();
   /** Past minutes that have not been drained yet. */
   #closed: Minute[] = [];
   #minute = 0;
@@ -188,6 +187,7 @@ export class UsageMeter {
     this.#rows -= open.length - changed.length;
     this.#current = emptyTables();
     this.#nodeCodeSlots.clear();
+    this.#networkSlots.clear();
     this.#latencies = new Histograms(Math.max(INITIAL_ROWS, this.#latencies.rows));
     this.#minute = minute;
   }
@@ -209,8 +209,16 @@ export class UsageMeter {
   /** Numbers each combination of method, status, network and code. */
   #slotOf({ method, status, network, code }: UsageDimensions): number {
     const methodAndStatus = (methodSlots.get(method) ?? 0) * usageStatuses.length + statusSlots[status];
-    const networkSlot = network === null ? 0 : networkSlots[network];
-    return (methodAndStatus * (networks.length + 1) + networkSlot) * CODE_SLOTS + this.#codeSlotOf(code);
+    const networkSlot = network === null ? 0 : this.#networkSlotOf(network);
+    return (networkSlot * METHOD_AND_STATUS_SLOTS + methodAndStatus) * CODE_SLOTS + this.#codeSlotOf(code);
+  }
+
+  #networkSlotOf(network: Network): number {
+    const slot = this.#networkSlots.get(network);
+    if (slot !== undefined) return slot;
+    const added = this.#networkSlots.size + 1;
+    this.#networkSlots.set(network, added);
+    return added;
   }
 
   #codeSlotOf(code: string | number): number {

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type Network, networks, type RpcDispatcher } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
@@ -23,8 +23,6 @@ export const confirmationLimits = {
 };
 
 type ConfirmationLimits = Readonly<typeof confirmationLimits>;
-
-type Pollers = Readonly<Record<Network, StatusPoller>>;
 
 export type ConfirmationParts = Readonly<{
   /** Null if subscriptions are unavailable. */
@@ -60,15 +58,13 @@ export class Confirmations {
   readonly #parts: ConfirmationParts;
   readonly #limits: ConfirmationLimits;
   readonly #watched = new Map<string, WatchedTransaction>();
-  readonly #pollers: Pollers;
+  readonly #pollers = new Map<Network, StatusPoller>();
   #waiters = 0;
   #isClosed = false;
 
   constructor(parts: ConfirmationParts) {
     this.#parts = parts;
     this.#limits = { ...confirmationLimits, ...parts.limits };
-    const pollerOf = (network: Network) => new StatusPoller(network, parts.source, this.#limits);
-    this.#pollers = Object.fromEntries(networks.map((network) => [network, pollerOf(network)])) as Pollers;
   }
 
   get size(): number {
@@ -113,14 +109,22 @@ export class Confirmations {
     }
     const watched = new WatchedTransaction(sent.signature, sent.commitment, lifetimeOf(sent));
     this.#watched.set(key, watched);
-    this.#pollers[sent.network].add(watched);
+    this.#pollerOf(sent.network).add(watched);
     void this.#subscribe(sent.network, watched);
     return watched;
   }
 
+  #pollerOf(network: Network): StatusPoller {
+    const existing = this.#pollers.get(network);
+    if (existing !== undefined) return existing;
+    const poller = new StatusPoller(network, this.#parts.source, this.#limits);
+    this.#pollers.set(network, poller);
+    return poller;
+  }
+
   #forget(sent: SentTransaction, watched: WatchedTransaction): void {
     this.#watched.delete(keyOf(sent));
-    this.#pollers[sent.network].delete(watched);
+    this.#pollers.get(sent.network)?.delete(watched);
     watched.abandon();
   }
 

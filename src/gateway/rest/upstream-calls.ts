@@ -1,13 +1,7 @@
 import { type Weighted, WeightedLru } from '../../base/cache/weighted-lru.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import {
-  type CallTrace,
-  type Network,
-  networks,
-  type RpcDispatcher,
-  type RpcResponse,
-} from '../../protocol/call.ts';
+import type { CallTrace, Network, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import { type CallAttempt, Failure } from '../../protocol/errors.ts';
 import { methodRow, methods, methodTraits } from '../../protocol/methods.ts';
 import { NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
@@ -28,24 +22,26 @@ type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
 /** Prevents one customer or one slow network from delaying others. The limit on REST requests bounds the queue. */
 export class CallConcurrencyLimiter {
-  readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
+  readonly #networkMax: number;
+  readonly #networkSemaphores = new Map<Network, Semaphore>();
   readonly #keyMax: number;
   readonly #keySemaphores = new Map<string, KeySemaphore>();
 
   /** @param keyMax - maximum concurrent calls per key family and network. */
   constructor(networkMax: number, keyMax: number) {
-    const semaphores = networks.map((network) => [network, new Semaphore(networkMax)] as const);
-    this.#networkSemaphores = Object.fromEntries(semaphores) as Record<Network, Semaphore>;
+    this.#networkMax = networkMax;
     this.#keyMax = keyMax;
   }
 
   async run<T>(familyId: string, network: Network, call: () => Promise<T>): Promise<T> {
     const name = `${network} ${familyId}`;
+    const shared = this.#networkSemaphores.get(network) ?? new Semaphore(this.#networkMax);
+    this.#networkSemaphores.set(network, shared);
     const entry = this.#keySemaphores.get(name) ?? { semaphore: new Semaphore(this.#keyMax), calls: 0 };
     this.#keySemaphores.set(name, entry);
     entry.calls++;
     try {
-      return await entry.semaphore.run(() => this.#networkSemaphores[network].run(call));
+      return await entry.semaphore.run(() => shared.run(call));
     } finally {
       if (--entry.calls === 0) this.#keySemaphores.delete(name);
     }

@@ -4,6 +4,7 @@ import type { Call, Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { fetchGenesis, markWrongChains } from '../genesis.ts';
+import type { GenesisHashes } from '../genesis-hash.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import { conditionOf } from '../node-status.ts';
@@ -26,14 +27,16 @@ type WatchedNode = {
 export class HealthMonitor {
   readonly #group: NodeGroup;
   readonly #log: Logger;
+  readonly #genesisHashes: GenesisHashes;
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
   #reportedChains = '';
   readonly #firstResponse = Promise.withResolvers<void>();
 
-  constructor(group: NodeGroup, log: Logger) {
+  constructor(group: NodeGroup, log: Logger, genesisHashes: GenesisHashes) {
     this.#group = group;
     this.#log = log;
+    this.#genesisHashes = genesisHashes;
   }
 
   /** Resolves when every node has been polled once and at least one has responded. */
@@ -93,7 +96,7 @@ export class HealthMonitor {
     if (!isSkipped && (await polls.poll())) this.#firstResponse.resolve();
     if (watched.stop.signal.aborted) return;
     const nodes = this.#watched.map((one) => one.node);
-    this.#logChains(markWrongChains(nodes, node.network), node.network);
+    this.#logChains(markWrongChains(nodes, node.network, this.#genesisHashes), node.network);
     this.#group.review(nodes, performance.now());
     for (const one of this.#watched) this.#logState(one);
   }

@@ -1,6 +1,6 @@
-import { type Network, networks } from '../../protocol/call.ts';
+import { isStandardNetwork, type Network } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { genesisHashes } from '../genesis-hash.ts';
+import { type GenesisHashes, genesisHashesWith } from '../genesis-hash.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, slotIn } from '../outcome.ts';
@@ -72,15 +72,24 @@ function stringOf(result: AttemptResult): string | null {
 export const versionOf = (result: AttemptResult): string | null =>
   /"solana-core":"([^"\\]{1,100})"/.exec(resultText(result) ?? '')?.[1] ?? null;
 
-function genesisFinding(hash: string | null, network: Network): ProbeFinding | null {
-  if (hash === null || hash === genesisHashes[network]) return null;
-  const actual = networks.find((name) => genesisHashes[name] === hash);
-  return actual === undefined
-    ? warning(
-        `Its genesis hash ${hash} is not that of ${network}.`,
-        'Expected for a private ledger; otherwise correct the URL or the network.',
-      )
-    : error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`);
+function genesisFinding(
+  hash: string | null,
+  network: Network,
+  genesisHashes: GenesisHashes,
+): ProbeFinding | null {
+  const expected = genesisHashes.get(network);
+  if (hash === null || hash === expected) return null;
+  const [actual] = [...genesisHashes].find(([, known]) => known === hash) ?? [];
+  if (actual !== undefined)
+    return error(
+      `It belongs to ${actual}, not to ${network}.`,
+      `List it under ${actual}, or correct its URL.`,
+    );
+  if (expected === undefined) return null;
+  const finding = `Its genesis hash ${hash} is not that of ${network}.`;
+  return isStandardNetwork(network)
+    ? warning(finding, 'Expected for a private ledger; otherwise correct the URL or the network.')
+    : error(finding, 'Correct the URL, the network, or the genesis hash in networks.custom.');
 }
 
 const UNHEALTHY = warning(
@@ -93,16 +102,25 @@ const NO_HISTORY = warning(
   'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
 );
 
-const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFinding[] =>
+const findingsOf = (
+  results: ProbeResults,
+  network: Network,
+  genesisHashes: GenesisHashes,
+): readonly ProbeFinding[] =>
   [
-    genesisFinding(stringOf(results.getGenesisHash), network),
+    genesisFinding(stringOf(results.getGenesisHash), network, genesisHashes),
     stringOf(results.getHealth) === 'ok' ? null : UNHEALTHY,
     slotIn(results.getSlot.outcome) === null ? NO_SLOT : null,
     slotIn(results.getFirstAvailableBlock.outcome) === null ? NO_HISTORY : null,
   ].filter((finding) => finding !== null);
 
 /** Never rejects. @param timeoutMs - timeout of each call; calls are sequential. */
-export async function probeNode(config: NodeConfig, network: Network, timeoutMs = 5_000) {
+export async function probeNode(
+  config: NodeConfig,
+  network: Network,
+  timeoutMs = 5_000,
+  genesisHashes: GenesisHashes = genesisHashesWith({}),
+) {
   const node = new UpstreamNode(config, network, defaultUpstreamLimits);
   const request = (method: MethodName): Promise<AttemptResult> =>
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
@@ -131,7 +149,7 @@ export async function probeNode(config: NodeConfig, network: Network, timeoutMs 
       slot: slotIn(results.getSlot.outcome),
       firstAvailableBlock: slotIn(results.getFirstAvailableBlock.outcome),
       findings: reachable
-        ? findingsOf(results, network)
+        ? findingsOf(results, network, genesisHashes)
         : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
     };
   } finally {

@@ -65,6 +65,7 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
       signUp: accounts.signUp,
       oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
       network: 'mainnet-beta',
+      networks: ['mainnet-beta', 'devnet', 'testnet', 'staging'],
       urls: { http: ORIGIN, ws: 'ws://solway.test', grpc: null },
       hasShredStage: false,
       mode: 'production',

@@ -99,6 +99,21 @@ describeOnSqlite('the key routes', ({ open }) => {
     expect(JSON.stringify(lines)).not.toContain(secret.slice(21, -6));
   });
 
+  it('keep a network that the configuration no longer lists, but add no other', async () => {
+    const { fixture, operator, at, make } = await startApi(await open());
+    const { key } = (await make({ networks: ['staging'] })).json;
+    const { service } = fixture.services;
+    Object.assign(fixture.services, { service: () => ({ ...service(), networks: ['devnet'] }) });
+    const change = async (...networks: string[]) => {
+      const { status, json } = await operator.send('PATCH', at(`/${key.id}`), { body: { networks } });
+      return [status, json.networks ?? json.error.fields];
+    };
+    expect(await change('staging', 'devnet')).toEqual([200, ['staging', 'devnet']]);
+    expect(await change('staging', 'testnet')).toEqual([422, { networks: 'must be one of devnet' }]);
+    expect(await change('devnet')).toEqual([200, ['devnet']]);
+    expect((await change('staging'))[0]).toBe(422);
+  });
+
   it('reject invalid requests with status, code and field', async () => {
     const { fixture, operator, customer, at, make } = await startApi(await open());
     Object.assign(fixture.services.keys, { customerKeysMax: 1 });
@@ -110,6 +125,7 @@ describeOnSqlite('the key routes', ({ open }) => {
     for (const [fields, text] of [
       [{ name: ' ' }, 'must have 1 to 64 printable characters'],
       [{ networks: [] }, 'must not be empty'],
+      [{ networks: ['staging', 'other'] }, 'must be one of mainnet-beta, devnet, testnet, staging'],
       [{ cidrs: Array(101).fill('192.0.2.1') }, 'must have at most 100 items'],
       [{ addressPerSecond: 1_000_001 }, 'must be at most 1,000,000'],
       [{ addressPerSecond: 1.5 }, 'must be a whole number'],

@@ -17,6 +17,7 @@ import { journalLine, readJournalLine, UsageJournal } from '../../../src/control
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
+import type { Network } from '../../../src/protocol/call.ts';
 import { temporaryFolder } from '../../service/program.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 import { usageRow, write } from './usage-fixture.ts';
@@ -97,6 +98,12 @@ it('a journal line of an older version is read without network and code', () => 
   const text = JSON.stringify([...fields, rest.credits, rest.messages, rest.latency]);
   const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
   expect(readJournalLine(line)).toEqual({ ...counted, network: null, code: '' });
+});
+
+it('a journal line of any network name is read, because the network may have been removed', () => {
+  const readBack = (network: string) =>
+    readJournalLine(journalLine(usageRow({ network: network as Network })).trimEnd())?.network;
+  expect([readBack('removed-1'), readBack('not a name')]).toEqual(['removed-1', undefined]);
 });
 
 it('an interrupted write does not corrupt any line of the usage journal', async () => {

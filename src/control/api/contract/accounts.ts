@@ -74,7 +74,9 @@ export const accountRoutes = {
         /** No operator exists yet. The setup link was printed at the first start. */
         needsSetup: z.boolean(),
         oidc: z.array(z.object({ id: z.string(), name: z.string() })),
+        /** The default network. */
         network: z.string(),
+        networks: z.array(z.string()),
         /** URLs without a path; `grpc` is null while gRPC is disabled. */
         urls: z.object({ http: z.string(), ws: z.string(), grpc: z.string().nullable() }),
         hasShredStage: z.boolean(),

@@ -59,8 +59,8 @@ const topList = z.object({
       /** Id of the customer, key or process run, or the name of the method, network, node or error code. */
       name: z.string(),
       label: z.string(),
-      /** Customer of a key. */
-      customer: z.string().nullable(),
+      /** Customer of a key; null for other rows. */
+      customer: z.object({ id: z.string(), name: z.string() }).nullable(),
       /** For a node, attempts. */
       requests: count,
       errors: count,

@@ -23,7 +23,7 @@ import {
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/delivery-queue.ts';
 import { axisOver, monthRange, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
-import { forbidden, unauthorized } from '../api-error.ts';
+import { forbidden, unauthorized, unknownNetwork } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -81,6 +81,21 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
+/** @param id - the key to change: its networks stay valid when the configuration no longer lists them. */
+async function checkNetworks(
+  { service }: ApiServices,
+  networks: readonly string[] | null | undefined,
+  register: KeyRegister,
+  id: string | null,
+): Promise<void> {
+  const known = service().networks;
+  const unlisted = (networks ?? []).filter((network) => !known.includes(network));
+  if (unlisted.length === 0) return;
+  const before = id === null ? null : (await readFamily(register, id)).key.networks;
+  if (!unlisted.every((network) => before?.some((name) => name === network)))
+    throw unknownNetwork('networks', known);
+}
+
 /** Maximum wait for this gateway to apply a change. Then it responds anyway: the secret of a new key is not stored. */
 const REFRESH_MAX_MS = 1_500;
 
@@ -110,12 +125,17 @@ export function keyHandlers(services: ApiServices) {
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
-      return applyChange(createKey(keyRegisterFor(services, context, path.customer), body));
+      const register = keyRegisterFor(services, context, path.customer);
+      await checkNetworks(services, body.networks, register, null);
+      return applyChange(createKey(register, body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
       readFamily(keyRegisterFor(services, context, path.customer), path.key),
-    'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
-      applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
+    async 'PATCH /customers/{customer}/keys/{key}'({ path, body }, context) {
+      const register = keyRegisterFor(services, context, path.customer);
+      await checkNetworks(services, body.networks, register, path.key);
+      return applyChange(changeKey(register, path.key, body));
+    },
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
       const overlapMs = body.overlapMs ?? services.keys.overlapHours * stepMs.hour;
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));

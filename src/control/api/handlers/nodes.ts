@@ -17,7 +17,7 @@ import {
 import type { NodeServices } from '../../nodes/node-feed.ts';
 import type { NodeCordon } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
-import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
+import { ApiError, conflict, invalidField, limitReached, notFound, unknownNetwork } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
@@ -125,6 +125,11 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   );
 }
 
+function checkNetwork({ service }: ApiServices, network: Network): void {
+  const { networks } = service();
+  if (!networks.includes(network)) throw unknownNetwork('network', networks);
+}
+
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
   const { fixed } = requireNodeServices(services);
   const isFixed = fixed().some((node) => node.name === name);
@@ -186,6 +191,7 @@ async function test(
   { name, ...input }: ParsedRouteInput<'POST /upstreams/test'>['body'],
 ): Promise<NodeReportJson> {
   const nodeServices = requireNodeServices(services);
+  checkNetwork(services, input.network);
   const node = { name: name ?? 'tested', network: input.network };
   const settings = nodeServices.parse({ ...input, ...node });
   const rejections = await rejectionsOf(services, name);
@@ -229,6 +235,7 @@ async function add(
 ) {
   const nodeServices = requireNodeServices(services);
   const { network, name, force } = input;
+  checkNetwork(services, network);
   checkLedger(services);
   await checkName(services, services.store.db, name);
   const node: AddedNode = { name, network, settings: nodeServices.parse(input) };

@@ -10,7 +10,7 @@ import { axisOf, toAxisJson } from './usage-range.ts';
 
 type TopQuery = ParsedRouteInput<'GET /usage/top'>['query'];
 type Row = RouteOutput<'GET /usage/top'>['rows'][number];
-type Labels = ReadonlyMap<string, Readonly<{ label: string; customer?: string | null }>>;
+type Labels = ReadonlyMap<string, Readonly<{ label: string; customer?: Row['customer'] }>>;
 
 const columns = {
   customer: 'customer_id',
@@ -30,10 +30,16 @@ async function labelsOf({ db }: Store, by: TopQuery['by'], names: readonly strin
   if (by === 'key') {
     const keys = await db
       .selectFrom('api_key')
-      .select(['id', 'name', 'customer_id'])
-      .where('id', 'in', names)
+      .innerJoin('customer', 'customer.id', 'api_key.customer_id')
+      .select(['api_key.id', 'api_key.name', 'customer.id as customerId', 'customer.name as customerName'])
+      .where('api_key.id', 'in', names)
       .execute();
-    return new Map(keys.map(({ id, name, customer_id: customer }) => [id, { label: name || id, customer }]));
+    return new Map(
+      keys.map(({ id, name, customerId, customerName }) => [
+        id,
+        { label: name || id, customer: { id: customerId, name: customerName } },
+      ]),
+    );
   }
   if (by !== 'gateway') return new Map();
   const runs = await db

@@ -57,13 +57,16 @@ function nameCell(by: By, row: Row, onFilter: (filters: Filters) => void): React
     );
   if (by === 'key' && customer !== null)
     return (
-      <Link
-        to="/keys/$key"
-        params={{ key: name }}
-        search={(before) => ({ ...before, customer, key: undefined })}
-      >
-        {label}
-      </Link>
+      <>
+        <Link
+          to="/keys/$key"
+          params={{ key: name }}
+          search={(before) => ({ ...before, customer: customer.id, key: undefined })}
+        >
+          {label}
+        </Link>{' '}
+        <span className="muted">{customer.name}</span>
+      </>
     );
   if (by === 'node')
     return (

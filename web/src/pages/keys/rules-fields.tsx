@@ -1,8 +1,8 @@
+import { useState } from 'react';
 import type { Product } from '../../product-names.ts';
+import { useSession } from '../../shell/session.tsx';
 import { Checkbox, Field } from '../../ui/field.tsx';
 import type { RulesForm } from './rules-form.ts';
-
-const networks = ['mainnet-beta', 'devnet', 'testnet'];
 
 type Props = Readonly<{
   form: RulesForm;
@@ -77,6 +77,10 @@ export function RulesFields(props: Props) {
 }
 
 function NetworkCheckboxes({ form, onChange }: Props) {
+  const { service } = useSession();
+  const [initial] = useState(form.networks);
+  // A key may name a network that the configuration no longer lists.
+  const networks = [...new Set([...service.networks, ...initial])];
   return (
     <fieldset className="field">
       <legend className="field-label">

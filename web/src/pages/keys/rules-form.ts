@@ -58,7 +58,7 @@ const numberOf = (text: string): number | null => (text.trim() === '' ? null : N
 export function rulesBody(form: RulesForm): RulesBody {
   const perSecond = numberOf(form.perSecond);
   return {
-    networks: form.networks.length === 0 ? null : (form.networks as RulesBody['networks']),
+    networks: form.networks.length === 0 ? null : [...form.networks],
     cidrs: lines(form.cidrs),
     origins: lines(form.origins),
     methods: lines(form.methods),

@@ -7,7 +7,7 @@ import { FormError } from '../../ui/field.tsx';
 import { SelectField } from '../../ui/select-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { incompatibilityOf, isIncompatible } from './is-incompatible.ts';
-import { connectionInputOf, emptyDraft, headersProblem, type NodeDraft, networks } from './node-draft.ts';
+import { connectionInputOf, emptyDraft, headersProblem, type NodeDraft } from './node-draft.ts';
 import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
 
@@ -80,6 +80,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
 }
 
 function DraftFields({ draft, onChange, problem }: DraftProps) {
+  const { networks } = useSession().service;
   return (
     <>
       <SelectField<string>

@@ -39,9 +39,6 @@ export const emptyDraft = (network: string): NodeDraft => ({
   pipelining: '',
 });
 
-/** Mirrors src/protocol/call.ts. */
-export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
-
 const linesIn = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
 
 export const headersProblem = ({ headers }: NodeDraft): ApiProblem | null =>
@@ -99,7 +96,7 @@ type ConnectionInput = RouteInput<'POST /upstreams/test'>['body'];
 export function connectionInputOf(draft: NodeDraft): ConnectionInput {
   const { network, url, ws, grpc, headers } = draft;
   return {
-    network: network as ConnectionInput['network'],
+    network,
     url: url.trim(),
     ...(ws.trim() !== '' && { ws: ws.trim() }),
     ...(grpc.trim() !== '' && { grpc: grpc.trim() }),
