@@ -197,7 +197,7 @@ const oidcRows = {
   token_audience: option(
     line,
     null,
-    'Audience of JWTs of this provider that the control API accepts as tokens of users who signed in with it.',
+    'Audience of the JWTs of this provider that the control API accepts as tokens.',
     { example: '"solway-api"' },
   ),
   domains: option(
@@ -222,7 +222,6 @@ export const accounts = section(
     }),
     password_min: limit(whole(8, 128), 'Minimum password length.'),
     session_days: limit(whole(1, 365), 'Days that a session lasts.'),
-    invitation_days: limit(whole(1, 365), 'Days that an invitation is valid.', { reload: true }),
     members_max: limit(whole(1, 100_000), 'Maximum members per customer.', { reload: true }),
     oidc: option(
       namedTables('accounts.oidc', 'provider', oidcRows, PROVIDERS_MAX).refine(
@@ -238,11 +237,16 @@ export const accounts = section(
   },
   {
     sessionDays: accountLimits.sessionMs / DAY_MS,
-    invitationDays: accountLimits.invitationMs / DAY_MS,
     accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
     addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
     ...pick(accountLimits, ['passwordMin', 'hashesMax', 'hashesWaitingMax']),
-    ...pick(accountLimits, ['membersMax', 'invitationsMax', 'tokensMax', 'customersPerUserMax']),
+    ...pick(accountLimits, [
+      'membersMax',
+      'invitationsMax',
+      'invitationMs',
+      'tokensMax',
+      'customersPerUserMax',
+    ]),
   },
 );
 

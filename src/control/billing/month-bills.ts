@@ -73,7 +73,7 @@ const USABLE_MS = 300_000;
 
 type Read = Readonly<{ at: number; summaries: readonly BillSummary[] }>;
 
-/** Summaries of all bills of a month, for orders and totals. Reading those of many customers takes seconds, so they are cached. */
+/** Summaries of all bills of a month, for orders and totals. Cached, because reading those of many customers takes seconds. */
 export class MonthBills {
   readonly #store: Store;
   readonly #now: () => number;

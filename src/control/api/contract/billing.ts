@@ -72,7 +72,7 @@ export const billingRoutes = {
   },
   'GET /customers/{customer}/billing.jsonl': {
     access: 'viewer',
-    summary: 'Export the usage of a month as JSON Lines, by key, product and method',
+    summary: 'Export the usage of a month as JSON Lines',
     query: monthQuery,
     format: 'jsonl',
   },
@@ -88,8 +88,7 @@ export const billingRoutes = {
   },
   'GET /billing': {
     access: 'operator',
-    summary:
-      'List the bills of all customers for a month. Orders other than by name may be a few minutes old',
+    summary: 'List the bills of a month; orders by amount may be minutes old',
     query: pageQuery.extend({
       month,
       /** Part of a name, or an id. */
@@ -103,19 +102,19 @@ export const billingRoutes = {
   },
   'GET /billing/totals': {
     access: 'operator',
-    summary: 'Show the totals of all bills for a month, which may be a few minutes old',
+    summary: 'Show the totals of all bills of a month; they may be minutes old',
     query: monthQuery,
     result: z.object({ requests: count, credits: count, totals: z.array(money) }),
   },
   'GET /billing.csv': {
     access: 'operator',
-    summary: 'Export the usage of all customers in a month as CSV, by key, product and method',
+    summary: 'Export the usage of all customers in a month as CSV',
     query: monthQuery,
     format: 'csv',
   },
   'GET /billing.jsonl': {
     access: 'operator',
-    summary: 'Export the usage of all customers in a month as JSON Lines, by key, product and method',
+    summary: 'Export the usage of all customers in a month as JSON Lines',
     query: monthQuery,
     format: 'jsonl',
   },
