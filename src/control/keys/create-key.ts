@@ -96,7 +96,7 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   if (!isPublic || product === 'rpc') return isPublic;
   return rejectField(
     'isPublic',
-    `isPublic: keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
+    `isPublic: ${products[product].keyName}s cannot be public, because web pages cannot use them. Create a public RPC key.`,
   );
 }
 

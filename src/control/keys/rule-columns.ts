@@ -144,7 +144,7 @@ function checkAddressRate(input: number | null, { isPublic, plan }: RuledKey): n
 
 function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (input !== null && product !== 'rpc') {
-    reject('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
+    reject('origins', `web pages cannot use ${products[product].keyName}s. Leave the origins out.`);
   }
   if (input === null && isPublic) {
     reject('origins', 'public keys need at least one allowed origin, such as https://app.example.com');
@@ -156,7 +156,7 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   if (!input || product === 'rpc') return input ? 1 : 0;
   return reject(
     'neverBack',
-    `monotonic reads do not apply to keys of product ${product}. Leave the field out.`,
+    `monotonic reads do not apply to ${products[product].keyName}s. Leave the field out.`,
   );
 }
 
