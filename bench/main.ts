@@ -39,6 +39,10 @@ const benchmarks = {
     about: 'dashboard Home with ten million usage rows: its queries, and first paint in a browser',
     load: async () => (await import('./dashboard/dashboard.ts')).runDashboardBench,
   },
+  lists: {
+    about: 'every list of the control API with many keys, customers and log entries, over HTTP',
+    load: async () => (await import('./lists/lists.ts')).runListsBench,
+  },
 } as const;
 
 const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--cores N,N] [--record] [--json]
@@ -50,6 +54,11 @@ ${Object.entries(benchmarks)
   --rounds N    interleaved rounds (default 5)
   --seconds N   seconds of load per variant and round (default 4)
   --cores N,N   with rpc: throughput with one worker per CPU, for each number of CPUs
+  --keys N, --customers N, --log-rows N
+                with lists: size of the database (default 10000, 2000 and 200000)
+  --store NAME  with lists: sqlite, postgres or clickhouse (default sqlite)
+  --folder DIR  with lists: keep the data here, and reuse it
+  --only REGEX  with lists: only lists whose name matches this regular expression
   --record      write the result to bench/results
   --json        print the result as JSON
 `;
@@ -60,6 +69,12 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
     cores: { type: 'string' },
+    keys: { type: 'string' },
+    customers: { type: 'string' },
+    'log-rows': { type: 'string' },
+    store: { type: 'string' },
+    folder: { type: 'string' },
+    only: { type: 'string' },
     record: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -67,7 +82,10 @@ const { values, positionals } = parseArgs({
 });
 
 const name = positionals[0];
-const isMisplaced = values.cores !== undefined && name !== 'rpc';
+const listsOptions = ['keys', 'customers', 'log-rows', 'store', 'folder', 'only'] as const;
+const isMisplaced =
+  (values.cores !== undefined && name !== 'rpc') ||
+  (listsOptions.some((option) => values[option] !== undefined) && name !== 'lists');
 if (values.help || name === undefined || !Object.hasOwn(benchmarks, name) || isMisplaced) {
   process.stdout.write(USAGE);
   process.exit(values.help ? 0 : 2);
@@ -78,6 +96,14 @@ const options = {
   seconds: Number(values.seconds),
   record: values.record,
   json: values.json,
+  sizes: {
+    keys: Number(values.keys ?? 10_000),
+    customers: Number(values.customers ?? 2_000),
+    logRows: Number(values['log-rows'] ?? 200_000),
+  },
+  store: values.store ?? 'sqlite',
+  folder: values.folder ?? null,
+  only: values.only ?? '',
 };
 if (values.cores === undefined) {
   const run = await benchmarks[name as keyof typeof benchmarks].load();

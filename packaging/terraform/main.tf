@@ -3,7 +3,7 @@ terraform {
   required_version = ">= 1.5"
   required_providers {
     helm       = { source = "hashicorp/helm", version = "~> 3.0" }
-    kubernetes = { source = "hashicorp/kubernetes", version = "~> 2.30" }
+    kubernetes = { source = "hashicorp/kubernetes", version = ">= 2.30, < 4" }
   }
 }
 
@@ -49,25 +49,25 @@ provider "helm" {
   }
 }
 
-resource "kubernetes_namespace" "solway" {
+resource "kubernetes_namespace_v1" "solway" {
   metadata {
     name = var.namespace
   }
 }
 
-resource "kubernetes_secret" "solway" {
+resource "kubernetes_secret_v1" "solway" {
   metadata {
     name      = "solway"
-    namespace = kubernetes_namespace.solway.metadata[0].name
+    namespace = kubernetes_namespace_v1.solway.metadata[0].name
   }
   data = var.environment
 }
 
 resource "helm_release" "solway" {
   name      = "solway"
-  namespace = kubernetes_namespace.solway.metadata[0].name
+  namespace = kubernetes_namespace_v1.solway.metadata[0].name
   chart     = "${path.module}/../helm"
-  values    = concat([yamlencode({ image = var.image, secret = kubernetes_secret.solway.metadata[0].name })], var.values)
+  values    = concat([yamlencode({ image = var.image, secret = kubernetes_secret_v1.solway.metadata[0].name })], var.values)
   # The volumes are provisioned and the schema is created at the first start.
   timeout = 600
 }

@@ -51,9 +51,12 @@ const users = `<yandex>
 /** Stops the server when its input ends: at the latest when this process does. */
 const UNTIL_INPUT_ENDS = '"$@" & cat; kill -KILL $!; wait';
 
-export async function startClickHouse(program: string): Promise<ClickHouseServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'solway-clickhouse-'));
-  mkdirSync(join(folder, 'data'));
+/** @param folder - existing folder whose data is reused, and which `kill` leaves; by default, a temporary one. */
+export async function startClickHouse(
+  program: string,
+  folder: string = mkdtempSync(join(tmpdir(), 'solway-clickhouse-')),
+): Promise<ClickHouseServer> {
+  mkdirSync(join(folder, 'data'), { recursive: true });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const file = join(folder, 'config.xml');
@@ -92,7 +95,7 @@ export async function startClickHouse(program: string): Promise<ClickHouseServer
     kill,
     async createDatabase() {
       const name = `t${++databases}`;
-      await query(`create database ${name}`);
+      await query(`create database if not exists ${name}`);
       return `${url}/${name}`;
     },
     countLog: async (database) =>

@@ -156,10 +156,10 @@ describeOnClickHouse('the request log', (open) => {
     const { rows } = await opened.logStore.list('anna', { ...all, method }, 10, null);
     expect(rows.map((row) => row.method)).toEqual([method]);
     expect((await opened.logStore.list("anna' or '1'='1", all, 10, null)).rows).toEqual([]);
-    expect(await opened.logStore.failures('anna', all, 10)).toEqual([]);
+    expect(await opened.logStore.examples('anna', all, [method, "') or (1=1"])).toEqual(new Map());
   });
 
-  it('counts failures by code, with the newest example', async () => {
+  it('finds the newest example of each error code', async () => {
     const opened = await open();
     const { log, writer } = writerOn(opened);
     const failed = { status: 'rpcError', rpcCode: -32_002 } as const;
@@ -171,13 +171,17 @@ describeOnClickHouse('the request log', (open) => {
     );
     await writer.flush();
     await opened.logStore.flush();
-    const found = await opened.logStore.failures('anna', all, 10);
-    expect(found).toMatchObject([
-      { failure: null, rpcCode: -32_002, count: 2, message: 'second' },
-      { failure: 'RATE_LIMITED', rpcCode: 0, count: 1, message: null },
+    const codes = ['-32002', 'RATE_LIMITED', 'absent'];
+    const found = await opened.logStore.examples('anna', all, codes);
+    expect([...found].map(([code, { message }]) => [code, message]).sort()).toEqual([
+      ['-32002', 'second'],
+      ['RATE_LIMITED', null],
     ]);
-    expect(await opened.logStore.failures('anna', { ...all, keys: ['7hQ2mKpZ'] }, 10)).toHaveLength(1);
-    expect(await opened.logStore.find('anna', found[0]!.example)).toMatchObject({ message: 'second' });
-    expect(await opened.logStore.find('ben', found[0]!.example)).toBeUndefined();
+    expect([
+      ...(await opened.logStore.examples('anna', { ...all, keys: ['7hQ2mKpZ'] }, codes)).keys(),
+    ]).toEqual(['-32002']);
+    const { id } = found.get('-32002')!;
+    expect(await opened.logStore.find('anna', id)).toMatchObject({ message: 'second' });
+    expect(await opened.logStore.find('ben', id)).toBeUndefined();
   });
 });

@@ -26,6 +26,8 @@ export const postgresPrograms: string | null = existsSync(VERSIONS)
   : null;
 
 export type PostgresServer = Readonly<{
+  /** URL of the database that exists from the start. */
+  url: string;
   /** @param template - URL of a database to copy, which is not in use. @returns the URL of the new database. */
   createDatabase(template?: string): Promise<string>;
   dropDatabase(url: string): Promise<void>;
@@ -129,14 +131,20 @@ function clusterOf(programs: string, identity: Identity): string {
   return made;
 }
 
-export async function startPostgres(programs: string): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'solway-pg-'));
-  const identity = unprivileged();
-  if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid!);
+function createCluster(programs: string, folder: string, identity: Identity): void {
   cpSync(clusterOf(programs, identity), join(folder, 'data'), { recursive: true });
   // PostgreSQL requires a folder that only its owner can access.
   chmodSync(join(folder, 'data'), 0o700);
   if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, folder]);
+}
+
+/** @param folder - existing folder whose data is reused, and which `kill` leaves; by default, a temporary one. */
+export async function startPostgres(
+  programs: string,
+  folder: string = mkdtempSync(join(tmpdir(), 'solway-pg-')),
+): Promise<PostgresServer> {
+  const identity = unprivileged();
+  if (!existsSync(join(folder, 'data'))) createCluster(programs, folder, identity);
   let child: ChildProcess | null = null;
   let databases = 0;
   const start = async () => {
@@ -150,6 +158,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   };
   await start();
   return {
+    url: urlOf(folder, 'postgres'),
     start,
     kill,
     async createDatabase(template = urlOf(folder, 'template1')) {

@@ -508,6 +508,7 @@ describeOnBothStores('submitted transactions', (stores) => {
       next: null,
     });
     expect((await list(store, { signature: 'sig2' })).items).toHaveLength(1);
+    expect((await list(store, { signature: 'sig3' })).items).toHaveLength(0);
     expect((await list(store, { key: '22222222' })).items).toHaveLength(0);
   });
 });

@@ -5,14 +5,15 @@ import { firstIdAt } from './entry-ids.ts';
 import type { LogFilter } from './log-store.ts';
 import { searchOf, termsIn } from './log-terms.ts';
 
-/** Entries to examine at once, so that the duration of a query does not depend on the size of the log. */
-const SCAN_STEP = 2_000;
+/** Entries to examine in the first step, and in all, so that the duration does not depend on the size of the log. */
+const FIRST_STEP = 500;
+const EXAMINED_MAX = 10_000;
 /** Terms are counted up to this number, to find the rarest. */
 const COUNT_MAX = 10_000;
-/** Steps of a search. */
-const STEPS_MAX = 5;
 /** No further step starts after this time, even if the search has not found a page of entries. */
 const SEARCH_MS = 100;
+/** A step with fewer entries is not worth a query. */
+const STEP_MIN = 100;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
 type Condition = Expression<SqlBool>;
@@ -31,6 +32,8 @@ export type LogSearch = Readonly<{
   ids: IdRange;
   term: string | null;
   otherTerms: readonly string[];
+  /** Entries to examine. */
+  step: number;
 }>;
 
 /** Ids sort by time, and in the same way in JavaScript and in the databases. */
@@ -44,7 +47,10 @@ function idsOf({ from, to }: LogFilter, requestId: string | null, before: string
   return { from: starts.at(-1) ?? '', before: ends[0] ?? '' };
 }
 
-const termRows = ({ store, customerId, ids }: Omit<LogSearch, 'term' | 'otherTerms'>, term: string) =>
+const termRows = (
+  { store, customerId, ids }: Pick<LogSearch, 'store' | 'customerId' | 'ids'>,
+  term: string,
+) =>
   store.db
     .selectFrom('request_term')
     .where('request_term.customer_id', '=', customerId)
@@ -77,7 +83,7 @@ export async function createSearch(
     }),
   );
   const [term = null, ...otherTerms] = counted.sort((a, b) => a.count - b.count).map((one) => one.term);
-  return { ...all, term, otherTerms };
+  return { ...all, term, otherTerms, step: FIRST_STEP };
 }
 
 /** The ids to examine, newest first, read from a single index. */
@@ -93,7 +99,8 @@ function indexedIds(search: LogSearch): SelectQueryBuilder<Schema, never, { id: 
     .where('request_log.id', '<', ids.before)
     .orderBy('request_log.id', 'desc');
   const own = all.where('request_log.customer_id', '=', customerId);
-  if (key !== undefined) return own.where('request_log.key_id', '=', key);
+  // By key alone: PostgreSQL would underestimate the entries of this customer and key, and sort them all.
+  if (key !== undefined) return all.where('request_log.key_id', '=', key);
   if (method !== undefined && (status === undefined || status === 'ok'))
     return own.where('request_log.method', '=', method);
   // Worded like the condition of the index.
@@ -113,10 +120,11 @@ function codeCondition(build: Build, code: string): Condition {
 }
 
 function conditionsOf({ customerId, filter, otherTerms }: LogSearch, build: Build): Condition[] {
-  const { key, method, product, status, code, rpcCode, minMs, address } = filter;
+  const { key, keys, method, product, status, code, rpcCode, minMs, address } = filter;
   return [
     build('request_log.customer_id', '=', customerId),
     ...(key === undefined ? [] : [build('request_log.key_id', '=', key)]),
+    ...(keys === undefined ? [] : [build('request_log.key_id', 'in', keys)]),
     ...(method === undefined ? [] : [build('request_log.method', '=', method)]),
     ...(product === undefined ? [] : [build('request_log.product', '=', product)]),
     ...(status === undefined ? [] : [build('request_log.status', '=', status)]),
@@ -140,12 +148,12 @@ function conditionsOf({ customerId, filter, otherTerms }: LogSearch, build: Buil
 type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'request_log' | 'found', object>;
 
 /**
- * Joins the first SCAN_STEP ids with their entries, so that the ids are read first, in order, and only as far as needed.
+ * Joins the first ids with their entries, so that the ids are read first, in order, and only as far as needed.
  * SQLite keeps the order of a cross join. PostgreSQL would rather read the whole log than many single entries.
  */
 function examined(search: LogSearch): LogEntries {
   const { db, dialect } = search.store;
-  const found = db.selectFrom(indexedIds(search).limit(SCAN_STEP).as('found'));
+  const found = db.selectFrom(indexedIds(search).limit(search.step).as('found'));
   const joined =
     dialect === 'sqlite'
       ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
@@ -169,7 +177,7 @@ export const entriesOf = (search: LogSearch): LogEntries =>
 /** The last id that `entriesOf` examines, before which the search continues; null: the search is complete. */
 async function scanEnd(search: LogSearch): Promise<string | null> {
   const last = await indexedIds(search)
-    .offset(SCAN_STEP - 1)
+    .offset(search.step - 1)
     .limit(1)
     .executeTakeFirst();
   return last?.id ?? null;
@@ -177,19 +185,24 @@ async function scanEnd(search: LogSearch): Promise<string | null> {
 
 /**
  * Searches step by step, newest first, until `read` has enough or the time is up.
- * @param read - reads the entries of a step; returns whether it has enough.
+ * @param read - reads the entries of a part; returns whether it has enough.
  * @returns the id before which the search continues; null: the search is complete, or `read` has enough.
  */
 export async function searchSteps(
   search: LogSearch,
-  read: (step: LogSearch) => Promise<boolean>,
+  read: (part: LogSearch) => Promise<boolean>,
 ): Promise<string | null> {
-  const stopAt = performance.now() + SEARCH_MS;
-  let step = search;
-  for (let steps = 1; ; steps++) {
-    if (await read(step)) return null;
-    const end = await scanEnd(step);
-    if (end === null || steps === STEPS_MAX || performance.now() >= stopAt) return end;
-    step = { ...step, ids: { ...step.ids, before: end } };
+  const startedAt = performance.now();
+  let part = search;
+  for (let examined = part.step; ; examined += part.step) {
+    if (await read(part)) return null;
+    const end = await scanEnd(part);
+    if (end === null) return null;
+    const elapsed = performance.now() - startedAt;
+    // The next step is unlikely to exceed the time that remains.
+    const affordable = Math.floor((examined / elapsed) * (SEARCH_MS - elapsed));
+    const step = Math.min(2 * part.step, affordable, EXAMINED_MAX - examined);
+    if (step < STEP_MIN) return end;
+    part = { ...part, step, ids: { ...part.ids, before: end } };
   }
 }

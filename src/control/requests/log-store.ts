@@ -5,12 +5,15 @@ import type { RequestLogTable } from '../database/tables/requests.ts';
 
 export type NewLogRow = Insertable<RequestLogTable>;
 export type LogRow = Selectable<RequestLogTable>;
+/** An entry in a list. The other columns are long, and only shown for a single entry. */
+export type ListedRow = Omit<LogRow, 'steps' | 'params' | 'result'>;
 
 /** `from` and `to` are Unix milliseconds; `to` is exclusive. */
 export type LogFilter = Readonly<{
   from: number;
   to: number;
   key?: string | undefined;
+  keys?: readonly string[] | undefined;
   method?: string | undefined;
   product?: Product | undefined;
   status?: UsageStatus | undefined;
@@ -21,12 +24,11 @@ export type LogFilter = Readonly<{
   search?: string | undefined;
 }>;
 
-export type FailureFilter = Pick<LogFilter, 'from' | 'to' | 'method' | 'product'> &
-  Readonly<{ keys?: readonly string[] | undefined }>;
+export type FailureFilter = Pick<LogFilter, 'from' | 'to' | 'keys' | 'method' | 'product'>;
 
 export type LogPage = Readonly<{
   /** Newest first. */
-  rows: LogRow[];
+  rows: ListedRow[];
   /** Id before which the search continues, although the page may not be full; null: the search is complete. */
   end: string | null;
 }>;
@@ -38,14 +40,8 @@ export type LogCounts = Readonly<{
   end: string | null;
 }>;
 
-export type FailureCount = Readonly<{
-  failure: string | null;
-  rpcCode: number;
-  count: number;
-  /** Id and message of the newest entry. */
-  example: string;
-  message: string | null;
-}>;
+/** The newest entry with an error code. */
+export type FailureExample = Readonly<{ id: string; message: string | null }>;
 
 /** Stores the request log and searches it. How far a search reads does not depend on the size of the log. */
 export interface LogStore {
@@ -59,8 +55,12 @@ export interface LogStore {
   count(customerId: string, filter: LogFilter, stepMs: number): Promise<LogCounts>;
   /** Deletes the entries of customers, and reports failures itself; absent if log-retention.ts deletes them. */
   deleteCustomers?(ids: readonly string[]): Promise<void>;
-  /** Counts failed entries by failure and JSON-RPC code, most frequent first. */
-  failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]>;
+  /** Finds an entry for each failure code or JSON-RPC error code. Codes without a recent entry may be missing. */
+  examples(
+    customerId: string,
+    filter: FailureFilter,
+    codes: readonly string[],
+  ): Promise<ReadonlyMap<string, FailureExample>>;
   /** Absent if `write` leaves no work: it sends rows in the background. */
   start?(): void;
   /** Must be called after the last write. */

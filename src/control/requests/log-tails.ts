@@ -4,8 +4,8 @@ import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt } from './entry-ids.ts';
-import type { LogFilter, LogStore } from './log-store.ts';
-import { type NamedLogRow, toLogEntryJson, withKeyNames } from './read-log.ts';
+import type { ListedRow, LogFilter, LogStore } from './log-store.ts';
+import { type Named, toLogEntryJson, withKeyNames } from './read-log.ts';
 
 export const tailLimits = {
   tailsMax: 50,
@@ -70,7 +70,7 @@ export class LogTails {
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - lookbackMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
-      let rows: NamedLogRow[] = [];
+      let rows: Named<ListedRow>[] = [];
       await this.#state.guard(async () => {
         const page = await log.list(customerId, range, rowsMax, null);
         rows = await withKeyNames(store, page.rows);

@@ -4,15 +4,18 @@ import type { LogEntryJson } from '../api/contract/logs.ts';
 import { fieldsOf, namesOf } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import { timeOfId } from './entry-ids.ts';
-import type { LogFilter, LogRow, LogStore } from './log-store.ts';
+import type { ListedRow, LogFilter, LogStore } from './log-store.ts';
 
-export type NamedLogRow = LogRow & { key_name: string | null };
+export type Named<Row> = Row & { key_name: string | null };
 
 const HISTOGRAM_STEPS_MAX = 60;
 const HISTOGRAM_STEP_MIN_MS = 1_000;
 
 /** Adds the names of keys, which only the database knows. */
-export async function withKeyNames({ db }: Store, rows: readonly LogRow[]): Promise<NamedLogRow[]> {
+export async function withKeyNames<Row extends ListedRow>(
+  { db }: Store,
+  rows: readonly Row[],
+): Promise<Named<Row>[]> {
   const names = await namesOf(
     db,
     'api_key',
@@ -40,7 +43,7 @@ export async function countLog(log: LogStore, customerId: string, filter: LogFil
 }
 
 /** The party that is responsible for a failed request; null for a successful one. */
-function ownerOf({ status, failure }: LogRow): LogEntryJson['owner'] {
+function ownerOf({ status, failure }: ListedRow): LogEntryJson['owner'] {
   if (status === 'ok') return null;
   if (failure !== null && Object.hasOwn(failures, failure)) return failures[failure as FailureCode].owner;
   if (status === 'rpcError') return 'node';
@@ -48,7 +51,7 @@ function ownerOf({ status, failure }: LogRow): LogEntryJson['owner'] {
 }
 
 /** @param isOperator - only operators see the names of nodes. */
-export const toLogEntryJson = (row: NamedLogRow, isOperator: boolean): LogEntryJson => ({
+export const toLogEntryJson = (row: Named<ListedRow>, isOperator: boolean): LogEntryJson => ({
   ...fieldsOf(row, 'id', 'at', 'key_id', 'key_name', 'product', 'network', 'method', 'status', 'http'),
   ...fieldsOf(row, 'rpc_code', 'failure', 'message', 'signature', 'bytes_in', 'bytes_out'),
   ...fieldsOf(row, 'address', 'origin', 'gateway'),

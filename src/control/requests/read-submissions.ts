@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { chunk } from '../../base/chunk.ts';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
@@ -19,7 +19,10 @@ export function readSubmissions(
   limit: number,
   before: string | null,
 ): Promise<SubmissionRow[]> {
-  let query = selectRows(db, 'submission', { customer_id: customerId, signature, key_id: key });
+  let query = selectRows(db, 'submission', { signature, key_id: key });
+  // SQLite would read all transactions of the customer instead of the few with the signature.
+  if (signature === undefined) query = query.where('customer_id', '=', customerId);
+  else query = query.where(sql<SqlBool>`customer_id || '' = ${customerId}`);
   if (before !== null) query = query.where('id', '<', before);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
@@ -32,7 +35,7 @@ type ChainStatus = NonNullable<SubmissionJson['status']>;
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;
 /** The list omits statuses that take longer to fetch. */
-const CHAIN_TIMEOUT_MS = 3_000;
+const CHAIN_TIMEOUT_MS = 200;
 
 function statusOf(value: JsonValue | undefined): ChainStatus | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;

@@ -3,11 +3,11 @@ import { chunk } from '../../base/chunk.ts';
 import { selectRows } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import { transact } from '../database/transaction.ts';
-import { firstIdAt } from './entry-ids.ts';
 import { createSearch, entriesOf, searchSteps } from './log-search.ts';
 import type {
-  FailureCount,
+  FailureExample,
   FailureFilter,
+  ListedRow,
   LogCounts,
   LogFilter,
   LogPage,
@@ -18,8 +18,6 @@ import type {
 import { termRows } from './log-terms.ts';
 
 const BATCH_TERMS = 200;
-/** Maximum failed entries to count, newest first. */
-const FAILURES_MAX = 50_000;
 
 /** The request log in the database of keys and usage. */
 export class SqlLog implements LogStore {
@@ -51,7 +49,7 @@ export class SqlLog implements LogStore {
 
   async list(customerId: string, filter: LogFilter, limit: number, before: string | null): Promise<LogPage> {
     const search = await createSearch(this.#store, customerId, filter, before);
-    const rows: LogRow[] = [];
+    const rows: ListedRow[] = [];
     const end = await searchSteps(search, async (part) => {
       const found = await entriesOf(part)
         .selectAll('request_log')
@@ -92,39 +90,21 @@ export class SqlLog implements LogStore {
     return { steps, end };
   }
 
-  async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {
-    const { from, to, keys, product, method } = filter;
-    let entries = this.#store.db
-      .selectFrom('request_log')
-      .select(['id', 'failure', 'rpc_code'])
-      .where('customer_id', '=', customerId)
-      .where('id', '>=', firstIdAt(from))
-      .where('id', '<', firstIdAt(to))
-      // Worded like the condition of the index.
-      .where(sql<boolean>`status <> 'ok'`);
-    if (keys !== undefined) entries = entries.where('key_id', 'in', keys);
-    if (product !== undefined) entries = entries.where('product', '=', product);
-    if (method !== undefined) entries = entries.where('method', '=', method);
-    const rows = await this.#store.db
-      .selectFrom(entries.orderBy('id', 'desc').limit(FAILURES_MAX).as('entry'))
-      .select(['failure', 'rpc_code as rpcCode'])
-      .select(sql<number>`cast(count(*) as bigint)`.as('count'))
-      .select(sql<string>`max(id)`.as('example'))
-      .groupBy(['failure', 'rpc_code'])
-      .orderBy('count', 'desc')
-      .limit(limit)
-      .execute();
-    const messages = await this.#messagesOf(rows.map(({ example }) => example));
-    return rows.map((row) => ({ ...row, message: messages.get(row.example) ?? null }));
-  }
-
-  async #messagesOf(ids: readonly string[]): Promise<Map<string, string | null>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.#store.db
-      .selectFrom('request_log')
-      .select(['id', 'message'])
-      .where('id', 'in', ids)
-      .execute();
-    return new Map(rows.map(({ id, message }) => [id, message]));
+  async examples(
+    customerId: string,
+    filter: FailureFilter,
+    codes: readonly string[],
+  ): Promise<Map<string, FailureExample>> {
+    const examples = new Map<string, FailureExample>();
+    for (const code of codes) {
+      // Few queries, because codes are terms.
+      const found = await entriesOf(await createSearch(this.#store, customerId, { ...filter, code }, null))
+        .select(['request_log.id', 'request_log.message'])
+        .orderBy('found.id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      if (found !== undefined) examples.set(code, found);
+    }
+    return examples;
   }
 }

@@ -79,6 +79,8 @@ describe('the dashboard', () => {
       [200, '[]'],
       [404, PAGE],
     ]);
+    const slash = await get('/docs/');
+    expect([slash.redirected, slash.url]).toEqual([true, `${url}/docs`]);
   });
 
   it('returns a 404 page to browsers and JSON to programs', async () => {

@@ -102,6 +102,7 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   const docs: HttpHandler = (_request, response, _query, path) => {
     const built = files();
     if (built === null) sendNotBuilt(response);
+    else if (path.endsWith('/')) response.writeHead(308, { location: path.replace(/\/+$/, '') }).end();
     else sendFile(response, built.docs.get(path) ?? built.page, built.docs.has(path) ? 200 : 404);
   };
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);

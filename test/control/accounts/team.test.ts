@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
+import { chunk } from '../../../src/base/chunk.ts';
 import { listOperators, removeOperator } from '../../../src/control/accounts/operators.ts';
 import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
@@ -316,6 +317,27 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
         : "insert or replace into audit select * from audit where actor <> ''";
     await expect(sql.raw(around).execute(db)).rejects.toThrow('append-only');
     expect(await lines()).toEqual(whole);
+  });
+
+  it('finds audit entries by time, also of gateways whose clock is half an hour behind', async () => {
+    const { db } = fixture.store;
+    const { version } = await db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const entries = Array.from({ length: 5_000 }, (_, nth) => ({
+      ...{ id: version + 1 + nth, at: 1_000 * (nth === 4_000 ? 2_200 : nth), actor: 'test' },
+      ...{ action: `entry-${nth}`, key_id: null, detail: '{}', customer_id: null, address: null },
+      ...{ user_agent: null, request_id: null },
+    }));
+    for (const some of chunk(entries, 1_000)) await db.insertInto('audit').values(some).execute();
+    await db
+      .updateTable('change_counter')
+      .set({ version: version + entries.length })
+      .execute();
+    const between = async (from: number, to: number) =>
+      (await operator.get(`/api/v1/audit?from=${from}&to=${to}`)).json.items.map(
+        ({ action }: LooseJson) => action,
+      );
+    expect(await between(2_200_000, 2_201_001)).toEqual(['entry-4000', 'entry-2201', 'entry-2200']);
+    expect(await between(5_000_000, 6_000_000)).toEqual([]);
   });
 
   it('revokes the grants issued by a token recursively on request', async () => {

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { AuditEntry } from '../../database/audit-entry.ts';
 import { fieldsOf, namesOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
+import type { Store } from '../../database/store.ts';
 import { makeChange, writeAudit } from '../../database/transaction.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
@@ -41,15 +42,55 @@ const lineOf = (row: AuditTable) => ({
 
 const lineWithCustomerOf = (row: AuditTable) => ({ ...lineOf(row), customerId: row.customer_id });
 
-function select({ store }: ApiServices, { customer, action, actor, key, from, to }: Filter) {
-  return selectRows(store.db, 'audit', { customer_id: customer, action, actor, key_id: key })
+/** Each gateway has its own clock, so the times of entries may be out of order by this much. */
+const CLOCK_SKEW_MS = 3_600_000;
+/** Ids that are not worth another query. */
+const SEARCHED_IDS = 1_000;
+
+/**
+ * Finds an id before which all entries are older than a time: ids follow the order of changes.
+ * @returns that id, and an id from which on all entries are newer.
+ */
+async function idsAround({ db }: Store, atMs: number): Promise<Readonly<{ older: number; newer: number }>> {
+  const last = await db.selectFrom('audit').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  let [older, newer] = [0, (last?.id ?? 0) + 1];
+  while (newer - older > SEARCHED_IDS) {
+    const middle = Math.floor((older + newer) / 2);
+    const next = await db
+      .selectFrom('audit')
+      .select('at')
+      .where('id', '>=', middle)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+    if (next !== undefined && next.at < atMs) older = middle;
+    else newer = middle;
+  }
+  return { older, newer };
+}
+
+type IdRange = Readonly<{ first: number; end: number }>;
+
+/** A range of ids that contains all entries of the time range of a filter. */
+const idRangeOf = async ({ store }: ApiServices, { from, to }: Filter): Promise<IdRange> => ({
+  first: from === undefined ? 0 : (await idsAround(store, from - CLOCK_SKEW_MS)).older,
+  end: to === undefined ? Number.MAX_SAFE_INTEGER : (await idsAround(store, to + CLOCK_SKEW_MS)).newer,
+});
+
+const select = (
+  { store }: ApiServices,
+  { customer, action, actor, key, from, to }: Filter,
+  { first, end }: IdRange,
+) =>
+  selectRows(store.db, 'audit', { customer_id: customer, action, actor, key_id: key })
+    .where('id', '>=', first)
+    .where('id', '<', end)
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
-}
 
 async function page(services: ApiServices, filter: Filter, { cursor, limit }: Query) {
   const before = decodeCursor(cursor, 'number');
-  const rows = await select(services, filter)
+  const rows = await select(services, filter, await idRangeOf(services, filter))
     .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
     .orderBy('id', 'desc')
     .limit(limit + 1)
@@ -79,7 +120,8 @@ async function* lines(
   show: (row: AuditTable) => unknown,
   { signal }: ApiContext,
 ): AsyncGenerator<string> {
-  const query = select(services, filter).orderBy('id').limit(PAGE_ROWS);
+  const range = await idRangeOf(services, filter);
+  const query = select(services, filter, range).orderBy('id').limit(PAGE_ROWS);
   const pages = pagesOf<AuditTable>(PAGE_ROWS, async (last) =>
     signal.aborted ? [] : query.where('id', '>', last?.id ?? -1).execute(),
   );

@@ -5,7 +5,7 @@ import { grpcCalls } from '../../../protocol/grpc/calls.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { subscriptions } from '../../../protocol/subscriptions.ts';
 import type { Store } from '../../database/store.ts';
-import type { FailureCount } from '../../requests/log-store.ts';
+import type { FailureExample, FailureFilter } from '../../requests/log-store.ts';
 import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
 import {
   type Axis,
@@ -155,11 +155,18 @@ const CODES_MAX = 50;
 /** null for errors of nodes and of gRPC services, which have texts of their own. */
 const rowOfFailure = (code: string) => (Object.hasOwn(failures, code) ? failures[code as FailureCode] : null);
 
-function codesOf(counts: ReadonlyMap<string, number>, logged: readonly FailureCount[]): Errors['codes'] {
-  const examples = new Map(logged.map((entry) => [entry.failure ?? String(entry.rpcCode), entry]));
+/** The counts do not depend on the log, which only has examples. */
+async function readCodes(
+  services: ApiServices,
+  customer: string,
+  filter: FailureFilter,
+  counts: ReadonlyMap<string, number>,
+): Promise<Errors['codes']> {
   const largest = [...counts].sort(([, a], [, b]) => b - a).slice(0, CODES_MAX);
+  const codes = largest.map(([code]) => code);
+  const examples = await logStoreOf(services).examples(customer, filter, codes).catch(noneIfUnavailable);
   return largest.map(([code, requests]) => {
-    const { example = null, message = null } = examples.get(code) ?? {};
+    const { id: example = null, message = null } = examples.get(code) ?? {};
     const { text = message, rpc = Number(code) || null } = rowOfFailure(code) ?? {};
     return { code, rpcCode: rpc, text, requests, example };
   });
@@ -199,9 +206,8 @@ async function readFailed(store: Store, query: UsageQuery) {
   return { rows: rows.map((row) => ({ ...row, keyName: names.get(row.key) ?? null })), counts };
 }
 
-/** The counts do not depend on the log, which only has examples. */
-function noneIfUnavailable(error: unknown): [] {
-  if (error instanceof ApiError && error.status === 503) return [];
+function noneIfUnavailable(error: unknown): ReadonlyMap<string, FailureExample> {
+  if (error instanceof ApiError && error.status === 503) return new Map();
   throw error;
 }
 
@@ -214,12 +220,11 @@ const usageErrors =
     const axis = toAxisJson(usage.axis);
     const { rows, counts } = await readFailed(store, usage);
     const filter = { ...usage.filter, from: axis.from, to: axis.to };
-    const logged = await logStoreOf(services).failures(customer, filter, CODES_MAX).catch(noneIfUnavailable);
     return {
       axis,
       byStatus: await readStatuses(store, usage),
       rows,
-      codes: codesOf(counts, logged),
+      codes: await readCodes(services, customer, filter, counts),
       updatedAt: await usageUpdatedAt(store, at),
     };
   };

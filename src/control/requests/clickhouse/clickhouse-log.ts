@@ -6,8 +6,9 @@ import { PeriodicTask } from '../../periodic-task.ts';
 import { timeOfId } from '../entry-ids.ts';
 import { retentionLimits } from '../log-retention.ts';
 import type {
-  FailureCount,
+  FailureExample,
   FailureFilter,
+  ListedRow,
   LogCounts,
   LogFilter,
   LogPage,
@@ -19,7 +20,7 @@ import { termsOf } from '../log-terms.ts';
 import { ClickHouse, isRejectedRow, isUnreachable, listOf, textLiteral } from './client.ts';
 import { LogOutbox, logOutboxOptions } from './log-outbox.ts';
 import { conditionsOf, scan } from './log-scan.ts';
-import { createTable, DAY_MS, rowColumns, TABLE } from './table.ts';
+import { createTable, DAY_MS, listedColumns, rowColumns, TABLE } from './table.ts';
 
 export const clickHouseLogOptions = {
   retentionHours: retentionLimits.retentionHours,
@@ -43,8 +44,6 @@ const IDS_MAX = 1_000;
 const HALVINGS_MAX = 64;
 /** Unfinished deletions in which a failing one is looked for. */
 const MUTATIONS_MAX = 100;
-/** Kinds of failures per query. */
-const FAILURES_MAX = 1_000;
 
 type Position = Pick<LogRow, 'customer_id' | 'at' | 'id'>;
 
@@ -128,13 +127,18 @@ export class ClickHouseLog implements LogStore {
         return found.length < limit;
       }),
     );
-    return { rows: await this.#read(() => this.#rowsAt(found.slice(0, limit))), end };
+    return {
+      rows: await this.#read(() => this.#rowsAt<ListedRow>(found.slice(0, limit), listedColumns)),
+      end,
+    };
   }
 
   async find(customerId: string, id: string): Promise<LogRow | undefined> {
     const at = timeOfId(id);
     if (at < this.#oldest) return undefined;
-    const [row] = await this.#read(() => this.#rowsAt([{ customer_id: customerId, at, id }]));
+    const [row] = await this.#read(() =>
+      this.#rowsAt<LogRow>([{ customer_id: customerId, at, id }], rowColumns),
+    );
     return row;
   }
 
@@ -155,26 +159,38 @@ export class ClickHouseLog implements LogStore {
     return { steps, end };
   }
 
-  async failures(customerId: string, filter: FailureFilter, limit: number): Promise<FailureCount[]> {
-    const counts = new Map<string, FailureCount>();
-    const conditions = ["status != 'ok'", ...conditionsOf(filter)];
+  async examples(
+    customerId: string,
+    filter: FailureFilter,
+    codes: readonly string[],
+  ): Promise<Map<string, FailureExample>> {
+    const examples = new Map<string, FailureExample>();
+    if (codes.length === 0) return examples;
+    const code = `if(isNull(failure), toString(rpc_code), assumeNotNull(failure))`;
+    const conditions = [
+      "status != 'ok'",
+      ...conditionsOf(filter),
+      `${code} in ${listOf(codes.map(textLiteral))}`,
+    ];
     const statement = [
-      'select failure, rpc_code as rpcCode, count() as count, max(id) as example, argMax(message, id) as message',
-      `group by failure, rpc_code order by count desc limit ${FAILURES_MAX}`,
+      `select ${code} as code, max(id) as newest, argMax(message, id) as text`,
+      'group by code',
     ] as const;
     const range = { ...this.#rangeOf(filter), customerId, conditions };
     await this.#read(() =>
-      scan<FailureCount>(this.#searches, range, statement, (rows) => {
-        for (const row of rows) {
-          const name = `${row.failure} ${row.rpcCode}`;
-          // The first part has the newest example.
-          const newest = counts.get(name);
-          counts.set(name, newest === undefined ? row : { ...newest, count: newest.count + row.count });
-        }
-        return true;
-      }),
+      scan<Readonly<{ code: string; newest: string; text: string | null }>>(
+        this.#searches,
+        range,
+        statement,
+        (rows) => {
+          // The first part has the newest entry.
+          for (const { code, newest: id, text: message } of rows)
+            if (!examples.has(code)) examples.set(code, { id, message });
+          return examples.size < codes.length;
+        },
+      ),
     );
-    return [...counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
+    return examples;
   }
 
   /** Never rejects: a failure is reported, and the caller repeats the deletion. */
@@ -211,10 +227,10 @@ export class ClickHouseLog implements LogStore {
     return Date.now() - this.#options.retentionHours * HOUR_MS;
   }
 
-  async #rowsAt(positions: readonly Position[]): Promise<LogRow[]> {
+  async #rowsAt<Row>(positions: readonly Position[], columns: readonly string[]): Promise<Row[]> {
     const pages = chunk(positions, IDS_MAX).map((some) =>
-      this.#searches.query<LogRow>(
-        `select ${rowColumns} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
+      this.#searches.query<Row>(
+        `select ${columns.join(', ')} from ${TABLE} prewhere (customer_id, at, id) in ${listOf(some.map(positionOf))}
           order by at desc, id desc limit 1 by id`,
       ),
     );

@@ -1,13 +1,15 @@
 import { firstIdAt, timeOfId } from '../entry-ids.ts';
-import type { FailureFilter, LogFilter } from '../log-store.ts';
+import type { LogFilter } from '../log-store.ts';
 import { searchOf } from '../log-terms.ts';
 import { type ClickHouse, listOf, textLiteral } from './client.ts';
 import { TABLE } from './table.ts';
 
 /** Rows to read at most, so that the duration of a search does not depend on the size of the log. */
 const SCAN_MAX_ROWS = 500_000;
-/** Fewer rows are not worth another query. */
-const REMAINING_MIN_ROWS = SCAN_MAX_ROWS / 10;
+/** Fewer rows are not worth another query. So many are read even if that takes long. */
+const PART_MIN_ROWS = SCAN_MAX_ROWS / 10;
+/** No further part starts after this time. */
+const SCAN_MS = 150;
 /** The newest part of the log is searched first; each further part is at most this many times as long. */
 const FIRST_PART_MS = 300_000;
 const GROWTH = 16;
@@ -23,7 +25,7 @@ function codeCondition(code: string): string {
 const equals = (column: string, value: string | undefined): string[] =>
   value === undefined ? [] : [`${column} = ${textLiteral(value)}`];
 
-export function conditionsOf(filter: Partial<LogFilter> & Partial<FailureFilter>): string[] {
+export function conditionsOf(filter: Partial<LogFilter>): string[] {
   const { key, keys, method, product, status, code, rpcCode, minMs, address, search } = filter;
   const { requestId, terms } = searchOf(search);
   return [
@@ -52,7 +54,8 @@ type Scan = Readonly<{
 }>;
 
 /**
- * Reads a customer's rows in parts, newest first, until `read` returns false or enough rows have been read.
+ * Reads a customer's rows in parts, newest first, until `read` returns false, enough rows have been read or the time is
+ * up.
  * @param select - from the columns to the table; `end` follows the conditions.
  * @returns the id before which the scan could continue; null: the scan is complete.
  */
@@ -67,17 +70,23 @@ export async function scan<Row>(
   const newest = Math.min(to, Date.now() + CLOCK_SKEW_MS, before === null ? to : timeOfId(before) + 1);
   let partMs = FIRST_PART_MS;
   let remaining = SCAN_MAX_ROWS;
+  const startedAt = performance.now();
   for (let partEnd = newest; partEnd > from; ) {
     const start = Math.max(from, partEnd - partMs);
     const range = [`at >= ${start}`, `at < ${partEnd}`];
     const all = [where[0], ...range, ...where.slice(1)].join(' and ');
+    const partAt = performance.now();
     const { rows, rowsRead } = await server.query<Row>(`${select} from ${TABLE} where ${all} ${end}`);
     if (!read(rows)) return null;
     remaining -= rowsRead;
-    if (remaining < REMAINING_MIN_ROWS) return start > from ? firstIdAt(start) : null;
+    const now = performance.now();
+    const left = SCAN_MS - (now - startedAt);
+    const isTimeUp = left <= 0 && SCAN_MAX_ROWS - remaining >= PART_MIN_ROWS;
+    if (remaining < PART_MIN_ROWS || isTimeUp) return start > from ? firstIdAt(start) : null;
     const length = partEnd - start;
-    // The next part is unlikely to exceed the rows that remain.
-    partMs = Math.ceil(length * Math.min(GROWTH, remaining / Math.max(1, rowsRead)));
+    const affordable = Math.max(PART_MIN_ROWS, (rowsRead * left) / (now - partAt));
+    // The next part is unlikely to exceed the rows and the time that remain.
+    partMs = Math.ceil(length * Math.min(GROWTH, Math.min(remaining, affordable) / Math.max(1, rowsRead)));
     partEnd = start;
   }
   return null;

@@ -31,7 +31,8 @@ const columns = {
   result: 'Nullable(String)',
 } as const satisfies Record<keyof NewLogRow, string>;
 
-export const rowColumns = Object.keys(columns).join(', ');
+export const rowColumns = Object.keys(columns);
+export const listedColumns = rowColumns.filter((name) => !['steps', 'params', 'result'].includes(name));
 
 const definitions = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
 
