@@ -7,6 +7,7 @@ import { lastUsedWriter } from '../control/keys/last-used-writer.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
+import { parseKeyId } from '../gateway/auth/api-key.ts';
 import { JwksClient } from '../gateway/auth/jwks.ts';
 import { JwtVerifier } from '../gateway/auth/jwt.ts';
 import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
@@ -74,10 +75,14 @@ async function watchStore(
 ) {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
-  const issuer = limits.jwt === null ? null : new JwksClient(limits.jwt.jwksUrl, log);
+  const { jwt } = limits;
+  const issuer = jwt === null ? null : new JwksClient(jwt.jwksUrl, log);
   const keys = new KeyAuthenticator({
     peppers: peppers.secrets,
-    jwt: limits.jwt === null || issuer === null ? null : new JwtVerifier(limits.jwt, issuer),
+    jwt:
+      jwt === null || issuer === null
+        ? null
+        : new JwtVerifier({ ...jwt, claim: jwt.keyClaim, parse: parseKeyId }, issuer),
     // Leaves room for expired keys, which still take memory here, and for keys created before keys_max was lowered.
     keysMax: Math.max(keyAuthenticatorOptions.keysMax, limits.keysMax * 2),
   });

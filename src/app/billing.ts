@@ -3,6 +3,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { StatementSigner } from '../control/billing/statement.ts';
 import { StatementCloser } from '../control/billing/statement-closer.ts';
 import { StripeApi } from '../control/billing/stripe-api.ts';
+import { StripeComparison } from '../control/billing/stripe-comparison.ts';
 import { StripePusher } from '../control/billing/stripe-pusher.ts';
 import type { Access } from './access.ts';
 import { logStateChange } from './log-state-change.ts';
@@ -15,8 +16,17 @@ function openStripe({ stripe }: Configuration, { store }: Access, log: Logger) {
     ...{ store, api, options: stripe },
     onState: logStateChange(log, 'Failed to queue usage for Stripe', 'Queueing usage for Stripe recovered'),
   });
-  pusher.start();
-  return { api, stop: () => stopEach([() => api.close(), () => pusher.stop()]) };
+  const comparison = new StripeComparison({
+    ...{ store, api, options: stripe },
+    onState: logStateChange(
+      log,
+      'Failed to compare usage with Stripe',
+      'Comparing usage with Stripe recovered',
+    ),
+  });
+  const tasks = [pusher, comparison];
+  for (const task of tasks) task.start();
+  return { api, stop: () => stopEach([() => api.close(), ...tasks.map((task) => () => task.stop())]) };
 }
 
 export function openBilling(configuration: Configuration, access: Access, log: Logger) {

@@ -69,6 +69,17 @@ it('the keys of a token issuer are read encrypted, or from this machine', () => 
   );
 });
 
+it('a provider whose tokens are accepted is reached encrypted, or on this machine', () => {
+  const client = 'id = "a"\nname = "A"\nclient_id = "b"\nclient_secret = "c"';
+  const oidc = (url: string, more = '') => `[[accounts.oidc]]\n${client}\ndiscovery_url = "${url}"\n${more}`;
+  const audience = 'token_audience = "api"';
+  expect(load(oidc('http://id.example/')).accounts.oidc[0]?.tokenAudience).toBeNull();
+  expect(load(oidc('https://id.example/', audience)).accounts.oidc[0]?.tokenAudience).toBe('api');
+  expect(complaint(oidc('http://id.example/', audience))).toContain(
+    'accounts.oidc[0].discovery_url: is not encrypted',
+  );
+});
+
 describe('names of earlier versions', () => {
   it.each(Object.entries(renamed))('%s is an error that names %s', (old, option) => {
     const [section, name] = old.split('.');

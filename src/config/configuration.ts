@@ -16,7 +16,7 @@ import {
   readUnresolvedSources,
 } from './sources.ts';
 import { isTable, type Table } from './table.ts';
-import { strictTable, WS_OFF } from './value-types.ts';
+import { INSECURE_URL, isSecureUrl, strictTable, WS_OFF } from './value-types.ts';
 
 /** A node with all its options. `url`, `ws`, `grpc` and `headers` may hold secrets. */
 export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'network' | 'name'> &
@@ -255,6 +255,13 @@ function checkTimeouts({ upstreamPool }: Configuration, add: Add): void {
     add('upstream_pool.attempt_timeout_ms', 'must not exceed timeout_ms');
 }
 
+function checkProviders({ accounts }: Configuration, add: Add): void {
+  accounts.oidc.forEach(({ tokenAudience, discoveryUrl }, index) => {
+    if (tokenAudience !== null && !isSecureUrl(discoveryUrl))
+      add(`accounts.oidc[${index}].discovery_url`, INSECURE_URL);
+  });
+}
+
 export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
@@ -264,6 +271,7 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
   checkTimeouts(configuration, add);
   checkQuorum(configuration, add);
   checkStorage(configuration, add);
+  checkProviders(configuration, add);
   checkCertificates(configuration, add);
   checkPair('mail', { smtp_url: configuration.mail.smtpUrl, from: configuration.mail.from }, add);
   return problems;

@@ -67,7 +67,7 @@ const removed: Readonly<Record<string, readonly string[]>> = {
   ipfs: ['progress_least_bytes', 'answer_max_ms'],
   semi_wallets: ['free_tries'],
   store: ['away_after_ms'],
-  accounts: ['account_free_tries', 'address_free_tries'],
+  accounts: ['account_free_tries', 'address_free_tries', 'invitation_days'],
   gateways: ['look_interval_ms', 'connections_shown_max'],
 };
 

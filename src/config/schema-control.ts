@@ -4,7 +4,11 @@ import { accountLimits } from '../control/accounts/account-options.ts';
 import { alertOptions } from '../control/alerts/alert-options.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/api/contract/keys.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
-import { statementOptions, stripePusherOptions } from '../control/billing/billing-options.ts';
+import {
+  statementOptions,
+  stripeComparisonOptions,
+  stripePusherOptions,
+} from '../control/billing/billing-options.ts';
 import {
   CREDITS_MAX,
   MONTHLY_PRICE_MAX,
@@ -190,6 +194,12 @@ const oidcRows = {
   }),
   client_id: required(text(/^\P{Cc}{1,512}$/u, 'text of one line'), 'Client id.', { example: '"solway"' }),
   client_secret: required(secretLine, 'Client secret.', { secret: true, example: '"env:OIDC_SECRET"' }),
+  token_audience: option(
+    line,
+    null,
+    'Audience of the JWTs of this provider that the control API accepts as tokens.',
+    { example: '"solway-api"' },
+  ),
   domains: option(
     list(domain, 64, 'domains = ["example.com"]'),
     [],
@@ -212,12 +222,13 @@ export const accounts = section(
     }),
     password_min: limit(whole(8, 128), 'Minimum password length.'),
     session_days: limit(whole(1, 365), 'Days that a session lasts.'),
-    invitation_days: limit(whole(1, 365), 'Days that an invitation is valid.', { reload: true }),
     members_max: limit(whole(1, 100_000), 'Maximum members per customer.', { reload: true }),
     oidc: option(
       namedTables('accounts.oidc', 'provider', oidcRows, PROVIDERS_MAX).refine(
         (all) => new Set(all.map(({ id }) => id)).size === all.length,
-        { error: 'two providers have the same id: give each its own' },
+        {
+          error: 'two providers have the same id: give each its own',
+        },
       ),
       [],
       'OpenID Connect providers.',
@@ -226,11 +237,16 @@ export const accounts = section(
   },
   {
     sessionDays: accountLimits.sessionMs / DAY_MS,
-    invitationDays: accountLimits.invitationMs / DAY_MS,
     accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
     addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
     ...pick(accountLimits, ['passwordMin', 'hashesMax', 'hashesWaitingMax']),
-    ...pick(accountLimits, ['membersMax', 'invitationsMax', 'tokensMax', 'customersPerUserMax']),
+    ...pick(accountLimits, [
+      'membersMax',
+      'invitationsMax',
+      'invitationMs',
+      'tokensMax',
+      'customersPerUserMax',
+    ]),
   },
 );
 
@@ -437,7 +453,7 @@ export const stripe = section(
     ),
     meter: option(label, 'api_credits', 'Event name of the meter, which aggregates by sum.'),
   },
-  { ...stripeApiLimits, ...stripePusherOptions },
+  { ...stripeApiLimits, ...stripePusherOptions, ...stripeComparisonOptions },
 );
 export const billing = section('', {}, statementOptions);
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

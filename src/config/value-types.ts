@@ -157,15 +157,18 @@ export function url(
 }
 
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
+
+/** Whether responses from a valid URL cannot be forged on their way. */
+export function isSecureUrl(value: string): boolean {
+  const { protocol, hostname } = new URL(value);
+  return protocol === 'https:' || isLoopback(hostname);
+}
+
+export const INSECURE_URL =
+  'is not encrypted, so its responses can be forged: write it as "https://host/path"';
 /** A URL whose responses must not be forged. */
 export const secureUrl = httpUrl
-  .refine(
-    (value) => {
-      const { protocol, hostname } = new URL(value);
-      return protocol === 'https:' || isLoopback(hostname);
-    },
-    { error: 'is not encrypted, so its responses can be forged: write it as "https://host/path"' },
-  )
+  .refine(isSecureUrl, { error: INSECURE_URL })
   .describe('https URL, or http to a loopback host');
 export const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
 export const smtpUrl = url(['smtp:', 'smtps:'], 'an smtp(s) URL', 'smtp://user:password@host:587');

@@ -1,5 +1,6 @@
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { bufferPool } from '../http/buffer-pool.ts';
+import type { ClientInfo } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../protocol/streamed-response.ts';
 
@@ -9,6 +10,9 @@ export const compressionOptions = {
   /** Each holds up to 1 MiB of codec state. Responses beyond it are sent uncompressed. */
   compressionsMax: 16,
 };
+
+/** Share of `compressionsMax` for one client, so that it cannot take all. */
+const CLIENT_SHARE = 1 / 4;
 
 type CompressionOptions = Readonly<typeof compressionOptions>;
 
@@ -44,6 +48,8 @@ export const codingHeaders = (coding: ContentCoding): Readonly<Record<string, st
 export class ResponseCompression {
   readonly #options: CompressionOptions;
   #open = 0;
+  /** By client subnet. */
+  readonly #openByClient = new Map<string, number>();
   #lastHeader = '';
   #lastCoding: ContentCoding | null = null;
 
@@ -52,11 +58,15 @@ export class ResponseCompression {
   }
 
   /** @param accepted - Accept-Encoding header. @returns null if the body must be sent uncompressed. */
-  compress(accepted: string | undefined, pieces: readonly Buffer[]): CompressedResponse | null {
+  compress(
+    accepted: string | undefined,
+    client: ClientInfo,
+    pieces: readonly Buffer[],
+  ): CompressedResponse | null {
     if (accepted === undefined || accepted === '') return null;
     let bytes = 0;
     for (const piece of pieces) bytes += piece.length;
-    const response = this.#start(accepted, bytes);
+    const response = this.#start(accepted, client, bytes);
     if (response !== null) for (const chunk of joinShort(pieces)) response.write(chunk);
     response?.end();
     return response;
@@ -65,24 +75,36 @@ export class ResponseCompression {
   /** @returns null if the body, which is the prefix, the result and the suffix, must be sent uncompressed. */
   compressStream(
     accepted: string | undefined,
+    client: ClientInfo,
     source: StreamedResponse,
     prefix: Buffer,
     suffix: Buffer,
   ): CompressedResponse | null {
-    const response = this.#start(accepted ?? '', source.bytes ?? Number.POSITIVE_INFINITY);
+    const response = this.#start(accepted ?? '', client, source.bytes ?? Number.POSITIVE_INFINITY);
     response?.write(prefix);
     response?.append(source, suffix);
     return response;
   }
 
-  #start(accepted: string, bytes: number): CompressedResponse | null {
+  #start(accepted: string, client: ClientInfo, bytes: number): CompressedResponse | null {
     const { compressionMinBytes, compressionsMax } = this.#options;
     if (compressionMinBytes === 0 || bytes < compressionMinBytes || this.#open >= compressionsMax)
       return null;
+    const key = client.ip?.subnet ?? client.address;
+    const own = this.#openByClient.get(key) ?? 0;
+    if (!client.isProxy && own >= Math.max(1, compressionsMax * CLIENT_SHARE)) return null;
     const coding = this.#codingFor(accepted);
     if (coding === null) return null;
     this.#open++;
-    return new CompressedResponse(coding, () => this.#open--);
+    this.#openByClient.set(key, own + 1);
+    return new CompressedResponse(coding, () => this.#release(key));
+  }
+
+  #release(key: string): void {
+    this.#open--;
+    const left = (this.#openByClient.get(key) ?? 1) - 1;
+    if (left === 0) this.#openByClient.delete(key);
+    else this.#openByClient.set(key, left);
   }
 
   #codingFor(accepted: string): ContentCoding | null {

@@ -60,7 +60,7 @@ function reportedConditionOf(
   const now = performance.now();
   const { wrongChain, cordon, inFlight } = node;
   if (isDrained && !wrongChain) {
-    const reason = cordon === null || cordon === '' ? 'drained by the operator' : cordon;
+    const reason = cordon === null || cordon === '' ? 'taken out of service by an operator' : cordon;
     return { state: inFlight > 0 ? 'draining' : 'drained', reason };
   }
   const isCordoned = cordon !== null && !wrongChain;

@@ -6,6 +6,8 @@ import { expect, it } from 'vitest';
 import type { ContractName, RouteInput } from '../../src/control/api/contract/contract.ts';
 import { usageAmount } from '../../src/control/billing/bill.ts';
 import { statementOptions } from '../../src/control/billing/billing-options.ts';
+import { monthAt } from '../../src/control/billing/month.ts';
+import { MonthBills } from '../../src/control/billing/month-bills.ts';
 import { StatementSigner, statementOf } from '../../src/control/billing/statement.ts';
 import { StatementCloser } from '../../src/control/billing/statement-closer.ts';
 import type { Store } from '../../src/control/database/store.ts';
@@ -87,7 +89,7 @@ describeOnBothStores('billing', ({ open }) => {
     }
     expect(await bill('2027-02')).toMatchObject({ planId: 'default', monthly: null, lines: [], totals: [] });
     const all = await call('GET /billing', { query: { month: '2027-01' } });
-    expect(all).toMatchObject({
+    expect(await call('GET /billing/totals', { query: { month: '2027-01' } })).toMatchObject({
       requests: 20,
       credits: 3_000_501,
       totals: [{ currency: 'usd', amount: 6_900 }],
@@ -97,6 +99,80 @@ describeOnBothStores('billing', ({ open }) => {
       ['house', 0],
     ]);
     await expect(bill('2027-03')).rejects.toMatchObject({ fields: { month: 'is in the future' } });
+  });
+
+  it('lists bills in stable pages of each order, and finds them by name or ID', async () => {
+    const { store, clock, call, use } = await start();
+    const ids = ['bolt', 'cask', 'dune'];
+    for (const [nth, id] of ids.entries()) {
+      await addKeys(store, id, { [`${id.toUpperCase()}AAA1`]: 'pro' });
+      await use(15, 5_000_000 - nth * 1_000_000, `${id.toUpperCase()}AAA1`);
+    }
+    await use(15, 100, 'BBBBBBBB');
+    const remove = (customer: string) =>
+      call('POST /customers/{customer}/delete', { path: { customer }, body: { name: customer } });
+    clock.now = at(1, 20);
+    await remove('cask');
+    clock.now = at(2, 10);
+    const list = (query: object, month = '2027-01') => call('GET /billing', { query: { month, ...query } });
+    const idsOf = ({ items }: LooseJson) => items.map((one: LooseJson) => one.customerId);
+    async function pages(sort: string | undefined): Promise<string[]> {
+      const found: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await list({ sort, limit: 2, cursor });
+        found.push(...idsOf(page));
+        if (page.next === null) return found;
+        cursor = page.next;
+      }
+    }
+    const [byName, byCredits, byTotal] = [
+      ['acme', 'bolt', 'cask', 'dune', 'house'],
+      ['house', 'acme', 'dune', 'cask', 'bolt'],
+      ['house', 'dune', 'cask', 'bolt', 'acme'],
+    ];
+    expect(await pages(undefined)).toEqual(byName);
+    expect(await pages('credits')).toEqual(byCredits);
+    expect(await pages('-credits')).toEqual(byCredits.toReversed());
+    expect(await pages('total')).toEqual(byTotal);
+    expect(await pages('-requests')).toEqual(['dune', 'cask', 'bolt', 'acme', 'house']);
+    const names = ['acme', 'bolt', 'Default', 'Deleted', 'dune'];
+    expect((await list({ sort: 'name' })).items.map((one: LooseJson) => one.customerName)).toEqual(names);
+    expect(await pages('-name')).toEqual((await pages('name')).toReversed());
+    for (const sort of [undefined, 'name', 'total']) {
+      expect(idsOf(await list({ sort, search: 'CM' }))).toEqual(['acme']);
+      // Its name is "Default".
+      expect(idsOf(await list({ sort, search: 'house' }))).toEqual(['house']);
+    }
+    await rollUpAt(store, clock.now);
+    await store.db.deleteFrom('usage_minute').execute();
+    await addKeys(store, 'echo', {});
+    await remove('echo');
+    expect(await pages(undefined)).toEqual(['acme', 'bolt', 'cask', 'dune', 'echo', 'house']);
+    for (const sort of [undefined, 'total'])
+      expect(idsOf(await list({ sort }, '2027-02'))).not.toContain('cask');
+    const { next } = await list({ sort: 'total', limit: 2 });
+    await expect(list({ sort: 'credits', cursor: next })).rejects.toMatchObject({ status: 422 });
+    await expect(list({ sort: 'name', cursor: next })).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('lists bills by name as they are, and reads those for other orders again after a while', async () => {
+    const { store, clock, call, use } = await start();
+    clock.now = at(1, 20);
+    const bills = new MonthBills(store, () => clock.now);
+    const [one, other] = await Promise.all([bills.all(monthAt(clock.now)), bills.all(monthAt(clock.now))]);
+    expect(one).toBe(other);
+    const credits = async (sort: 'name' | 'total'): Promise<number> =>
+      (await call('GET /billing', { query: { sort, search: 'acme' } })).items[0].credits;
+    const total = async (): Promise<number> => (await call('GET /billing/totals', { query: {} })).credits;
+    await use(15, 10);
+    expect([await credits('name'), await credits('total'), await total()]).toEqual([10, 10, 10]);
+    await use(16, 5);
+    expect([await credits('name'), await credits('total')]).toEqual([15, 10]);
+    clock.now += 30_000;
+    // Refreshed in the background, together for all requests.
+    expect(await credits('total')).toBe(10);
+    clock.now += 300_000;
+    expect([await credits('total'), await total()]).toEqual([15, 15]);
   });
 
   it('closes a month a day after its end, for good, and states late usage on the next statement', async () => {

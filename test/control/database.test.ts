@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { schemaNumber } from '../../src/control/database/backup/backup.ts';
 import {
   type Migration,
   migrate,
@@ -11,7 +12,7 @@ import type { Schema } from '../../src/control/database/schema.ts';
 import { describeOnBothStores } from './stores.ts';
 
 const extraTable = (name: string): Migration => ({
-  number: migrations.length + 1,
+  number: schemaNumber() + 1,
   name,
   up: async (db) => void (await db.schema.createTable(name).addColumn('id', 'integer').execute()),
 });
@@ -71,7 +72,7 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
     await expect(openDatabase(database)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(database)).rejects.toThrow(
-      `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
+      `the database has schema ${schemaNumber() + 1}, but this version supports at most schema ${schemaNumber()}`,
     );
   });
 

@@ -1,6 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { stripePusherOptions } from '../../src/control/billing/billing-options.ts';
 import { StripeApi, stripeApiLimits } from '../../src/control/billing/stripe-api.ts';
@@ -9,13 +6,13 @@ import { StripePusher } from '../../src/control/billing/stripe-pusher.ts';
 import type { Store } from '../../src/control/database/store.ts';
 import { readStripeProblems } from '../../src/control/health/read-problems.ts';
 import { openAccountsFixture } from './accounts/accounts-fixture.ts';
+import { FakeStripe, KEY, type Mode } from './fake-stripe.ts';
 import { describeOnBothStores } from './stores.ts';
 import { addKeys, rollUpAt, usageRow, write } from './usage/usage-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const NOON = Date.UTC(2027, 0, 15, 12);
 const NOON_HOUR = NOON / HOUR_MS;
-const KEY = 'sk_test_secret';
 const audit = {
   id: 1_000,
   actor: 'test',
@@ -25,85 +22,6 @@ const audit = {
   user_agent: null,
   request_id: null,
 };
-
-const TOTALS_DELAY_MS = 40 * 60_000;
-
-type Mode = 'ok' | 'broken' | 'lost-response' | 'limited' | 'unknown-customer';
-
-/** Stripe's meters, which accept an identifier once within 24 hours, and misbehave as `mode` says. */
-class FakeStripe {
-  mode: Mode = 'ok';
-  now = NOON;
-  requests = 0;
-  readonly events: Readonly<{
-    identifier: string;
-    at: number;
-    customer: string;
-    value: number;
-    received: number;
-  }>[] = [];
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
-
-  async listen(port = 0): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  /** Credits by hour. */
-  totals(): Record<number, number> {
-    const totals: Record<number, number> = {};
-    for (const { at, value } of this.events) totals[at / HOUR_MS] = (totals[at / HOUR_MS] ?? 0) + value;
-    return totals;
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.requests += 1;
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://stripe');
-    const reply = (status: number, body: object): void =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (request.headers.authorization !== `Bearer ${KEY}`)
-      return reply(401, { error: { message: 'Invalid API Key' } });
-    if (pathname.startsWith('/v1/customers/')) {
-      if (this.mode === 'broken') return reply(500, {});
-      if (pathname.endsWith('missing')) return reply(404, {});
-      return reply(200, { deleted: pathname.endsWith('deleted') });
-    }
-    if (pathname === '/v1/billing/meters')
-      return reply(200, { data: [{ id: 'mtr_1', event_name: 'api_credits' }] });
-    if (pathname === '/v1/billing/meters/mtr_1/event_summaries') {
-      const [from, to] = ['start_time', 'end_time'].map((name) => Number(searchParams.get(name)) * 1_000);
-      const sum = this.events
-        .filter(({ at, customer }) => customer === searchParams.get('customer') && at >= from! && at < to!)
-        .filter(({ received }) => received <= this.now - TOTALS_DELAY_MS)
-        .reduce((total, { value }) => total + value, 0);
-      return reply(200, { data: [{ aggregated_value: sum }] });
-    }
-    const form = new URLSearchParams(await text(request));
-    if (this.mode === 'broken') return reply(500, {});
-    if (this.mode === 'limited') return reply(429, { error: { message: 'Too many requests' } });
-    if (this.mode === 'unknown-customer') return reply(400, { error: { message: 'No such customer' } });
-    const identifier = form.get('identifier') ?? '';
-    const isRepeated = this.events.some(
-      (event) => event.identifier === identifier && this.now - event.received < 24 * HOUR_MS,
-    );
-    if (isRepeated)
-      return reply(400, { error: { message: `An event already exists with identifier ${identifier}.` } });
-    this.events.push({
-      ...{ identifier, at: Number(form.get('timestamp')) * 1_000, received: this.now },
-      ...{
-        customer: form.get('payload[stripe_customer_id]') ?? '',
-        value: Number(form.get('payload[value]')),
-      },
-    });
-    if (this.mode === 'lost-response') response.destroy();
-    else reply(200, { object: 'billing.meter_event' });
-  }
-}
 
 describeOnBothStores('the push of usage to Stripe', ({ open }) => {
   let stripe: FakeStripe;
@@ -123,6 +41,7 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
   beforeEach(async () => {
     Object.assign(stripe, { mode: 'ok', now: NOON });
     stripe.events.length = 0;
+    stripe.deleted.clear();
     store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await mapCustomer(store.db, 'acme', 'cus_1', NOON);
@@ -266,6 +185,7 @@ describeOnBothStores('the push of usage to Stripe', ({ open }) => {
         { path: { customer: 'acme' }, body: { stripeCustomerId } },
         'test',
       );
+    stripe.deleted.add('cus_deleted');
     for (const id of ['cus_missing', 'cus_deleted'])
       await expect(map(id)).rejects.toMatchObject({
         status: 422,

@@ -3,6 +3,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseIpAddress } from '../../src/base/ip-address.ts';
+import type { ClientInfo } from '../../src/protocol/client-info.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { ResponseCompression } from '../../src/servers/compression.ts';
 import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
@@ -39,6 +41,10 @@ async function send(path: string, key: string, accepted: string, body?: string) 
   });
   return { headers: response.headers, bytes: await buffer(response) };
 }
+
+const clientAt = (address: string, isProxy = false): ClientInfo => ({
+  ...{ address, ip: parseIpAddress(address), isProxy, origin: null },
+});
 
 const decoders = { zstd: zstdDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
 
@@ -83,7 +89,7 @@ describe.each([{ raw: true }, { raw: false }])('a compressed response, fast path
     slow.socket.pause();
     slow.socket.write(rawPost(key, call, 'accept-encoding: gzip\r\n'));
     const isFree = () => {
-      const started = compression.compress('gzip', [Buffer.from(LONG)]);
+      const started = compression.compress('gzip', clientAt('192.0.2.1'), [Buffer.from(LONG)]);
       started?.cancel();
       return started !== null;
     };
@@ -96,7 +102,7 @@ describe.each([{ raw: true }, { raw: false }])('a compressed response, fast path
 describe('the limit on compressions', () => {
   it('counts those that are not complete or canceled', async () => {
     const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 1 });
-    const start = () => compression.compress('gzip', [Buffer.from(LONG)]);
+    const start = () => compression.compress('gzip', clientAt('192.0.2.1'), [Buffer.from(LONG)]);
     const first = start();
     expect(start()).toBeNull();
     first?.cancel();
@@ -107,5 +113,40 @@ describe('the limit on compressions', () => {
       second?.pipeTo({ onData: () => {}, onEnd: () => resolve(), onError: reject }),
     );
     expect(start()?.cancel()).toBeUndefined();
+  });
+
+  it('leaves three quarters to other clients, and counts clients behind a proxy without addresses together', () => {
+    const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 8 });
+    const start = (address: string, isProxy?: boolean) =>
+      compression.compress('gzip', clientAt(address, isProxy), [Buffer.from(LONG)]);
+    const first = [start('2001:db8::1'), start('2001:db8::2')];
+    // The same /64.
+    expect(start('2001:db8::3')).toBeNull();
+    const others = [start('192.0.2.1'), ...Array.from({ length: 5 }, () => start('192.0.2.9', true))];
+    expect(others).not.toContain(null);
+    expect(start('192.0.2.2')).toBeNull();
+    for (const one of [...first, ...others]) one?.cancel();
+    for (const one of [start('2001:db8::3'), start('2001:db8::4')]) {
+      expect(one).not.toBeNull();
+      one?.cancel();
+    }
+  });
+
+  it.each([{ raw: true }, { raw: false }])('is that of the client, fast path: $raw', async ({ raw }) => {
+    const compression = new ResponseCompression({ compressionMinBytes: 1, compressionsMax: 4 });
+    server = await startHttpServer({ raw }, { compression }, [route]);
+    server.answer = async () => result(LONG);
+    const key = server.createKey();
+    const codings = async () => {
+      const sent = [send('/v1/rpc', key, 'gzip', call), send('/sol/v1/long', key, 'gzip')];
+      return (await Promise.all(sent)).map(({ headers }) => headers['content-encoding']);
+    };
+    const held = compression.compress('gzip', clientAt('127.0.0.1'), [Buffer.from(LONG)]);
+    expect(await codings()).toEqual([undefined, undefined]);
+    held?.cancel();
+    const other = compression.compress('gzip', clientAt('192.0.2.1'), [Buffer.from(LONG)]);
+    expect((await send('/v1/rpc', key, 'gzip', call)).headers['content-encoding']).toBe('gzip');
+    expect((await send('/sol/v1/long', key, 'gzip')).headers['content-encoding']).toBe('gzip');
+    other?.cancel();
   });
 });

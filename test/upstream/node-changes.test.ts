@@ -81,7 +81,7 @@ it('a drained node receives no calls, even as the last one, until it is undraine
   expect(await pending).toBe('1');
   await scene.sendMany(20);
   expect(scene.counts()).toEqual([1, 20]);
-  expect(pool.status()[0]).toMatchObject({ state: 'drained', reason: 'drained by the operator' });
+  expect(pool.status()[0]).toMatchObject({ state: 'drained', reason: 'taken out of service by an operator' });
   pool.drain(new Set(['devnet/node-1', 'devnet/node-2']));
   expect(await send()).toBe('UPSTREAM_UNAVAILABLE');
   pool.drain(new Set());

@@ -287,7 +287,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
       await banner.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'embedded-ledger' }).click();
-      await refetched(page, page.getByRole('row', { name: /Drained.*Drained by the operator/ }));
+      await refetched(page, page.getByRole('row', { name: /Drained.*Taken out of service by an operator/ }));
       await checkPage(page, 'node');
     });
 

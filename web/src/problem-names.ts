@@ -6,6 +6,7 @@ export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
   clickhouse_unavailable: 'ClickHouse unavailable',
   disk_full: 'Disk nearly full',
   stripe_push: 'Stripe usage reporting failing',
+  stripe_totals: 'Stripe totals differ',
   usage_loss: 'Usage lost',
   error_rate: 'High error rate',
   stream_lag: 'Stream lag',

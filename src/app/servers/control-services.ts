@@ -46,9 +46,6 @@ export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   const { publicUrl, oidc, sessionDays, accountFreeAttempts, addressFreeAttempts } = accounts;
   const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {
     sessionMs: sessionDays * DAY_MS,
-    get invitationMs() {
-      return accounts.invitationDays * DAY_MS;
-    },
     accountAttempts: { ...accountLimits.accountAttempts, freeAttempts: accountFreeAttempts },
     addressAttempts: { ...accountLimits.addressAttempts, freeAttempts: addressFreeAttempts },
   });

@@ -49,6 +49,8 @@ export type OidcProvider = Readonly<{
   clientSecret: string;
   /** Users with a verified address of these domains need no invitation to become viewers of the operator's customer. */
   domains: readonly string[];
+  /** Audience of the provider's JWTs that the control API accepts as tokens; null: it accepts none. */
+  tokenAudience: string | null;
 }>;
 
 export type AccountOptions = Readonly<{

@@ -5,11 +5,12 @@ import type { ApiCaller } from '../api/handler.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findControlToken } from './admin-tokens.ts';
 import { AuthGuard } from './auth-guard.ts';
+import { discover } from './oidc-discovery.ts';
+import { ProviderTokens } from './provider-tokens.ts';
 import { checkSameOrigin } from './same-origin.ts';
 import { startAttempt } from './sign-in-attempts.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 
-const DISCOVERY_TIMEOUT_MS = 5_000;
 const DISCOVERY_RETRY_MS = 30_000;
 
 /** Other authorization schemes are ignored: a proxy in front of the service may use them. */
@@ -20,6 +21,7 @@ export class SignIn {
   readonly guard: AuthGuard;
   readonly #parts: SignInParts;
   readonly #failedTokenLimit: AttemptLimiter;
+  readonly #providerTokens: ProviderTokens;
   #library: SignInLibrary;
   #activeProviders: readonly OidcProvider[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -28,6 +30,8 @@ export class SignIn {
     this.#parts = parts;
     this.#library = openSignInLibrary(parts, []);
     this.#failedTokenLimit = new AttemptLimiter(parts.options.limits.addressAttempts, parts.now);
+    const { store, options, log } = parts;
+    this.#providerTokens = new ProviderTokens({ store, providers: options.oidc, log });
     this.guard = new AuthGuard(parts, () => this.#library);
   }
 
@@ -35,12 +39,18 @@ export class SignIn {
   async start(): Promise<void> {
     const { oidc } = this.#parts.options;
     const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
-    const isReachable = await Promise.all(missing.map(isProviderReachable));
-    const found = missing.filter((_, index) => isReachable[index]);
+    const discoveries = await Promise.all(missing.map(discover));
+    const found = missing.filter((_, index) => discoveries[index] !== null);
     if (found.length > 0) {
       this.#activeProviders = [...this.#activeProviders, ...found];
       this.#library = openSignInLibrary(this.#parts, this.#activeProviders);
     }
+    await Promise.all(
+      missing.map(async (provider, index) => {
+        const discovery = discoveries[index] ?? null;
+        if (discovery !== null) await this.#providerTokens.add(provider, discovery.tokenIssuer);
+      }),
+    );
     const unavailable = missing.filter((provider) => !found.includes(provider)).map(({ id }) => id);
     if (unavailable.length === 0) return;
     this.#parts.log.warn({ providers: unavailable }, 'OpenID Connect discovery failed; retrying');
@@ -50,6 +60,7 @@ export class SignIn {
   stop(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#providerTokens.stop();
     return this.guard.stop();
   }
 
@@ -69,25 +80,17 @@ export class SignIn {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       checkSameOrigin(request, this.#parts.options.publicUrl);
     const { id, email, isOperator } = session.user;
-    return { kind: 'user', userId: id, email, isOperator: isOperator === true };
+    return { kind: 'user', userId: id, email, isOperator: isOperator === true, hasSession: true };
   }
 
-  /** Failures from a shared address do not block valid tokens, because tokens of 187 random bits cannot be guessed. */
+  /** Failures from a shared address do not block valid tokens, because neither random tokens nor signatures can be guessed. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findControlToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
+    const user = await this.#providerTokens.identify(text, now());
+    if (user !== null) return user;
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
     throw unauthorized('WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
-  }
-}
-
-async function isProviderReachable({ discoveryUrl }: OidcProvider): Promise<boolean> {
-  try {
-    const response = await fetch(discoveryUrl, { signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
-    const document = (await response.json()) as { authorization_endpoint?: unknown };
-    return response.ok && typeof document.authorization_endpoint === 'string';
-  } catch {
-    return false;
   }
 }

@@ -3,7 +3,8 @@ import type { ContractName, ParsedRouteInput, RouteOutput } from './contract/con
 
 export type ApiCaller = Readonly<
   | { kind: 'anonymous' }
-  | { kind: 'user'; userId: string; email: string; isOperator: boolean }
+  /** `hasSession`: signed in with a cookie, not by the token of a provider. */
+  | { kind: 'user'; userId: string; email: string; isOperator: boolean; hasSession: boolean }
   | { kind: 'token'; tokenId: string; customerId: string | null; role: MemberRole }
   /** A local program with access to the store. May call every route. */
   | { kind: 'local'; name: string }

@@ -23,4 +23,15 @@ export const stripePusherOptions = {
   ageMaxMs: 35 * 24 * 3_600_000 - 3_600_000,
 };
 
+export const stripeComparisonOptions = {
+  /** Interval of looking for customers that were not compared for a day. */
+  compareIntervalMs: 600_000,
+  /** Longer than the requests for a few customers. */
+  compareLeaseMs: 300_000,
+  /** How long after its end a month is compared for the last time. */
+  compareClosedMs: 36 * 3_600_000,
+};
+
+export type StripeComparisonOptions = Readonly<typeof stripeComparisonOptions>;
+
 export type StripePusherOptions = Readonly<typeof stripePusherOptions>;

@@ -27,6 +27,9 @@ export type MeterEvent = Readonly<{
 /** `isOutcomeUnknown`: the event may have been accepted. */
 export type PushResult = Readonly<{ problem: string | null; isOutcomeUnknown: boolean }>;
 
+/** How long the id of the meter is cached. */
+const METER_CACHE_MS = 600_000;
+
 const accepted: PushResult = { problem: null, isOutcomeUnknown: false };
 
 type StripeError = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
@@ -47,6 +50,7 @@ export class StripeApi {
   readonly #meter: string;
   readonly #limits: StripeApiLimits;
   readonly #agent: Agent;
+  #meterId: Readonly<{ id: string; until: number }> | null = null;
 
   /** @param meter - event name of the meter. */
   constructor(secretKey: string, meter: string, limits: StripeApiLimits) {
@@ -105,20 +109,30 @@ export class StripeApi {
    */
   async readTotal(stripeCustomerId: string, fromMs: number, toMs: number): Promise<number | null> {
     try {
-      const meters = await this.#list('/v1/billing/meters?status=active&limit=100');
-      const meter = meters.find(({ event_name }) => event_name === this.#meter);
-      if (typeof meter?.id !== 'string') return null;
+      const meterId = await this.#findMeter();
+      if (meterId === null) return null;
       const query = new URLSearchParams({
         customer: stripeCustomerId,
         start_time: String(fromMs / 1_000),
         end_time: String(toMs / 1_000),
       });
-      const path = `/v1/billing/meters/${encodeURIComponent(meter.id)}/event_summaries?${query}`;
+      const path = `/v1/billing/meters/${encodeURIComponent(meterId)}/event_summaries?${query}`;
       const summaries = await this.#list(path);
-      return summaries.reduce((sum, { aggregated_value: value }) => sum + Number(value), 0);
+      const total = summaries.reduce((sum, { aggregated_value: value }) => sum + Number(value), 0);
+      return Number.isFinite(total) ? total : null;
     } catch {
       return null;
     }
+  }
+
+  async #findMeter(): Promise<string | null> {
+    const now = performance.now();
+    if (this.#meterId !== null && now < this.#meterId.until) return this.#meterId.id;
+    const meters = await this.#list('/v1/billing/meters?status=active&limit=100');
+    const id = meters.find(({ event_name }) => event_name === this.#meter)?.id;
+    if (typeof id !== 'string') return null;
+    this.#meterId = { id, until: now + METER_CACHE_MS };
+    return id;
   }
 
   close(): Promise<void> {

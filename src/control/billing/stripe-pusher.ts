@@ -16,6 +16,7 @@ import {
   sentCredits,
   unmapDeleted,
 } from './stripe-events.ts';
+import { SETTLED_MS } from './stripe-totals.ts';
 
 type StripePusherParts = Readonly<{
   store: Store;
@@ -27,8 +28,6 @@ type StripePusherParts = Readonly<{
 
 const RETRY_FACTOR = 2;
 const CUSTOMERS_PAGE = 200;
-/** Within this time, the totals of Stripe contain events that it has accepted. */
-const SETTLED_MS = stepMs.hour;
 
 /** Sends the credits of customers to a Stripe billing meter, hour by hour, each credit exactly once. */
 export class StripePusher extends LeasedTask {

@@ -5,7 +5,7 @@ import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables, usageLinkTable } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
-import { billingTables } from './tables/billing.ts';
+import { billingTables, stripeTotalTable } from './tables/billing.ts';
 import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
@@ -245,6 +245,7 @@ export const migrations: readonly Migration[] = [
     },
   },
   { number: 25, name: 'runs with usage details in ClickHouse', up: usageDetailed },
+  { number: 26, name: 'comparison with the totals of Stripe', up: stripeTotalTable },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

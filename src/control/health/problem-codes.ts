@@ -6,6 +6,7 @@ export const problemCodes = [
   'disk_full',
   'usage_loss',
   'stripe_push',
+  'stripe_totals',
   'error_rate',
   'stream_lag',
   'node_unhealthy',

@@ -38,6 +38,7 @@ const pages: Readonly<Record<ProblemCode, string>> = {
   disk_full: '/settings?tab=service',
   usage_loss: '/audit',
   stripe_push: '/billing?tab=all',
+  stripe_totals: '/billing?tab=customer',
   error_rate: '/errors',
   stream_lag: '/upstreams',
   node_unhealthy: '/upstreams',

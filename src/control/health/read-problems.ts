@@ -1,4 +1,5 @@
 import { monthOf } from '../../gateway/limits/quota.ts';
+import { differenceText, differingTotals } from '../billing/stripe-totals.ts';
 import type { Store } from '../database/store.ts';
 import {
   type GatewayProblem,
@@ -93,6 +94,24 @@ export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: numbe
   ];
 }
 
+/** The problem that Stripe has other totals than were sent, if there is one. Its page is that of the first customer. */
+export async function readStripeDifferences({ db }: Pick<Store, 'db'>): Promise<Problem[]> {
+  const rows = await differingTotals(db).limit(PROBLEMS_MAX).execute();
+  const [first] = rows;
+  if (first === undefined) return [];
+  const others = new Set(rows.map(({ customer_id }) => customer_id)).size - 1;
+  const more =
+    others === 0 ? '' : ` The totals of ${others} more ${others === 1 ? 'customer' : 'customers'} differ.`;
+  return [
+    {
+      ...{ code: 'stripe_totals', severity: 'error', since: first.problem_since ?? first.compared_at },
+      ...{ network: null, node: null, customer: null, gateways: [] },
+      text: `${differenceText(first)}${more}`,
+      page: `${pageOf('stripe_totals')}&customer=${encodeURIComponent(first.customer_id)}`,
+    },
+  ];
+}
+
 /** All problems of the service, the most urgent first. `gatewayIds` are the gateways that report. */
 export async function readProblems(
   store: Pick<Store, 'db'>,
@@ -108,7 +127,7 @@ export async function readProblems(
     (JSON.parse(problems ?? '[]') as GatewayProblem[]).map((problem) => ({ gateway: id, problem })),
   );
   const spent = await readSpentQuotas(store, nowMs);
-  const stripe = await readStripeProblems(store, nowMs);
+  const stripe = [...(await readStripeProblems(store, nowMs)), ...(await readStripeDifferences(store))];
   return {
     problems: mostUrgent([...joinGateways(seen), ...stripe, ...spent]),
     gatewayIds: rows.map(({ id }) => id),

@@ -96,7 +96,7 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   if (!isPublic || product === 'rpc') return isPublic;
   return rejectField(
     'isPublic',
-    `isPublic: keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
+    `isPublic: ${products[product].keyName}s cannot be public, because web pages cannot use them. Create a public RPC key.`,
   );
 }
 
@@ -145,7 +145,7 @@ export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
     if ((await findRow(trx, 'api_key', {})) !== undefined) return [];
     const created: NewKey[] = [];
     for (const product of Object.keys(products) as Product[]) {
-      const name = `First ${products[product].name} key`;
+      const name = `Default ${products[product].keyName}`;
       created.push(await createKeyIn(register, trx, { product, name }));
     }
     return created;

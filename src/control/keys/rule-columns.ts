@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseCidr, parseIpAddress } from '../../base/ip-address.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import { methods as knownMethods } from '../../protocol/methods.ts';
-import type { Product } from '../../protocol/product.ts';
+import { type Product, products } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import { invalidField } from '../api/api-error.ts';
@@ -113,7 +113,7 @@ function readMethod(product: Product, text: string): string {
   if (name.length > 1 && callable[product].some(matches)) return name;
   return reject(
     'methods',
-    `keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
+    `${products[product].keyName}s cannot call ${quoted(name)}. Use a method such as ` +
       `${product === 'rpc' ? 'getBalance, or a prefix such as getBlock* or wallet/*' : 'Subscribe'}`,
   );
 }
@@ -144,7 +144,7 @@ function checkAddressRate(input: number | null, { isPublic, plan }: RuledKey): n
 
 function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (input !== null && product !== 'rpc') {
-    reject('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
+    reject('origins', `web pages cannot use ${products[product].keyName}s. Leave the origins out.`);
   }
   if (input === null && isPublic) {
     reject('origins', 'public keys need at least one allowed origin, such as https://app.example.com');
@@ -156,7 +156,7 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   if (!input || product === 'rpc') return input ? 1 : 0;
   return reject(
     'neverBack',
-    `monotonic reads do not apply to keys of product ${product}. Leave the field out.`,
+    `monotonic reads do not apply to ${products[product].keyName}s. Leave the field out.`,
   );
 }
 

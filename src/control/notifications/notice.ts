@@ -119,6 +119,7 @@ const alertSubjects: Readonly<Record<ProblemCode, string>> = {
   disk_full: 'Disk nearly full',
   usage_loss: 'Usage lost',
   stripe_push: 'Stripe usage reporting failing',
+  stripe_totals: 'Stripe totals differ',
   error_rate: 'High error rate',
   stream_lag: 'Streams behind',
   node_unhealthy: 'Unhealthy node',

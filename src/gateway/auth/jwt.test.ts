@@ -4,16 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newKey } from '../../../test/servers/start-http-server.ts';
 import { createLogger } from '../../base/log.ts';
+import { parseKeyId } from './api-key.ts';
 import { JwksClient } from './jwks.ts';
 import { JwtVerifier, verificationKeyOf } from './jwt.ts';
 import { KEY_NO_LONGER_VALID, KeyAuthenticator } from './key-authenticator.ts';
+import type { KeyId } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 29);
 const KEY_ID = '7hQ2mKpZ';
-const rules = { issuer: 'https://id.example.com', audience: 'solway', keyClaim: 'https://x/key' };
+const CLAIM = 'https://x/key';
+const rules = { issuer: 'https://id.example.com', audience: 'solway', claim: CLAIM, parse: parseKeyId };
 const claims = {
   ...{ iss: rules.issuer, aud: ['other', 'solway'], exp: NOW / 1_000 + 60 },
-  [rules.keyClaim]: KEY_ID,
+  [CLAIM]: KEY_ID,
 };
 
 const pairs = {
@@ -47,8 +50,8 @@ const verifier = () => new JwtVerifier(rules, source);
 describe('a token', () => {
   it.each(Object.keys(pairs) as Alg[])('signed with %s identifies its key until it expires', (alg) => {
     const [one, token] = [verifier(), tokenOf(alg)];
-    for (let i = 0; i < 2; i++) expect(one.verify(token, NOW)).toMatchObject({ keyId: KEY_ID });
-    expect(one.verify(token, NOW + 89_999)).toMatchObject({ keyId: KEY_ID });
+    for (let i = 0; i < 2; i++) expect(one.verify(token, NOW)).toMatchObject({ subject: KEY_ID });
+    expect(one.verify(token, NOW + 89_999)).toMatchObject({ subject: KEY_ID });
     expect(one.verify(token, NOW + 90_000)).toBe('expired');
   });
 
@@ -61,9 +64,9 @@ describe('a token', () => {
     ['no expiry', tokenOf('ES256', endless)],
     ['an expiry that is text', tokenOf('ES256', { ...claims, exp: String(claims.exp) })],
     ['a start in the future', tokenOf('ES256', { ...claims, nbf: NOW / 1_000 + 31 })],
-    ['no key', tokenOf('ES256', { ...claims, [rules.keyClaim]: undefined })],
-    ['a key in a list', tokenOf('ES256', { ...claims, [rules.keyClaim]: [KEY_ID] })],
-    ['a key that is none', tokenOf('ES256', { ...claims, [rules.keyClaim]: '../7hQ2mKp' })],
+    ['no key', tokenOf('ES256', { ...claims, [CLAIM]: undefined })],
+    ['a key in a list', tokenOf('ES256', { ...claims, [CLAIM]: [KEY_ID] })],
+    ['a key that is none', tokenOf('ES256', { ...claims, [CLAIM]: '../7hQ2mKp' })],
     ['a signature by a stranger', tokenOf('ES256', claims, undefined, stranger)],
     ['an altered payload', tokenOf('ES256').replace(/\.[^.]+\./, `.${encode({ ...claims, exp: 1e12 })}.`)],
     ['no signature', `${tokenOf('ES256').split('.').slice(0, 2).join('.')}.`],
@@ -80,7 +83,7 @@ describe('a token', () => {
   it('needs no key id if one key has its algorithm; an unknown id is reported', () => {
     unknown = 0;
     expect(verifier().verify(tokenOf('EdDSA', claims, { alg: 'EdDSA' }), NOW)).toMatchObject({
-      keyId: KEY_ID,
+      subject: KEY_ID,
     });
     expect(unknown).toBe(0);
     expect(verifier().verify(tokenOf('EdDSA', claims, { alg: 'EdDSA', kid: 'new' }), NOW)).toBeNull();
@@ -90,7 +93,7 @@ describe('a token', () => {
   it('is no longer accepted once its issuer withdraws the key', () => {
     const changing = { ...source };
     const [one, token] = [new JwtVerifier(rules, changing), tokenOf('RS256')];
-    expect(one.verify(token, NOW)).toMatchObject({ keyId: KEY_ID });
+    expect(one.verify(token, NOW)).toMatchObject({ subject: KEY_ID });
     changing.keys = keys.slice(1);
     expect(one.verify(token, NOW)).toBeNull();
   });
@@ -109,7 +112,7 @@ describe('the key of a token', () => {
   const pepper = Buffer.alloc(32, 1);
   const { record } = newKey('rpc', {}, { id: KEY_ID as never });
   const failing = (code: string) => expect.objectContaining({ code });
-  const open = (jwt: JwtVerifier | null) => {
+  const open = (jwt: JwtVerifier<KeyId> | null) => {
     const authenticator = new KeyAuthenticator({ peppers: new Map([[1, pepper]]), jwt });
     authenticator.setStoreReachable(true);
     return authenticator;

@@ -1,14 +1,14 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import { z } from 'zod';
 import { Lru } from '../../base/cache/lru.ts';
-import { parseKeyId } from './api-key.ts';
-import type { KeyId } from './key-record.ts';
 
-export type JwtRules = Readonly<{
+export type JwtRules<Subject> = Readonly<{
   issuer: string;
   audience: string;
-  /** Claim with the id of the API key. */
-  keyClaim: string;
+  /** Claim with the id of whom or what the token identifies. */
+  claim: string;
+  /** Reads the text of that claim; null: the token is not valid. */
+  parse(text: string): Subject | null;
 }>;
 
 /** Longer tokens are rejected unread. */
@@ -71,7 +71,7 @@ const claimsSchema = z.looseObject({
 });
 
 /** A token with a valid signature. `from` and `until` are Unix milliseconds. */
-export type VerifiedToken = Readonly<{ keyId: KeyId; from: number; until: number }>;
+export type VerifiedToken<Subject> = Readonly<{ subject: Subject; from: number; until: number }>;
 
 const decode = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
 
@@ -82,15 +82,15 @@ export interface VerificationKeys {
   onUnknownKey(): void;
 }
 
-/** Verifies JSON Web Tokens that identify an API key. Caches verified tokens until they expire. */
-export class JwtVerifier {
-  readonly #rules: JwtRules;
+/** Verifies the JSON Web Tokens of one issuer. Caches verified tokens until they expire. */
+export class JwtVerifier<Subject> {
+  readonly #rules: JwtRules<Subject>;
   readonly #source: VerificationKeys;
-  #verified = new Lru<string, VerifiedToken>(VERIFIED_MAX);
+  #verified = new Lru<string, VerifiedToken<Subject>>(VERIFIED_MAX);
   /** The keys with which `#verified` was filled. */
   #keys: readonly VerificationKey[] = [];
 
-  constructor(rules: JwtRules, source: VerificationKeys) {
+  constructor(rules: JwtRules<Subject>, source: VerificationKeys) {
     this.#rules = rules;
     this.#source = source;
   }
@@ -101,7 +101,7 @@ export class JwtVerifier {
   }
 
   /** @param nowMs - Unix milliseconds. @returns null if the token is not valid; `expired` if it was. */
-  verify(token: string, nowMs: number): VerifiedToken | 'expired' | null {
+  verify(token: string, nowMs: number): VerifiedToken<Subject> | 'expired' | null {
     if (token.length > JWT_LENGTH_MAX) return null;
     if (this.#keys !== this.#source.keys) {
       this.#keys = this.#source.keys;
@@ -118,7 +118,7 @@ export class JwtVerifier {
     return verified.from <= nowMs ? verified : null;
   }
 
-  #verifySignature(token: string): VerifiedToken | null {
+  #verifySignature(token: string): VerifiedToken<Subject> | null {
     const [, header = '', payload = '', signature = ''] = TOKEN.exec(token) ?? [];
     try {
       const { alg, kid } = headerSchema.parse(decode(header));
@@ -141,15 +141,15 @@ export class JwtVerifier {
     return undefined;
   }
 
-  #read(payload: unknown): VerifiedToken | null {
-    const { issuer, audience, keyClaim } = this.#rules;
+  #read(payload: unknown): VerifiedToken<Subject> | null {
+    const { issuer, audience, claim, parse } = this.#rules;
     const claims = claimsSchema.parse(payload);
     if (claims.iss !== issuer || ![claims.aud].flat().includes(audience)) return null;
-    const claim = claims[keyClaim];
-    const keyId = typeof claim === 'string' ? parseKeyId(claim) : null;
-    if (keyId === null) return null;
+    const value = claims[claim];
+    const subject = typeof value === 'string' ? parse(value) : null;
+    if (subject === null) return null;
     return {
-      keyId,
+      subject,
       from: ((claims.nbf ?? 0) - CLOCK_SKEW_S) * 1_000,
       until: (claims.exp + CLOCK_SKEW_S) * 1_000,
     };

@@ -26,7 +26,7 @@ type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
     /** Peppers by version; several during a rotation. Each has at least 16 bytes. */
     peppers: ReadonlyMap<number, Buffer>;
     /** Verifies tokens that stand for a key; null: no tokens are accepted. */
-    jwt?: JwtVerifier | null;
+    jwt?: JwtVerifier<KeyId> | null;
     /** Returns Unix milliseconds. */
     now?: () => number;
   }>;
@@ -47,13 +47,13 @@ type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: nu
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
-  readonly #jwt: JwtVerifier | null;
+  readonly #jwt: JwtVerifier<KeyId> | null;
   /** Every change to a key replaces its entry, so that the secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Holds valid credentials only; an invalid credential is verified in full each time. */
   readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
   /** Records that end with their token, so that requests need not copy them. */
-  readonly #tokenKeys = new WeakMap<VerifiedToken, LoadedKey>();
+  readonly #tokenKeys = new WeakMap<VerifiedToken<KeyId>, LoadedKey>();
   readonly #limits = new Map<string, PlanLimits>();
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
   /** Versions of revoked keys, so that an older record cannot restore a revoked key. */
@@ -220,8 +220,8 @@ export class KeyAuthenticator {
     const verified = this.#jwt.verify(token, nowMs);
     if (verified === null) throw new Failure('INVALID_KEY');
     if (verified === 'expired') throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    const entry = this.#entries.get(verified.keyId);
-    if (entry === undefined) throw this.#unknown(verified.keyId);
+    const entry = this.#entries.get(verified.subject);
+    if (entry === undefined) throw this.#unknown(verified.subject);
     const record = usableRecord(entry, nowMs);
     const known = this.#tokenKeys.get(verified);
     // Each change to the key gives it a new state.

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { PendingCall } from '../../protocol/call.ts';
+import type { ClientInfo } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type {
@@ -256,9 +257,13 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     }
     const [prefix, suffix] = [resultPrefix(), resultSuffix(this.#id)];
     const { compression } = this.#context.calls;
-    const compressed = compression.compressStream(this.#accepted, response, prefix, suffix);
+    const compressed = compression.compressStream(this.#accepted, this.#client, response, prefix, suffix);
     if (compressed === null) this.#sendStream(response, limits, prefix, suffix, null);
     else this.#sendCompressed(compressed, limits);
+  }
+
+  get #client(): ClientInfo {
+    return (this.#caller as Caller).client;
   }
 
   #sendCompressed(compressed: CompressedResponse, limits: LimitStatus): void {
@@ -317,7 +322,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   #send(prefix: HeadPrefix, limits: LimitStatus, failure: Failure | null, pieces: readonly Buffer[]): void {
     const isCompressible = failure === null && this.#accepted !== undefined;
     const compressed = isCompressible
-      ? this.#context.calls.compression.compress(this.#accepted, pieces)
+      ? this.#context.calls.compression.compress(this.#accepted, this.#client, pieces)
       : null;
     if (compressed !== null) {
       this.#sendCompressed(compressed, limits);

@@ -5,6 +5,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
+import type { TrustedProxies } from '../client-address.ts';
 import { codingHeaders, type ResponseCompression } from '../compression.ts';
 import { pipeStream } from '../http/pipe-stream.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
@@ -49,17 +50,22 @@ export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'gr
   };
 }
 
+type CompressionContext = Readonly<{ compression: ResponseCompression; proxies: TrustedProxies }>;
+
 export function send(
   response: ServerResponse,
   outcome: RestOutcome,
   route: Pick<RestRoute, 'group' | 'holdsSecrets'>,
-  compression: ResponseCompression,
+  { compression, proxies }: CompressionContext,
 ): void {
   const body = outcome.body ?? errorBody(outcome.failure);
-  const accepted = response.req.headers['accept-encoding']?.toString();
+  const { socket, headers: requested } = response.req;
+  const accepted = requested['accept-encoding']?.toString();
   // Compressed sizes could reveal secrets (the BREACH attack).
   const isCompressible = outcome.failure === null && route.holdsSecrets !== true;
-  const compressed = isCompressible ? compression.compress(accepted, [body]) : null;
+  const compressed = isCompressible
+    ? compression.compress(accepted, proxies.clientOf(socket, requested), [body])
+    : null;
   if (compressed !== null) {
     response.writeHead(200, { ...responseHeaders(outcome, route), ...codingHeaders(compressed.coding) });
     pipeStream(compressed, response);

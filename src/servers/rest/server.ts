@@ -101,7 +101,7 @@ function exchangeHandler(restHandler: RestHandler, options: RestServerOptions) {
       disconnectSignal(request.socket),
     );
     if (response.destroyed) return;
-    if (outcome.failure === null || request.complete) send(response, outcome, route, options.compression);
+    if (outcome.failure === null || request.complete) send(response, outcome, route, options);
     else rejectRequest(response, outcome.failure, responseHeaders(outcome, route), errorBody);
   };
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { LimitStatus } from '../../protocol/request-handler.ts';
+import type { TrustedProxies } from '../client-address.ts';
 import { type CompressedResponse, codingHeaders, type ResponseCompression } from '../compression.ts';
 import { corsHeaders } from '../http/encode.ts';
 import { pipeStream } from '../http/pipe-stream.ts';
@@ -24,15 +25,22 @@ export function responseHeaders(limits: LimitStatus, retryAfter: number | undefi
   return headers;
 }
 
+type CompressionContext = Readonly<{
+  compression: ResponseCompression;
+  options: Readonly<{ proxies: TrustedProxies }>;
+}>;
+
 export function send(
   response: ServerResponse,
   status: number,
   headers: HeaderList,
   pieces: Buffer[],
-  compression: ResponseCompression,
+  { compression, options }: CompressionContext,
 ): void {
-  const accepted = response.req.headers['accept-encoding'];
-  const compressed = status === 200 ? compression.compress(accepted?.toString(), pieces) : null;
+  const { socket, headers: requested } = response.req;
+  const accepted = requested['accept-encoding']?.toString();
+  const client = options.proxies.clientOf(socket, requested);
+  const compressed = status === 200 ? compression.compress(accepted, client, pieces) : null;
   if (compressed !== null) {
     sendCompressed(response, headers, compressed);
     return;

@@ -3,7 +3,6 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Outcome, Responder } from '../../protocol/request-handler.ts';
 import { endSingle, resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
-import type { ResponseCompression } from '../compression.ts';
 import { pipeStream } from '../http/pipe-stream.ts';
 import { pushOutcome, type RpcCalls, statusOfSingle } from './calls.ts';
 import { type HeaderList, JOIN_MAX_BYTES, responseHeaders, send, sendCompressed } from './encode.ts';
@@ -14,7 +13,7 @@ export function singleCallResponder(calls: RpcCalls, response: ServerResponse, i
     const pieces: Buffer[] = [];
     pushOutcome(pieces, outcome, id);
     const headers = responseHeaders(outcome, failure?.retryAfter);
-    send(response, statusOfSingle(failure), headers, endSingle(pieces), calls.compression);
+    send(response, statusOfSingle(failure), headers, endSingle(pieces), calls);
   };
   return {
     respond(outcome) {
@@ -32,7 +31,7 @@ export function singleCallResponder(calls: RpcCalls, response: ServerResponse, i
     stream: {
       respondStream(source, limits) {
         if (response.destroyed) source.cancel();
-        else sendStream(source, response, id, responseHeaders(limits, undefined), calls.compression);
+        else sendStream(source, response, id, responseHeaders(limits, undefined), calls);
       },
     },
   };
@@ -43,11 +42,13 @@ function sendStream(
   response: ServerResponse,
   id: Buffer,
   headers: HeaderList,
-  compression: ResponseCompression,
+  calls: RpcCalls,
 ): void {
   const [prefix, suffix] = [resultPrefix(), resultSuffix(id)];
-  const accepted = response.req.headers['accept-encoding']?.toString();
-  const compressed = compression.compressStream(accepted, source, prefix, suffix);
+  const { socket, headers: requested } = response.req;
+  const accepted = requested['accept-encoding']?.toString();
+  const client = calls.options.proxies.clientOf(socket, requested);
+  const compressed = calls.compression.compressStream(accepted, client, source, prefix, suffix);
   if (compressed !== null) {
     sendCompressed(response, headers, compressed);
     return;

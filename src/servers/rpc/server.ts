@@ -48,7 +48,7 @@ async function handleBatch(
 
 function write(calls: RpcCalls, response: ServerResponse, { pieces, ending, limits }: Reply): void {
   const headers = responseHeaders(limits, ending?.retryAfter);
-  send(response, statusOfSingle(ending), headers, pieces, calls.compression);
+  send(response, statusOfSingle(ending), headers, pieces, calls);
 }
 
 function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {

@@ -26,9 +26,9 @@ const exceptions: Partial<Record<ContractName, string>> = {
   'GET /methods': everybody,
   'GET /billing/keys': everybody,
   'POST /customers': signedIn,
-  'POST /invitations/look': everybody,
+  'POST /invitations/preview': everybody,
   'POST /invitations/accept': signedIn,
-  'POST /usage-links/look': everybody,
+  'POST /usage-links/preview': everybody,
   'POST /secret-scanning': everybody,
   'POST /customers/{customer}/delete': operators,
   'POST /customers/{customer}/plan/undo': operators,
@@ -53,6 +53,7 @@ const user = (userId: string, isOperator = false): ApiCaller => ({
   userId,
   email: `${userId}@example.com`,
   isOperator,
+  hasSession: true,
 });
 const token = (customerId: string | null, role: 'viewer' | 'developer' | 'admin' | 'owner'): ApiCaller => ({
   kind: 'token',

@@ -41,7 +41,7 @@ describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body, duplex: 'half', ...(signal && { signal }) } as RequestInit;
-    return http.fetch(new Request(`${ORIGIN}/api/v1/invitations/look`, init), here(address));
+    return http.fetch(new Request(`${ORIGIN}/api/v1/invitations/preview`, init), here(address));
   }
 
   function follow(
@@ -72,7 +72,7 @@ describeOnSqlite('a concurrency slot of the control API', ({ open }) => {
     const one = { token: 'x'.repeat(43) };
     // Requests without a body still succeed, for any client.
     expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
-    expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
+    expect((await look('2001:db8::9').post('/api/v1/invitations/preview', one)).status).toBe(503);
     void slow;
   });
 

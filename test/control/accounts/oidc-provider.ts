@@ -8,13 +8,13 @@ type Claims = Readonly<Record<string, unknown>>;
 export async function startOidcProvider() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const forger = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
-  const state = { claims: {} as Claims, isForged: false, issuer: '' };
+  const state = { claims: {} as Claims, isForged: false, issuer: '', keysUrl: '' };
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const idToken = (): string => {
+  const issue = (given: Claims, isForged = false): string => {
     const now = Math.floor(Date.now() / 1_000);
-    const claims = { iss: state.issuer, aud: 'solway', iat: now, exp: now + 60, ...state.claims };
+    const claims = { iss: state.issuer, aud: 'solway', iat: now, exp: now + 60, ...given };
     const body = `${encode({ alg: 'RS256', kid: 'one' })}.${encode(claims)}`;
-    const key = state.isForged ? forger : privateKey;
+    const key = isForged ? forger : privateKey;
     return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
   };
   const answers: Readonly<Record<string, () => unknown>> = {
@@ -22,7 +22,7 @@ export async function startOidcProvider() {
       issuer: state.issuer,
       authorization_endpoint: `${state.issuer}/authorize`,
       token_endpoint: `${state.issuer}/token`,
-      jwks_uri: `${state.issuer}/keys`,
+      jwks_uri: state.keysUrl || `${state.issuer}/keys`,
       id_token_signing_alg_values_supported: ['RS256'],
     }),
     '/keys': () => ({
@@ -32,7 +32,7 @@ export async function startOidcProvider() {
       access_token: 'access-secret',
       refresh_token: 'refresh-secret',
       token_type: 'Bearer',
-      id_token: idToken(),
+      id_token: issue(state.claims, state.isForged),
     }),
   };
   const server = createServer((request, response) => {
@@ -45,8 +45,12 @@ export async function startOidcProvider() {
   state.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: state.issuer,
+    /** A signed token with these claims. */
+    issue,
     /** The identity that the next authorization codes stand for. */
     comes: (claims: Claims, isForged = false) => Object.assign(state, { claims, isForged }),
+    /** Names another URL of the keys in the discovery document; empty: the right one. */
+    namesKeysAt: (keysUrl: string) => Object.assign(state, { keysUrl }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

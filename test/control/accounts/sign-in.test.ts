@@ -82,7 +82,7 @@ describeOnBothStores('sign-in', (stores) => {
     const browser = one.browser();
     const token = await one.inviteOperator();
     expect((await browser.get('/api/v1/me')).json.service.needsSetup).toBe(true);
-    expect((await browser.post('/api/v1/invitations/look', { token })).json).toMatchObject({
+    expect((await browser.post('/api/v1/invitations/preview', { token })).json).toMatchObject({
       isOperator: true,
       email: '',
       customerName: 'Default',
@@ -208,7 +208,7 @@ describeOnSqlite('sign-in protection', (stores) => {
     expect((await one.browser().signUp(one.email, undefined)).json.error.code).toBe('NOT_INVITED');
     one.clock.now += 8 * 24 * 3_600_000;
     expect((await one.browser().signUp(one.email, token)).json.error.code).toBe('INVITATION_OVER');
-    expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
+    expect((await one.browser().post('/api/v1/invitations/preview', { token })).status).toBe(404);
   });
 
   it('lets anyone sign up when sign-up is open, each with their own customer', async () => {
@@ -408,6 +408,7 @@ type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 const example = {
   ...{ id: 'example', name: 'Example', clientId: 'solway' },
   domains: [] as string[],
+  tokenAudience: null as string | null,
 };
 
 const elsewhere = [

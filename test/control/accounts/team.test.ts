@@ -119,8 +119,10 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await fixture.browser().get('/api/v1/me', bearer(token))).status).toBe(401);
     expect((await owner.get('/api/v1/me')).json.user).toBeNull();
     expect((await fixture.browser().signIn(name('owner'))).status).toBe(401);
-    expect((await operator.post('/api/v1/invitations/look', { token: tokenIn(open.link) })).status).toBe(404);
-    expect((await operator.post('/api/v1/usage-links/look', { token: tokenIn(url) })).status).toBe(404);
+    expect((await operator.post('/api/v1/invitations/preview', { token: tokenIn(open.link) })).status).toBe(
+      404,
+    );
+    expect((await operator.post('/api/v1/usage-links/preview', { token: tokenIn(url) })).status).toBe(404);
     const { json: me } = await guest.get('/api/v1/me');
     expect(me.customers.map((one: LooseJson) => one.id)).toEqual(['house']);
     const listed = await operator.get(`/api/v1/customers?search=${customer}`);
@@ -174,7 +176,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     const create = async (fields: object = {}) =>
       (await admin.post(at('/usage-links'), { name: 'finance', ...fields })).json;
     const look = (url: string, address?: string) =>
-      fixture.browser(address).post('/api/v1/usage-links/look', { token: tokenIn(url) });
+      fixture.browser(address).post('/api/v1/usage-links/preview', { token: tokenIn(url) });
     const first = await create({ days: 1 });
     expect(first.url).toMatch(/^http:\/\/solway\.test\/usage-link#token=[\w-]{43}$/);
     const { json, headers, text } = await look(first.url);
@@ -277,7 +279,7 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
       (await fixture.browser().get(at(''), bearer(secret))).status === 200;
     const secrets = [first, second, third].map(({ secret }) => secret);
     const opens = async (of: string) =>
-      (await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
+      (await fixture.browser().post('/api/v1/invitations/preview', { token: tokenIn(of) })).status === 200;
     const member = at(`/members/${await idOf(admin)}`);
     await owner.send('PATCH', member, { body: { role: 'developer' } });
     expect(await Promise.all([...secrets.map(works), opens(link), opens(small)])).toEqual([
@@ -363,9 +365,9 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 4 });
     expect(await alive()).toEqual(['left']);
     expect((await operator.get(at('/usage-links'))).json).toEqual({ links: [] });
-    expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
-      404,
-    );
+    expect(
+      (await fixture.browser().post('/api/v1/invitations/preview', { token: tokenIn(link) })).status,
+    ).toBe(404);
   });
 
   it('of operators keeps at least one, and revokes rights immediately', async () => {
@@ -382,9 +384,9 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await second.get('/api/v1/customers')).status).toBe(403);
     expect((await second.get('/api/v1/customers/house')).status).toBe(404);
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([401, 401]);
-    expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
-      404,
-    );
+    expect(
+      (await fixture.browser().post('/api/v1/invitations/preview', { token: tokenIn(link) })).status,
+    ).toBe(404);
     expect((await lines()).filter(({ action }) => action === 'token.end')).toMatchObject([
       { actor: 'cli:test', detail: { name: 'ours' } },
     ]);

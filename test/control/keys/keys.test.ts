@@ -117,10 +117,10 @@ describeOnSqlite('key rules', ({ open }) => {
         expect.stringContaining(`"${origin}" is not a web origin such as https://app.example.com`),
       ]);
     expect((await create({ methods: ['getBalanse'] }))[2]).toContain(
-      'cannot call "getBalanse". Use a method such as',
+      'RPC keys cannot call "getBalanse". Use a method such as',
     );
     expect((await create({ product: 'grpc', methods: ['getBalance'] }))[2]).toContain(
-      'of product grpc cannot call',
+      'gRPC keys cannot call "getBalance"',
     );
     expect((await create({ product: 'grpc', origins: ['https://a.example'] }))[1]).toBe('origins');
     expect(await create({ rate: { perSecond: 11, burst: 20 } })).toEqual([

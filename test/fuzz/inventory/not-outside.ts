@@ -73,8 +73,8 @@ const reasons = [
     ],
   },
   {
-    because: 'reads a few checked fields of a service that the operator pays',
-    files: ['control/billing/stripe-api.ts'],
+    because: 'reads a few checked fields of a service that the operator chose',
+    files: ['control/billing/stripe-api.ts', 'control/accounts/oidc-discovery.ts'],
   },
   {
     because: 'opens data sealed with a key of this program',

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
+import { generateApiKey, parseKeyId } from '../../../src/gateway/auth/api-key.ts';
 import { JwtVerifier, verificationKeyOf } from '../../../src/gateway/auth/jwt.ts';
 import {
   createPlaygroundToken,
@@ -11,7 +11,7 @@ import { jsonIn, type Target, texts } from '../engine/target.ts';
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const jwk = publicKey.export({ format: 'jwk' });
 const keys = [verificationKeyOf(jwk)!];
-const rules = { issuer: 'https://id.example.com', audience: 'solway', keyClaim: 'key' };
+const rules = { issuer: 'https://id.example.com', audience: 'solway', claim: 'key', parse: parseKeyId };
 const claims = { iss: rules.issuer, aud: rules.audience, exp: 4_000_000_000, key: '7hQ2mKpZ' };
 
 const encode = (text: string): string => Buffer.from(text).toString('base64url');
@@ -37,7 +37,7 @@ function checkClaims(verified: Verified, { iss, aud, exp, key }: Record<string, 
   if (![aud].flat().includes(rules.audience)) throw new Error('a token for another audience passed');
   if (verified === 'expired') return;
   if (typeof exp !== 'number' || exp * 1_000 + SKEW_MS <= NOW) throw new Error('an expired token passed');
-  if (verified.keyId !== key) throw new Error('a token passed for another key');
+  if (verified.subject !== key) throw new Error('a token passed for another key');
 }
 
 export const tokenTarget: Target = {

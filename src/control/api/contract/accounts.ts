@@ -105,8 +105,7 @@ export const accountRoutes = {
   },
   'POST /customers/{customer}/delete': {
     access: 'operator',
-    summary:
-      'Delete a customer permanently: revoke its keys, close their connections, and delete its members, tokens, wallets and logs. Usage totals and audit entries stay under its id',
+    summary: 'Delete a customer permanently, with all but its usage totals and audit entries',
     /** The name of the customer, as a confirmation. */
     body: z.object({ name: z.string().max(256) }),
     result: done,
@@ -127,7 +126,7 @@ export const accountRoutes = {
     summary: 'Revoke an invitation',
     result: done,
   },
-  'POST /invitations/look': {
+  'POST /invitations/preview': {
     access: 'anybody',
     summary: 'Show an invitation by its token',
     body: z.object({ token: z.string().max(128) }),
@@ -143,7 +142,7 @@ export const accountRoutes = {
   },
   'PATCH /customers/{customer}/members/{user}': {
     access: 'admin',
-    summary: 'Change the role of a member. Only owners can appoint owners; the last owner cannot be changed',
+    summary: 'Change the role of a member',
     body: z.object({ role }),
     result: member,
   },
@@ -178,7 +177,7 @@ export const accountRoutes = {
   },
   'DELETE /customers/{customer}/tokens/{token}': {
     access: 'admin',
-    summary: 'Revoke a token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
+    summary: 'Revoke a token; with `withMade`, also what it issued',
     query: withMade,
     result: revokedToken,
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { planPrice } from './plans.ts';
 import type { Route, RouteName } from './route.ts';
-import { count, pageOf, pageQuery, time } from './values.ts';
+import { count, pageOf, pageQuery, sortBy, time } from './values.ts';
 
 export const MONTH_NAME: RegExp = /^[1-9]\d{3}-(0[1-9]|1[0-2])$/;
 
@@ -40,6 +40,8 @@ const bill = z.object({
   lateCredits: count,
   /** Stripe customer ID; null: usage is not reported. */
   stripeCustomerId: z.string().nullable(),
+  /** What to do about totals of Stripe that differ from the credits sent; null also for callers who are no operators. */
+  stripeProblem: z.string().nullable(),
   /** Months since the customer was created, newest first, at most 24. */
   months: z.array(z.string()),
 });
@@ -70,7 +72,7 @@ export const billingRoutes = {
   },
   'GET /customers/{customer}/billing.jsonl': {
     access: 'viewer',
-    summary: 'Export the usage of a month as JSON Lines, by key, product and method',
+    summary: 'Export the usage of a month as JSON Lines',
     query: monthQuery,
     format: 'jsonl',
   },
@@ -86,26 +88,33 @@ export const billingRoutes = {
   },
   'GET /billing': {
     access: 'operator',
-    summary: 'List the bills of all customers for a month, with totals',
-    query: pageQuery.extend({ month, search: z.string().max(64).optional() }),
+    summary: 'List the bills of a month; orders by amount may be minutes old',
+    query: pageQuery.extend({
+      month,
+      /** Part of a name, or an id. */
+      search: z.string().max(64).optional(),
+      sort: sortBy('name', 'requests', 'credits', 'total'),
+    }),
     result: pageOf(billedCustomer).extend({
-      /** Over all customers. */
-      requests: count,
-      credits: count,
-      totals: z.array(money),
       /** The last 24 months, newest first. */
       months: z.array(z.string()),
     }),
   },
+  'GET /billing/totals': {
+    access: 'operator',
+    summary: 'Show the totals of all bills of a month; they may be minutes old',
+    query: monthQuery,
+    result: z.object({ requests: count, credits: count, totals: z.array(money) }),
+  },
   'GET /billing.csv': {
     access: 'operator',
-    summary: 'Export the usage of all customers in a month as CSV, by key, product and method',
+    summary: 'Export the usage of all customers in a month as CSV',
     query: monthQuery,
     format: 'csv',
   },
   'GET /billing.jsonl': {
     access: 'operator',
-    summary: 'Export the usage of all customers in a month as JSON Lines, by key, product and method',
+    summary: 'Export the usage of all customers in a month as JSON Lines',
     query: monthQuery,
     format: 'jsonl',
   },

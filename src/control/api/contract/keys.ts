@@ -177,8 +177,7 @@ export const keyRoutes = {
   },
   'POST /secret-scanning': {
     access: 'anybody',
-    summary:
-      'Receive leak reports of secret scanners in the format of GitHub: leaked keys are marked and, if configured, revoked',
+    summary: 'Receive leak reports of secret scanners in the format of GitHub',
     body: z
       .array(
         z.object({

@@ -108,8 +108,7 @@ export const nodeRoutes = {
   },
   'POST /upstreams/{node}/drain': {
     access: 'operator',
-    summary:
-      'Drain a node in every gateway: no new calls; subscriptions and streams move to other nodes until it is uncordoned',
+    summary: 'Drain a node in every gateway until it is uncordoned',
     body: z.object({ network, reason: z.string().max(200).default(''), force }),
     result: done,
   },
@@ -128,8 +127,7 @@ export const nodeRoutes = {
   },
   'POST /reload': {
     access: 'operator',
-    summary:
-      'Reload the configuration of the gateway that receives the request; nothing changes unless all of it is valid',
+    summary: 'Reload the configuration of the gateway that receives the request',
     /** Names of changed fields: those applied now, and those that need a restart. */
     result: z.object({ changed: z.array(z.string()), restart: z.array(z.string()) }),
   },

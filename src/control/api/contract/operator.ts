@@ -164,8 +164,7 @@ export const operatorRoutes = {
   },
   'DELETE /tokens/{token}': {
     access: 'operator',
-    summary:
-      'Revoke an operator token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
+    summary: 'Revoke an operator token; with `withMade`, also what it issued',
     query: withMade,
     result: revokedToken,
   },

@@ -19,8 +19,7 @@ export const usageLinkRoutes = {
   },
   'POST /customers/{customer}/usage-links': {
     access: 'admin',
-    summary:
-      'Create a link that shows the usage of the current month without an account. Only this response contains the URL',
+    summary: 'Create a link to the usage of the current month. Only this response contains the URL',
     body: z.object({ name, days: z.number().int().min(1).max(400).default(90) }),
     result: z.object({ link: usageLink, url: z.string() }),
   },
@@ -29,7 +28,7 @@ export const usageLinkRoutes = {
     summary: 'Revoke a link to the usage of the customer',
     result: done,
   },
-  'POST /usage-links/look': {
+  'POST /usage-links/preview': {
     access: 'anybody',
     summary: 'Show the usage that a usage link shares',
     body: z.object({ token: z.string().max(128) }),

@@ -207,8 +207,7 @@ export const usageRoutes = {
   },
   'GET /customers/{customer}/usage/top': {
     access: 'viewer',
-    summary:
-      'List the largest keys, methods, networks or error codes by requests, errors, credits or latency',
+    summary: 'List the largest keys, methods, networks or error codes',
     query: topQuery.extend({ by: z.enum(['key', 'method', 'network', 'code']) }),
     result: topList,
   },
@@ -229,8 +228,7 @@ export const usageRoutes = {
   },
   'GET /usage/top': {
     access: 'operator',
-    summary:
-      'List the largest customers, keys, methods, networks, gateways, nodes or error codes across all customers',
+    summary: 'List the largest customers, keys, methods, networks, gateways, nodes or error codes',
     query: topQuery.extend({
       by: z.enum(['customer', 'key', 'method', 'network', 'gateway', 'node', 'code']),
     }),

@@ -1,26 +1,25 @@
-import { amountsOf, type Bill, readBills, totalsOf } from '../../billing/bill.ts';
+import { amountsOf, readBills, totalsOf } from '../../billing/bill.ts';
 import { daysOf, type Month, monthAt, monthNamed, previousMonth } from '../../billing/month.ts';
 import {
   findStatement,
   lateUsageOf,
   StatementSigner,
   statementOf,
-  statementsOf,
   statementText,
 } from '../../billing/statement.ts';
 import { mapCustomer, queueEvents } from '../../billing/stripe-events.ts';
+import { differenceText, differingTotals } from '../../billing/stripe-totals.ts';
 import { countRows, findRow, selectRows } from '../../database/rows.ts';
-import type { CustomerTable } from '../../database/tables/accounts.ts';
+import type { Store } from '../../database/store.ts';
 import { exportSums } from '../../usage/export-usage.ts';
 import { stepMs, type UsageSum } from '../../usage/read-usage.ts';
 import { counterColumns } from '../../usage/usage-sums.ts';
 import { invalidField, notFound } from '../api-error.ts';
 import { type BillJson, MONTH_NAME } from '../contract/billing.ts';
-import type { ParsedRouteInput } from '../contract/contract.ts';
-import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import { type ApiServices, usageReaderOf } from '../services.ts';
 import { withAudit } from './audit.ts';
+import { billLists } from './bill-list.ts';
 import { requireCustomer } from './customers.ts';
 import { keyNames } from './usage-range.ts';
 import { csvLine } from './usage-series.ts';
@@ -42,13 +41,11 @@ function monthsSince(createdAt: number, nowMs: number): string[] {
   return months;
 }
 
-const sumOf = (bill: Pick<Bill, 'lines'>, field: 'requests' | 'credits'): number =>
-  bill.lines.reduce((sum, line) => sum + line[field], 0);
-
 async function billOf(
   { store, now }: ApiServices,
   customerId: string,
   monthName: string | undefined,
+  role: ApiContext['role'],
 ): Promise<BillJson> {
   const at = now();
   const month = monthOf(monthName, at);
@@ -66,47 +63,16 @@ async function billOf(
     lateCredits: late.reduce((sum, { credits }) => sum + credits, 0),
     stripeCustomerId:
       (await findRow(store.db, 'stripe_customer', { customer_id: customerId }))?.stripe_id ?? null,
+    stripeProblem: role === 'operator' ? await readStripeProblem(store, customerId, month) : null,
     months: monthsSince(customer.created_at, at),
   };
 }
 
-async function listBills(
-  { store, now }: ApiServices,
-  { month: monthName, search = '', cursor, limit }: ParsedRouteInput<'GET /billing'>['query'],
-) {
-  const at = now();
-  const month = monthOf(monthName, at);
-  const [billFor, statements, customers] = await Promise.all([
-    readBills(store, month, at),
-    statementsOf(store.db, month),
-    selectRows(store.db, 'customer', {}).orderBy('id').execute(),
-  ]);
-  const rowOf = (customer: CustomerTable) => {
-    const statement = statements.get(customer.id);
-    const bill = statement ?? billFor(customer);
-    return {
-      ...{ customerId: customer.id, customerName: customer.name, planId: bill.planId },
-      ...{ requests: sumOf(bill, 'requests'), credits: sumOf(bill, 'credits') },
-      totals: [...(statement?.totals ?? totalsOf(amountsOf(bill)))],
-      isClosed: statement !== undefined,
-    };
-  };
-  const billed = customers.filter((customer) => {
-    const { requests, totals } = rowOf(customer);
-    return customer.state !== 'deleted' || requests > 0 || totals.length > 0;
-  });
-  const all = billed.map(rowOf);
-  const after = decodeCursor(cursor, 'string') ?? '';
-  const shown = billed
-    .filter(({ id, name }) => id > after && name.toLowerCase().includes(search.toLowerCase()))
-    .slice(0, limit + 1);
-  return {
-    ...pageOfRows(shown, limit, rowOf),
-    requests: all.reduce((sum, { requests }) => sum + requests, 0),
-    credits: all.reduce((sum, { credits }) => sum + credits, 0),
-    totals: totalsOf(all.flatMap(({ totals }) => totals)),
-    months: monthsSince(0, at),
-  };
+/** A customer that Stripe no longer has is a problem of every month. */
+async function readStripeProblem({ db }: Store, customerId: string, month: Month): Promise<string | null> {
+  const rows = await differingTotals(db, customerId).execute();
+  const row = rows.find(({ month: from, total }) => total === null || from === month.from);
+  return row === undefined ? null : differenceText(row);
 }
 
 const HEAD = ['month', 'customer', 'key', 'key_name', 'product', 'method', ...counterColumns];
@@ -206,9 +172,11 @@ async function stripeState({ store, configuration }: ApiServices) {
   };
 }
 
-export const billingHandlers = (services: ApiServices) =>
-  defineHandlers({
-    'GET /customers/{customer}/billing': ({ path, query }) => billOf(services, path.customer, query.month),
+export function billingHandlers(services: ApiServices) {
+  const lists = billLists(services);
+  return defineHandlers({
+    'GET /customers/{customer}/billing': ({ path, query }, { role }) =>
+      billOf(services, path.customer, query.month, role),
     'GET /customers/{customer}/billing.csv': async ({ path, query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'csv', path.customer),
     'GET /customers/{customer}/billing.jsonl': async ({ path, query }) =>
@@ -217,7 +185,11 @@ export const billingHandlers = (services: ApiServices) =>
       one(statementText(await requireStatement(services, path.customer, path.month))),
     'GET /customers/{customer}/statements/{month}/statement.json.sig': async ({ path }) =>
       one((await requireStatement(services, path.customer, path.month)).signature),
-    'GET /billing': ({ query }) => listBills(services, query),
+    'GET /billing': async ({ query }) => ({
+      ...(await lists.page(monthOf(query.month, services.now()), query)),
+      months: monthsSince(0, services.now()),
+    }),
+    'GET /billing/totals': ({ query }) => lists.totals(monthOf(query.month, services.now())),
     'GET /billing.csv': async ({ query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'csv', null),
     'GET /billing.jsonl': async ({ query }) =>
@@ -227,3 +199,4 @@ export const billingHandlers = (services: ApiServices) =>
       setStripeCustomer(services, path.customer, body.stripeCustomerId, context),
     'GET /stripe': () => stripeState(services),
   });
+}

@@ -160,7 +160,7 @@ export const invitationHandlers = (services: ApiServices) =>
       inviteAndMail(services, { ...body, customer_id: path.customer, is_operator: 0 }, context),
     'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
       revokeInvitation(services, path.customer, path.invitation, context),
-    'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
+    'POST /invitations/preview': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
       const input = { ...body, customer_id: DEFAULT_CUSTOMER_ID, role: 'owner', is_operator: 1 } as const;

@@ -141,7 +141,8 @@ export function keyHandlers(services: ApiServices) {
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
     },
     async 'POST /customers/{customer}/keys/{key}/playground-token'({ path }, context) {
-      if (context.caller.kind !== 'user')
+      const { caller } = context;
+      if (caller.kind !== 'user' || !caller.hasSession)
         throw forbidden(
           'SESSION_ONLY',
           'Only signed-in users can request a playground token. Use the API key instead.',

@@ -88,7 +88,7 @@ export function usageLinkHandlers(services: ApiServices) {
     [CREATE_ROUTE]: async (input, context) => create(services, input, context),
     'DELETE /customers/{customer}/usage-links/{link}': ({ path }, context) =>
       revoke(services, path.customer, path.link, context),
-    async 'POST /usage-links/look'({ body }, { address }) {
+    async 'POST /usage-links/preview'({ body }, { address }) {
       const row = await findUsageLink(store.db, body.token, now());
       if (row !== null) return limitRead(row.id, () => readLinked(services, row));
       // As for API tokens, failures from a shared address do not block valid links.

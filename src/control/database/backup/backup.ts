@@ -19,6 +19,7 @@ const keysOfTables = {
   statement_key: ['id'],
   stripe_customer: ['customer_id'],
   stripe_event: ['id'],
+  stripe_total: ['customer_id', 'month'],
   customer: ['id'],
   auth_user: ['id'],
   auth_session: ['id'],

@@ -5,6 +5,7 @@ export interface BillingTables {
   statement_key: StatementKeyTable;
   stripe_customer: StripeCustomerTable;
   stripe_event: StripeEventTable;
+  stripe_total: StripeTotalTable;
 }
 
 /** Price of a plan from `since` on. The price at the end of a month applies to the whole month. */
@@ -86,6 +87,29 @@ export interface StripeEventTable {
   problem: string | null;
   created_at: number;
 }
+
+/** The last comparison of a month of a customer with the meter of Stripe. */
+export interface StripeTotalTable {
+  customer_id: string;
+  /** Start of the month (UTC) in Unix milliseconds. */
+  month: number;
+  stripe_id: string;
+  /** Credits that Stripe has accepted from this service. */
+  sent: number;
+  /** Credits that Stripe has; null: it has no such customer. */
+  total: number | null;
+  compared_at: number;
+  /** Since when they differ; null: they are equal. */
+  problem_since: number | null;
+}
+
+export const stripeTotalTable = `
+  create table stripe_total (
+    customer_id text not null, month bigint not null, stripe_id text not null, sent bigint not null,
+    total bigint, compared_at bigint not null, problem_since bigint,
+    constraint stripe_total_month primary key (customer_id, month)
+  );
+  create index stripe_event_stripe on stripe_event (stripe_id, hour)`;
 
 export const billingTables = `
   alter table plan add column archived_at bigint;

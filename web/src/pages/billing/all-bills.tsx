@@ -1,23 +1,24 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
-import { addressOf, call } from '../../api.ts';
+import { addressOf } from '../../api.ts';
 import { formatCount } from '../../format.ts';
-import { usePagedList } from '../../paged-list.ts';
-import { useDebounced } from '../../pager.ts';
+import { useDebounced, usePager } from '../../pager.ts';
 import { useCall } from '../../queries.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { MoreButton } from '../../ui/more-button.tsx';
+import { PagerButtons } from '../../ui/pager-buttons.tsx';
 import { Pending } from '../../ui/pending.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, orderText, type Sort, type SortOrder, Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { totalText } from './money.ts';
 import { MonthSelect } from './month-select.tsx';
 import { StripeEvents } from './stripe-panels.tsx';
 
-type Bills = RouteOutput<'GET /billing'>;
-type Row = Bills['items'][number];
+type Row = RouteOutput<'GET /billing'>['items'][number];
+
+const sortable = ['name', 'requests', 'credits', 'total'] as const;
+type Order = SortOrder<(typeof sortable)[number]>;
 
 /** Longest search that the API accepts. */
 const SEARCH_LENGTH_MAX = 64;
@@ -31,14 +32,15 @@ export function AllBills({
 }) {
   const [text, setText] = useState('');
   const search = useDebounced(text.trim());
-  const query = { month: chosen, search };
-  const bills = useCall('GET /billing', { query }, { keepPrevious: true });
-  const list = usePagedList<Row>(
-    `${chosen ?? ''} ${search}`,
-    bills.data,
-    ({ customerId }) => customerId,
-    (cursor) => call('GET /billing', { query: { ...query, cursor } }),
+  const [sort, setSort] = useState<Sort>({ column: 'name', down: false });
+  const query = { month: chosen, search, sort: orderText(sort) as Order };
+  const pager = usePager(JSON.stringify(query));
+  const bills = useCall(
+    'GET /billing',
+    { query: { ...query, cursor: pager.cursor } },
+    { keepPrevious: true },
   );
+  const totals = useCall('GET /billing/totals', { query: { month: chosen } }, { keepPrevious: true });
   const months = bills.data?.months ?? [];
   const month = chosen ?? months[0] ?? '';
   return (
@@ -48,8 +50,8 @@ export function AllBills({
         <input
           className="input filter-search"
           type="search"
-          aria-label="Search customers by name"
-          placeholder="Search customers"
+          aria-label="Search customers by name or ID"
+          placeholder="Name or ID"
           maxLength={SEARCH_LENGTH_MAX}
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -66,19 +68,20 @@ export function AllBills({
           </a>
         ))}
       </div>
+      <Pending query={totals}>{(data) => <Tiles totals={data} />}</Pending>
       <Pending query={bills}>
         {(data) => (
           <>
-            <Tiles bills={data} />
             <Table
               caption="Bills"
-              rows={list.items}
+              rows={data.items}
               rowKey={({ customerId }) => customerId}
               columns={columns}
               csvName={`bills-${month}`}
               empty={<p className="muted">No matching customers.</p>}
+              order={{ sort, columns: sortable, onSort: setSort }}
             />
-            <MoreButton list={list} what="customer" />
+            <PagerButtons pager={pager} next={data.next} />
           </>
         )}
       </Pending>
@@ -87,11 +90,11 @@ export function AllBills({
   );
 }
 
-const Tiles = ({ bills }: { bills: Bills }) => (
+const Tiles = ({ totals }: { totals: RouteOutput<'GET /billing/totals'> }) => (
   <div className="tiles">
-    <Tile label="Total" value={totalText(bills.totals)} note="All customers" />
-    <Tile label="Credits" value={formatCount(bills.credits)} note="All customers" />
-    <Tile label="Requests" value={formatCount(bills.requests)} note="All customers" />
+    <Tile label="Total" value={totalText(totals.totals)} note="All customers" />
+    <Tile label="Credits" value={formatCount(totals.credits)} note="All customers" />
+    <Tile label="Requests" value={formatCount(totals.requests)} note="All customers" />
   </div>
 );
 
@@ -108,7 +111,6 @@ const columns: Column<Row>[] = [
   {
     id: 'name',
     title: 'Customer',
-    sortBy: ({ customerName }) => customerName,
     csv: ({ customerName }) => customerName,
     cell: ({ customerId, customerName }) => (
       <>
@@ -120,7 +122,6 @@ const columns: Column<Row>[] = [
   {
     id: 'plan',
     title: 'Plan',
-    sortBy: ({ planId }) => planId,
     csv: ({ planId }) => planId,
     cell: ({ planId }) => planId,
   },
@@ -129,7 +130,6 @@ const columns: Column<Row>[] = [
       id: field,
       title: { requests: 'Requests', credits: 'Credits' }[field],
       align: 'end',
-      sortBy: (row) => row[field],
       csv: (row) => row[field],
       cell: (row) => formatCount(row[field]),
     }),
@@ -138,14 +138,12 @@ const columns: Column<Row>[] = [
     id: 'total',
     title: 'Total',
     align: 'end',
-    sortBy: ({ totals }) => totals[0]?.amount ?? 0,
     csv: ({ totals }) => totalText(totals),
     cell: ({ customerId, totals }) => <BillLink customerId={customerId}>{totalText(totals)}</BillLink>,
   },
   {
     id: 'state',
     title: 'Status',
-    sortBy: ({ isClosed }) => Number(isClosed),
     csv: ({ isClosed }) => (isClosed ? 'closed' : 'open'),
     cell: ({ isClosed }) => <Chip tone={isClosed ? 'good' : 'neutral'}>{isClosed ? 'Closed' : 'Open'}</Chip>,
   },

@@ -51,7 +51,12 @@ export function CustomerBill({
           </Panel>
           <Downloads bill={data} />
           {user.isOperator ? (
-            <StripeCustomer key={customer.id} customerId={customer.id} stripeId={data.stripeCustomerId} />
+            <StripeCustomer
+              key={customer.id}
+              customerId={customer.id}
+              stripeId={data.stripeCustomerId}
+              difference={data.stripeProblem}
+            />
           ) : null}
         </div>
       )}

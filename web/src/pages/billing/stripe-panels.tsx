@@ -12,7 +12,15 @@ import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
 /** Links a customer to a Stripe customer. */
-export function StripeCustomer({ customerId, stripeId }: { customerId: string; stripeId: string | null }) {
+export function StripeCustomer({
+  customerId,
+  stripeId,
+  difference,
+}: {
+  customerId: string;
+  stripeId: string | null;
+  difference: string | null;
+}) {
   const toast = useToast();
   const [text, setText] = useState(stripeId ?? '');
   const stripe = useCall('GET /stripe', {});
@@ -37,6 +45,7 @@ export function StripeCustomer({ customerId, stripeId }: { customerId: string; s
             : 'Usage is reported to your Stripe meter every hour.'
       }
     >
+      {difference === null ? null : <p className="fault">{difference}</p>}
       <form className="stack form" onSubmit={submit}>
         <TextInput
           label="Stripe customer ID"

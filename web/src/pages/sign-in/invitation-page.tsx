@@ -20,7 +20,7 @@ function Invitation({ title, isSetup = false }: { title: string; isSetup?: boole
   const token = useUrlToken();
   const invitationQuery = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => call('POST /invitations/look', { body: { token } }),
+    queryFn: () => call('POST /invitations/preview', { body: { token } }),
     enabled: token !== '',
     retry: false,
   });

@@ -19,7 +19,7 @@ const REFETCH_MS = 60_000;
 export function UsageLinkPage() {
   const token = useUrlToken({ staysInUrl: true });
   const { data, error, dataUpdatedAt } = useCall(
-    'POST /usage-links/look',
+    'POST /usage-links/preview',
     { body: { token } },
     { enabled: token !== '', refetchMs: REFETCH_MS },
   );
