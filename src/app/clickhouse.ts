@@ -1,4 +1,5 @@
 import type { Logger } from '../base/log.ts';
+import { AuditCopy } from '../control/clickhouse/audit-copy.ts';
 import { ClickHouse } from '../control/clickhouse/client.ts';
 import { ClickHouseTables } from '../control/clickhouse/tables.ts';
 import type { Store } from '../control/database/store.ts';
@@ -18,7 +19,7 @@ const ROLL_UP_TIMEOUT_MS = 300_000;
 
 export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
 
-/** Opens usage in ClickHouse; null if it is not configured. */
+/** Opens usage in ClickHouse, and copies the audit log there; null if it is not configured. */
 export function openClickHouse(store: Store, url: string | null, log: Logger) {
   if (url === null) return null;
   const [writes, reads, sums] = [
@@ -43,14 +44,22 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
       'Usage rollup in ClickHouse resumed',
     ),
   });
-  pings.start();
-  roller.start();
+  const audit = new AuditCopy({
+    ...{ store, server: writes },
+    onState: logStateChange(
+      log,
+      'Failed to copy the audit log to ClickHouse; retrying',
+      'Copying the audit log to ClickHouse recovered',
+    ),
+  });
+  for (const task of [pings, roller, audit]) task.start();
   return {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
     // Ends a sum that is running, which may take minutes.
-    stopWork: () => stopEach([() => sums.close(), () => pings.stop(), () => roller.stop()]),
+    stopWork: () =>
+      stopEach([() => sums.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
     close: () => stopEach([writes, reads].map((server) => () => server.close())),
   };
 }
