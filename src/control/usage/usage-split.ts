@@ -16,7 +16,10 @@ const noTotal = ({ minute, keyId, product, status }: UsageRow): Total => ({
   ...{ requests: 0, bytesIn: 0, bytesOut: 0, credits: 0, messages: 0 },
 });
 
-/** Divides metered usage into details for ClickHouse, and totals, which suffice for quotas and bills. */
+/**
+ * Divides metered usage into details for ClickHouse, and totals, which suffice for quotas and bills. Details follow
+ * totals: a process that is killed loses the same usage of both.
+ */
 export class UsageSplit {
   readonly #meter: Pick<UsageMeter, 'drain'>;
   /** Totals and seen details of the minutes whose rows may still change. */
@@ -32,6 +35,13 @@ export class UsageSplit {
   }
 
   #drain(side: 'totals' | 'details'): UsageRow[] {
+    if (side === 'totals') this.#readMeter();
+    const rows = [...this.#changed[side].values()];
+    this.#changed[side].clear();
+    return rows;
+  }
+
+  #readMeter(): void {
     let newest = 0;
     for (const row of this.#meter.drain()) {
       newest = Math.max(newest, row.minute);
@@ -40,9 +50,6 @@ export class UsageSplit {
     // The meter returns the rows of past minutes only once.
     for (const rows of [this.#totals, this.#seen])
       for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
-    const rows = [...this.#changed[side].values()];
-    this.#changed[side].clear();
-    return rows;
   }
 
   #add(row: UsageRow): void {
