@@ -13,7 +13,9 @@ import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
-const PING_INTERVAL_MS = 2_000;
+const PING_INTERVAL_MS = 1_000;
+/** A server that accepts connections but does not respond must be reported within five seconds. */
+const PING_TIMEOUT_MS = 2_000;
 /** The server sums an hour of all customers in one statement. */
 const ROLL_UP_TIMEOUT_MS = 300_000;
 
@@ -22,17 +24,18 @@ export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
 /** Opens usage in ClickHouse, and copies the audit log there; null if it is not configured. */
 export function openClickHouse(store: Store, url: string | null, log: Logger) {
   if (url === null) return null;
-  const [writes, reads, sums] = [
+  const [writes, reads, sums, probes] = [
     new ClickHouse(url),
     new ClickHouse(url),
     new ClickHouse(url, ROLL_UP_TIMEOUT_MS),
+    new ClickHouse(url, PING_TIMEOUT_MS),
   ];
   const tables = new ClickHouseTables(writes, createUsageTables);
   const inserts = new FailureState();
   const ping = new FailureState(
     logStateChange(log, 'ClickHouse is unreachable', 'ClickHouse is reachable again'),
   );
-  const pings = new PeriodicTask(() => ping.guard(() => writes.run('select 1')), PING_INTERVAL_MS);
+  const pings = new PeriodicTask(() => ping.guard(() => probes.ping()), PING_INTERVAL_MS);
   const roller = new UsageRoller({
     store,
     rollUps: clickHouseRollUps(sums, tables),
@@ -60,6 +63,6 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     // Ends a sum that is running, which may take minutes.
     stopWork: () =>
       stopEach([() => sums.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
-    close: () => stopEach([writes, reads].map((server) => () => server.close())),
+    close: () => stopEach([writes, reads, probes].map((server) => () => server.close())),
   };
 }

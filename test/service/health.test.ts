@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
+import { TcpProxy } from '../chaos/tcp-proxy.ts';
 import { type ClickHouseServer, clickHouseProgram, startClickHouse } from '../control/clickhouse-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
@@ -38,6 +39,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
   });
   let database: PostgresServer;
   let clickHouse: ClickHouseServer | null;
+  let clickHouseProxy: TcpProxy | null = null;
   let nodes: MockNode[];
   let service: RunningService;
   let api: OperatorApi;
@@ -49,7 +51,7 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     const { port } = receiver.address() as AddressInfo;
     const url = await database.createDatabase();
     clickHouse = clickHouseProgram === null ? null : await startClickHouse(clickHouseProgram);
-    const clickHouseUrl = await clickHouse?.createDatabase();
+    const clickHouseUrl = await proxied(await clickHouse?.createDatabase());
     const upstreams = nodes.map(
       (node, index) =>
         `[[upstream]]\nname = "node-${index + 1}"\nnetwork = "devnet"\nurl = "${node.url}"\nws = "off"\n`,
@@ -82,9 +84,17 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     receiver.close();
     await Promise.all(nodes.map((node) => node.close()));
     await database.destroy();
+    await clickHouseProxy?.close();
     await clickHouse?.destroy();
   });
 
+  async function proxied(target: string | undefined): Promise<string | undefined> {
+    if (target === undefined) return undefined;
+    const url = new URL(target);
+    clickHouseProxy = await TcpProxy.start(Number(url.port));
+    url.port = String(clickHouseProxy.port);
+    return url.href;
+  }
   const openAlerts = () =>
     [...Map.groupBy(received, ({ alert }) => alert.id).values()].filter(
       (messages) => messages.at(-1)?.type === 'alert.raised',
@@ -155,6 +165,14 @@ describe.skipIf(postgresPrograms === null)('the problems of a running service (n
     await clickHouse!.start();
     await expectCodes();
     await readUsage();
+  });
+
+  it.skipIf(clickHouseProgram === null)('name ClickHouse that accepts connections only', async () => {
+    clickHouseProxy!.freeze();
+    await expectCodes('clickhouse_unavailable');
+    await expectAlert('clickhouse_unavailable');
+    clickHouseProxy!.thaw();
+    await expectCodes();
   });
 
   it('cannot be listed without the database, which the response says', async () => {

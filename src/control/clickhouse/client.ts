@@ -76,6 +76,12 @@ export class ClickHouse {
     await this.#client.command({ query });
   }
 
+  /** @throws Error also if something else than ClickHouse responds, which would confirm inserts too. */
+  async ping(): Promise<void> {
+    const { rows } = await this.query<{ one: unknown }>('select 1 as one');
+    if (rows[0]?.one !== 1) throw new Error('the response is not that of ClickHouse');
+  }
+
   async insert(table: string, values: readonly object[]): Promise<void> {
     await this.#client.insert({ table, values: values as object[], format: 'JSONEachRow' });
   }
