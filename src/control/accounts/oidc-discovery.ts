@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { boundedJson } from '../../base/bounded-json.ts';
 import type { OidcProvider } from './account-options.ts';
 
 const WELL_KNOWN = '/.well-known/openid-configuration';
 const TIMEOUT_MS = 5_000;
+const DOCUMENT_MAX_BYTES = 256 * 1024;
 
 /** The fields of a discovery document that are used here. Source: OpenID Connect Discovery 1.0, 3. */
 const documentSchema = z.object({
@@ -31,7 +33,7 @@ export async function discover(
 ): Promise<Readonly<{ tokenIssuer: TokenIssuer | null }> | null> {
   try {
     const response = await fetch(provider.discoveryUrl, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const document = documentSchema.safeParse(await response.json());
+    const document = documentSchema.safeParse(await boundedJson(response.body, DOCUMENT_MAX_BYTES));
     return response.ok && document.success ? { tokenIssuer: tokenIssuerOf(provider, document.data) } : null;
   } catch {
     return null;

@@ -11,8 +11,11 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Source: OpenID Connect Core 1.0, 2. */
 const SUBJECT_LENGTH_MAX = 255;
 
+/** PostgreSQL cannot compare texts with NUL. */
 const parseSubject = (text: string): string | null =>
-  text !== '' && text.length <= SUBJECT_LENGTH_MAX ? text : null;
+  text !== '' && text.length <= SUBJECT_LENGTH_MAX && !text.includes('\0') && text.isWellFormed()
+    ? text
+    : null;
 
 type Issuer = Readonly<{ provider: OidcProvider; keys: JwksClient; verifier: JwtVerifier<string> }>;
 

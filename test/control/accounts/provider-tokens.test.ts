@@ -87,6 +87,7 @@ describeOnSqlite('tokens of an OpenID Connect provider', ({ open, migrated, defe
       { aud: undefined },
       { iss: 'https://evil.example' },
       { sub: undefined },
+      { sub: 'sub\0anna' },
       { nbf: now + 120 },
     ];
     for (const claims of wrong)
