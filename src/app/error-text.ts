@@ -2,6 +2,7 @@ import { redact } from '../base/log.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ArgumentsError, ConfigurationError, SecretReferenceError, showUrl } from '../config/errors.ts';
 import { ApiError } from '../control/api/api-error.ts';
+import { isClickHouseError } from '../control/clickhouse/client.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
@@ -26,6 +27,13 @@ const remedies: Readonly<Record<string, string>> = {
   '57P01': 'PostgreSQL was shut down: start it again',
   '57P03': 'PostgreSQL is starting or shutting down: wait a moment',
   '53300': 'PostgreSQL has no free connections: raise max_connections',
+};
+
+const clickHouseRemedies: Readonly<Record<string, string>> = {
+  ECONNREFUSED:
+    'connection refused: check that ClickHouse is running, and the host and port of store.clickhouse_url',
+  ENOTFOUND: 'unknown host in store.clickhouse_url: check its name',
+  ETIMEDOUT: 'no response: check ClickHouse, the host in store.clickhouse_url and the firewall rules',
 };
 
 function codeOf(error: unknown): string {
@@ -56,7 +64,15 @@ function permissionProblem(error: unknown): string | null {
   return `${user} has no permission for ${dest ?? path}: ${remedy} (${code})`;
 }
 
+function clickHouseRemedyOf(error: unknown): string | null {
+  const code = codeOf(error);
+  const remedy = clickHouseRemedies[code];
+  if (remedy !== undefined) return `${remedy} (${code})`;
+  return /timeout/i.test((error as Error).message) ? clickHouseRemedies.ETIMEDOUT! : null;
+}
+
 function remedyOf(error: unknown): string | null {
+  if (isClickHouseError(error)) return clickHouseRemedyOf(error);
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
   // PostgreSQL's Unix socket does not exist.

@@ -44,6 +44,20 @@ export const isUnreachable = (error: unknown): boolean =>
   (error as { code?: unknown }).code === TIMEOUT_EXCEEDED ||
   /^(?:Timeout error|socket hang up)/.test((error as Error).message);
 
+const thrown = new WeakSet<object>();
+
+/** True for errors of requests to ClickHouse, whose codes those of PostgreSQL may have too. */
+export const isClickHouseError = (error: unknown): boolean => thrown.has(Object(error));
+
+async function marked<Result>(request: Promise<Result>): Promise<Result> {
+  try {
+    return await request;
+  } catch (error) {
+    thrown.add(Object(error));
+    throw error;
+  }
+}
+
 export type Rows<Row> = Readonly<{ rows: Row[]; rowsRead: number }>;
 
 /** Sends statements to a ClickHouse server over HTTP. */
@@ -64,16 +78,17 @@ export class ClickHouse {
 
   /** @param settings - must be known to the server. */
   async query<Row>(query: string, settings: ClickHouseSettings = {}): Promise<Rows<Row>> {
-    const result = await this.#client.query({
-      ...{ query, format: 'JSON' },
+    const options = {
+      ...{ query, format: 'JSON' as const },
       clickhouse_settings: { ...querySettings, ...settings },
-    });
-    const { data, statistics } = await result.json<Row>();
+    };
+    const read = async () => (await this.#client.query(options)).json<Row>();
+    const { data, statistics } = await marked(read());
     return { rows: data, rowsRead: statistics?.rows_read ?? 0 };
   }
 
   async run(query: string): Promise<void> {
-    await this.#client.command({ query });
+    await marked(this.#client.command({ query }));
   }
 
   /** @throws Error also if something else than ClickHouse responds, which would confirm inserts too. */
@@ -83,7 +98,7 @@ export class ClickHouse {
   }
 
   async insert(table: string, values: readonly object[]): Promise<void> {
-    await this.#client.insert({ table, values: values as object[], format: 'JSONEachRow' });
+    await marked(this.#client.insert({ table, values: values as object[], format: 'JSONEachRow' }));
   }
 
   close(): Promise<void> {
