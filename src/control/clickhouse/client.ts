@@ -4,6 +4,7 @@ import {
   type ClickHouseSettings,
   createClient,
 } from '@clickhouse/client';
+import { OperatorError } from '../../base/operator-error.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 
 /** Requests wait this long for a response. */
@@ -58,6 +59,10 @@ async function marked<Result>(request: Promise<Result>): Promise<Result> {
   }
 }
 
+/** Such as a sign-in page of a proxy. */
+const notClickHouse = (): Error =>
+  new OperatorError('the response is not that of ClickHouse: check store.clickhouse_url and the proxies');
+
 export type Rows<Row> = Readonly<{ rows: Row[]; rowsRead: number }>;
 
 /** Sends statements to a ClickHouse server over HTTP. */
@@ -91,14 +96,19 @@ export class ClickHouse {
     await marked(this.#client.command({ query }));
   }
 
-  /** @throws Error also if something else than ClickHouse responds, which would confirm inserts too. */
+  /** @throws Error also if the response is not that of ClickHouse. */
   async ping(): Promise<void> {
     const { rows } = await this.query<{ one: unknown }>('select 1 as one');
-    if (rows[0]?.one !== 1) throw new Error('the response is not that of ClickHouse');
+    if (rows[0]?.one !== 1) throw notClickHouse();
   }
 
+  /** @throws Error also if the response is not that of ClickHouse, as rows would then be lost. */
   async insert(table: string, values: readonly object[]): Promise<void> {
-    await marked(this.#client.insert({ table, values: values as object[], format: 'JSONEachRow' }));
+    const format = 'JSONEachRow' as const;
+    const { response_headers: headers } = await marked(
+      this.#client.insert({ table, values: values as object[], format }),
+    );
+    if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) throw notClickHouse();
   }
 
   close(): Promise<void> {

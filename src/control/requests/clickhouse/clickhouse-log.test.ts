@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const send = (response: ServerResponse, data: readonly object[] = []): void =>
-  void response.end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
+  void response.setHeader('x-clickhouse-server-display-name', 'test').end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
 
 const fail = (response: ServerResponse, code: number): void =>
   void response.writeHead(500).end(`Code: ${code}. DB::Exception: it failed. (NAME_OF_CODE)`);
@@ -55,6 +55,21 @@ it('bounds the inserts for a batch that is full of invalid rows', async () => {
   await writer.flush();
   await logStore.flush();
   expect([inserts, logStore.losses.rejected, logStore.waiting]).toEqual([129, 300, 0]);
+});
+
+it('keeps rows that something else than the server confirms, until the server has them', async () => {
+  let isServer = false;
+  const { logStore, log, writer } = await openLog((_, response) => {
+    if (isServer) send(response);
+    else response.end('<html>Sign in</html>');
+  });
+  log.push(requestEntry());
+  await writer.flush();
+  await logStore.flush();
+  expect([logStore.waiting, logStore.isFailing]).toEqual([1, true]);
+  isServer = true;
+  await logStore.flush();
+  expect([logStore.waiting, logStore.isFailing]).toEqual([0, false]);
 });
 
 it('inserts while searches occupy their connections; the server ends searches in time', async () => {
