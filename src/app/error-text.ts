@@ -68,7 +68,9 @@ function clickHouseRemedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const remedy = clickHouseRemedies[code];
   if (remedy !== undefined) return `${remedy} (${code})`;
-  return /timeout/i.test((error as Error).message) ? clickHouseRemedies.ETIMEDOUT! : null;
+  const { message } = error as Error;
+  if (message.startsWith('socket hang up')) return 'connection to ClickHouse lost: check that it is running';
+  return /timeout/i.test(message) ? clickHouseRemedies.ETIMEDOUT! : null;
 }
 
 function remedyOf(error: unknown): string | null {

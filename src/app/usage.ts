@@ -52,6 +52,11 @@ const openWriter = (
       `Failed to write the journal of usage for ${name}; queued usage would be lost with the process`,
       `Writing the journal of usage for ${name} recovered`,
     ),
+    onRecoveryState: logStateChange(
+      log,
+      `Failed to store usage of an earlier run in ${name}; retrying`,
+      `Usage of earlier runs is in ${name}`,
+    ),
     onJournalRecovered: (recovered) => logRecoveredJournal(log, recovered),
   });
 

@@ -21,6 +21,8 @@ export const usageWriterOptions = {
   onStoreState: (() => undefined) as OnState,
   onJournalState: (() => undefined) as OnState,
   onJournalRecovered: (_journal: RecoveredJournal): void => undefined,
+  /** Journals of earlier runs could not be stored or read; their recovery is retried. */
+  onRecoveryState: (() => undefined) as OnState,
 };
 
 export type UsageWriterOptions = Readonly<
@@ -36,6 +38,7 @@ export class UsageWriter {
   readonly #journal: UsageJournal | null;
   readonly #state: FailureState;
   readonly #journalState: FailureState;
+  readonly #recoveryState: FailureState;
   /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
   /** Pending rows that are not in the journal either. */
@@ -56,12 +59,14 @@ export class UsageWriter {
 
   constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'sink' | 'source'>) {
     this.#options = { ...usageWriterOptions, ...options };
-    const { runId, journalFolder, journalMaxBytes, onStoreState, onJournalState } = this.#options;
+    const { runId, journalFolder, journalMaxBytes } = this.#options;
+    const { onStoreState, onJournalState, onRecoveryState } = this.#options;
     this.runId = runId ?? randomUUID();
     this.#journal =
       journalFolder === null ? null : new UsageJournal(journalFolder, this.runId, journalMaxBytes);
     this.#state = new FailureState(onStoreState);
     this.#journalState = new FailureState(onJournalState);
+    this.#recoveryState = new FailureState(onRecoveryState);
   }
 
   /** Counters since startup. */
@@ -182,14 +187,15 @@ export class UsageWriter {
   }
 
   async #recoverOrphans(): Promise<void> {
-    const { sink, journalFolder, onJournalState, onJournalRecovered } = this.#options;
+    const { sink, journalFolder, onJournalRecovered } = this.#options;
     if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
     this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
       await recoverJournals(sink, journalFolder, onJournalRecovered);
       this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
+      this.#recoveryState.report(null);
     } catch (error) {
-      onJournalState(error);
+      this.#recoveryState.report(error);
     }
   }
 }

@@ -206,6 +206,24 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await one.writer.stop();
   });
 
+  it('of an earlier run stays until the store works, which is no failure of the journal', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const one = writerOn(store, folder);
+    one.outage.now = true;
+    one.use(1);
+    await one.writer.flush();
+    const journal = killed(folder);
+    const states: string[] = [];
+    const two = writerOn(store, folder, {
+      onJournalState: () => void states.push('journal'),
+      onRecoveryState: (error) => void states.push(String(error)),
+    });
+    two.outage.now = true;
+    await two.writer.flush();
+    expect([states, existsSync(journal)]).toEqual([['Error: the database is unreachable'], true]);
+    await Promise.all([one, two].map(({ writer }) => writer.stop()));
+  });
+
   // The remaining tests do not depend on the SQL dialect.
   if (kind === 'postgres') return;
 
