@@ -53,9 +53,9 @@ async function readLargest(
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
   const sums = parts.map(
-    ({ table, where }) => sql`select ${sql.ref(column)} as name, sum(requests) as requests,
-      sum(case when status = 'ok' then 0 else requests end) as errors, sum(credits) as credits
-      from ${sql.table(table)} where ${where} group by 1`,
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, requests,
+      case when status = 'ok' then 0 else requests end as errors, credits
+      from ${sql.table(table)} where ${where}`,
   );
   const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
     cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
