@@ -26,6 +26,7 @@ import {
   submissionOf,
 } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
+import { addKeys } from './usage/usage-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = LOGGED_AT;
@@ -185,6 +186,22 @@ describeOnBothStores('the request log', (stores) => {
   logTests(async () => {
     const store = await stores.open();
     return { store, logStore: new SqlLog(store), services: {} };
+  });
+
+  it("reveals nothing of another customer's key, not even in a cursor", async () => {
+    const store = await stores.open();
+    await addKeys(store, 'ben', { BBBBBBBB: 'default' });
+    const { log, writer } = createRequestWriter(store);
+    const many = Array.from({ length: 1_000 }, (_, nth) => entry({ at: NOW - nth }));
+    log.push(...many.map((one) => ({ ...one, customerId: 'ben', keyId: 'BBBBBBBB' as string })));
+    await writer.flush();
+    const listed = (customer: string) => {
+      const { handlers, requested } = apiOn(store, {}, 'viewer');
+      const given = { path: { customer }, query: { limit: 5, key: 'BBBBBBBB' }, body: null };
+      return handlers['GET /customers/{customer}/logs'](given, requested);
+    };
+    expect((await listed('ben')).items).toHaveLength(5);
+    expect(await listed('anna')).toMatchObject({ items: [], next: null });
   });
 
   it('is pruned by age and size, per customer and in total', async () => {

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import { firstIdAt } from './entry-ids.ts';
@@ -20,6 +21,7 @@ type Condition = Expression<SqlBool>;
 
 /** Ids from `from` up to, and without, `before`. */
 type IdRange = Readonly<{ from: string; before: string }>;
+const noIds: IdRange = { from: '', before: '' };
 
 /**
  * A search of the log. It reads the index that promises the fewest entries, newest first: that of the rarest `term`, else
@@ -66,6 +68,12 @@ async function countTerm(search: Parameters<typeof termRows>[0], term: string): 
   return Number(count);
 }
 
+/** Of the entries of another customer's key, not even the ids, which a cursor contains, may be returned. */
+async function isForeignKey({ db }: Store, customerId: string, key: string): Promise<boolean> {
+  const row = await findRow(db, 'api_key', { id: key });
+  return row !== undefined && row.customer_id !== customerId;
+}
+
 /** @param before - last id of the previous page. */
 export async function createSearch(
   store: Store,
@@ -75,7 +83,9 @@ export async function createSearch(
 ): Promise<LogSearch> {
   const { requestId, terms } = searchOf(filter.search);
   if (requestId === null) terms.push(...termsIn(filter.code ?? ''));
-  const all = { store, customerId, filter, ids: idsOf(filter, requestId, before) };
+  const isForeign = filter.key !== undefined && (await isForeignKey(store, customerId, filter.key));
+  const ids = isForeign ? noIds : idsOf(filter, requestId, before);
+  const all = { store, customerId, filter, ids };
   const counted = await Promise.all(
     terms.map(async (term) => {
       const count = terms.length === 1 ? 0 : await countTerm(all, term);
