@@ -158,7 +158,7 @@ export function url(
 
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
 
-/** Whether responses from a valid URL cannot be forged on their way. */
+/** Whether responses from a valid URL cannot be forged in transit. */
 export function isSecureUrl(value: string): boolean {
   const { protocol, hostname } = new URL(value);
   return protocol === 'https:' || isLoopback(hostname);

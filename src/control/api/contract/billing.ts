@@ -40,7 +40,7 @@ const bill = z.object({
   lateCredits: count,
   /** Stripe customer ID; null: usage is not reported. */
   stripeCustomerId: z.string().nullable(),
-  /** What to do about totals of Stripe that differ from the credits sent; null also for callers who are no operators. */
+  /** How Stripe's total differs from the credits sent, and the remedy; null if it does not, or for non-operators. */
   stripeProblem: z.string().nullable(),
   /** Months since the customer was created, newest first, at most 24. */
   months: z.array(z.string()),

@@ -62,7 +62,7 @@ export function billLists({ store, now }: ApiServices) {
       const name = sort?.replace(/^-/, '') ?? '';
       if (sort !== undefined && isAmount(name)) {
         const wanted = text.toLowerCase();
-        const all = await bills.all(month);
+        const all = await bills.readAll(month);
         const found = all.filter(
           ({ customerId, customerName }) =>
             customerId === text || customerName.toLowerCase().includes(wanted),
@@ -78,7 +78,7 @@ export function billLists({ store, now }: ApiServices) {
     },
     /** Over all customers. */
     async totals(month: Month) {
-      const all = await bills.all(month);
+      const all = await bills.readAll(month);
       return {
         requests: all.reduce((sum, { requests }) => sum + requests, 0),
         credits: all.reduce((sum, { credits }) => sum + credits, 0),
