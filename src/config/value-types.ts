@@ -267,7 +267,7 @@ export const customNetworks = z
     error: 'is not a table: write it as custom = { staging = "" }',
   })
   .refine((all) => Object.keys(all).every(isNetworkName), {
-    error: 'a name has other characters than lowercase letters, digits and dashes, or more than 32',
+    error: 'a name must have 1 to 32 lowercase letters, digits and dashes, and not start with a dash',
   })
   .refine((all) => !Object.keys(all).some(isStandardNetwork), {
     error: `${standardNetworks.join(', ')} always exist: remove them here`,

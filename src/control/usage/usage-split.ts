@@ -24,6 +24,8 @@ export class UsageSplit {
   readonly #seen = new Map<string, Counts & { readonly minute: number }>();
   /** Latest state of the rows that each side has not drained yet. */
   readonly #changed = { totals: new Map<string, UsageRow>(), details: new Map<string, UsageRow>() };
+  /** The newest minute of a drained row. */
+  #newest = 0;
   readonly totals = { drain: () => this.#drain('totals') };
   readonly details = { drain: () => this.#drain('details') };
 
@@ -37,12 +39,17 @@ export class UsageSplit {
       newest = Math.max(newest, row.minute);
       this.#add(row);
     }
-    // The meter returns the rows of past minutes only once.
-    for (const rows of [this.#totals, this.#seen])
-      for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
+    if (newest > this.#newest) this.#forgetBefore(newest);
     const rows = [...this.#changed[side].values()];
     this.#changed[side].clear();
     return rows;
+  }
+
+  /** The meter returns the rows of past minutes only once. */
+  #forgetBefore(newest: number): void {
+    this.#newest = newest;
+    for (const rows of [this.#totals, this.#seen])
+      for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
   }
 
   #add(row: UsageRow): void {
