@@ -69,6 +69,7 @@ const reasons = [
       'control/usage/read-top.ts',
       'control/usage/read-usage.ts',
       'control/usage/usage-rows.ts',
+      'control/usage/usage-sums.ts',
       'localnet/history/history-index.ts',
     ],
   },
