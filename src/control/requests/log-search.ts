@@ -13,6 +13,8 @@ const EXAMINED_MAX = 10_000;
 const COUNT_MAX = 10_000;
 /** No further step starts after this time, even if the search has not found a page of entries. */
 const SEARCH_MS = 100;
+/** Entries that are written during a step are examined too, up to this multiple of the step. */
+const LATE_FACTOR = 2;
 /** A step with fewer entries is not worth a query. */
 const STEP_MIN = 100;
 
@@ -163,7 +165,11 @@ type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'reques
  */
 function examined(search: LogSearch): LogEntries {
   const { db, dialect } = search.store;
-  const found = db.selectFrom(indexedIds(search).limit(search.step).as('found'));
+  const found = db.selectFrom(
+    indexedIds(search)
+      .limit(LATE_FACTOR * search.step)
+      .as('found'),
+  );
   const joined =
     dialect === 'sqlite'
       ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
@@ -184,8 +190,8 @@ function examined(search: LogSearch): LogEntries {
 export const entriesOf = (search: LogSearch): LogEntries =>
   examined(search).where((build) => build.and(conditionsOf(search, build as unknown as Build)));
 
-/** The last id that `entriesOf` examines, before which the search continues; null: the search is complete. */
-async function scanEnd(search: LogSearch): Promise<string | null> {
+/** The last id of a step, before which the search continues; null: the step is the last. */
+async function stepEnd(search: LogSearch): Promise<string | null> {
   const last = await indexedIds(search)
     .offset(search.step - 1)
     .limit(1)
@@ -205,8 +211,9 @@ export async function searchSteps(
   const startedAt = performance.now();
   let part = search;
   for (let examined = part.step; ; examined += part.step) {
-    if (await read(part)) return null;
-    const end = await scanEnd(part);
+    // Found first, because entries written since would move it, so that the next step would repeat some.
+    const end = await stepEnd(part);
+    if (await read(end === null ? part : { ...part, ids: { ...part.ids, from: end } })) return null;
     if (end === null) return null;
     const elapsed = performance.now() - startedAt;
     // The next step is unlikely to exceed the time that remains.
