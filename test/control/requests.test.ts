@@ -231,6 +231,13 @@ describeOnBothStores('the request log', (stores) => {
     };
     expect((await listed('ben')).items).toHaveLength(5);
     expect(await listed('anna')).toMatchObject({ items: [], next: null });
+    let parts = 0;
+    const search = await createSearch(store, 'anna', { from: 0, to: NOW + 1, key: 'BBBBBBBB' }, null);
+    const end = await searchSteps(search, async () => {
+      parts += 1;
+      return false;
+    });
+    expect([parts, end]).toEqual([1, null]);
   });
 
   it('is pruned by age and size, per customer and in total', async () => {
