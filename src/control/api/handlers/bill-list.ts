@@ -57,7 +57,7 @@ function pageByAmount(
 export function billLists({ store, now }: ApiServices) {
   const bills = new MonthBills(store, now);
   return {
-    async page(month: Month, { search = '', sort, ...page }: BillsQuery) {
+    async readPage(month: Month, { search = '', sort, ...page }: BillsQuery) {
       const text = search.trim();
       const name = sort?.replace(/^-/, '') ?? '';
       if (sort !== undefined && isAmount(name)) {
@@ -76,8 +76,8 @@ export function billLists({ store, now }: ApiServices) {
       const { rows, next } = await selectPage(query as never, order, sortKeys);
       return { items: await summarizeBills(store, month, now(), rows as CustomerTable[]), next };
     },
-    /** Over all customers. */
-    async totals(month: Month) {
+    /** Reads the totals over all customers. */
+    async readTotals(month: Month) {
       const all = await bills.readAll(month);
       return {
         requests: all.reduce((sum, { requests }) => sum + requests, 0),
