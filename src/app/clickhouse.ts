@@ -38,6 +38,8 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     rollUps: clickHouseRollUps(rollUps, tables),
     upkeep: () => pruneClickHouse(store, tables),
     leasePrefix: 'clickhouse ',
+    // So that no other gateway sums the same hour meanwhile.
+    leaseMs: ROLL_UP_TIMEOUT_MS,
     onState: logStateChange(
       log,
       'Usage rollup in ClickHouse failed; minutes are retained',
