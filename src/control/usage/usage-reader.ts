@@ -52,14 +52,14 @@ async function readLargest(
   limit: number,
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
-  const sums = parts.map(
-    ({ table, where }) => sql`select ${sql.ref(column)} as name, sum(requests) as requests,
-      sum(case when status = 'ok' then 0 else requests end) as errors, sum(credits) as credits
-      from ${sql.table(table)} where ${where} group by 1`,
+  const selects = parts.map(
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, requests,
+      case when status = 'ok' then 0 else requests end as errors, credits
+      from ${sql.table(table)} where ${where}`,
   );
   const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
     cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
-    from (${sql.join(sums, sql` union all `)}) as part group by 1
+    from (${sql.join(selects, sql` union all `)}) as part group by 1
     order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
     store.db,
   );
