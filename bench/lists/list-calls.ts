@@ -239,7 +239,13 @@ function operatorCalls(token: string, to: number, { id, keyId }: Customer): List
     }),
     ...calls(
       '/billing',
-      withFields(page, { '': {}, deep: {}, search: { search: 'trading' }, 'by total': { sort: '-total' } }),
+      withFields(page, {
+        '': {},
+        deep: {},
+        'by total': { sort: '-total' },
+        'deep by total': { sort: '-total' },
+        search: { search: 'trading' },
+      }),
     ),
     ...calls('/billing/totals'),
   ];

@@ -213,7 +213,7 @@ type Part = Readonly<{
   whereWithoutStart: RawBuilder<boolean>;
 }>;
 
-export function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [sql`${column} < ${segment.to}`];
@@ -246,7 +246,7 @@ function coarsestAxes(axis: Axis): Axis[] {
   return [start, ...coarsestAxes(middle), end].filter((part) => lengthOf(part) > 0);
 }
 
-/** @param isWhole - whether the caller needs only sums over the whole axis. */
+/** Like `segmentsOf`. @param isWhole - whether the caller needs only sums over the whole axis, from coarser steps. */
 export async function segmentsFor(
   db: Kysely<Schema>,
   rowKind: RowKind,
@@ -259,7 +259,7 @@ export async function segmentsFor(
   return segments;
 }
 
-/** See `segmentsFor`. */
+/** Parts of the tables that a query reads. @param isWhole - see `segmentsFor`. */
 export async function partsOf(
   { db }: Store,
   { axis, filter }: UsageQuery,

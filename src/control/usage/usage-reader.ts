@@ -25,17 +25,17 @@ export type Largest = Omit<TopRow, 'latency'>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
 export interface UsageReader {
-  /** See `readSums`. */
-  sums<Name extends GroupColumn>(
+  /** See `readSums` in read-usage.ts. */
+  readSums<Name extends GroupColumn>(
     query: UsageQuery,
     groupBy: readonly Name[],
     onRow: OnSum<Name>,
     steps?: Axis | null,
   ): Promise<void>;
-  /** See `readLatencyRows`. */
-  latencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
+  /** See `readLatencyRows` in read-usage.ts. */
+  readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
   /** The largest groups by a column, largest first. */
-  largest(
+  readLargest(
     query: UsageQuery,
     column: GroupColumn,
     order: Exclude<TopSort, 'p95'>,
@@ -68,7 +68,7 @@ async function readLargest(
 
 /** Usage in the database. */
 export const databaseUsage = (store: Store): UsageReader => ({
-  sums: (query, groupBy, onRow, steps) => readSums(store, query, groupBy, onRow, steps),
-  latencies: (query, by, onRow) => readLatencyRows(store, query, by, onRow),
-  largest: (query, column, order, limit) => readLargest(store, query, column, order, limit),
+  readSums: (query, groupBy, onRow, steps) => readSums(store, query, groupBy, onRow, steps),
+  readLatencies: (query, by, onRow) => readLatencyRows(store, query, by, onRow),
+  readLargest: (query, column, order, limit) => readLargest(store, query, column, order, limit),
 });
