@@ -16,7 +16,7 @@ import { stopEach } from './process/stop-each.ts';
 const PING_INTERVAL_MS = 1_000;
 /** A server that accepts connections but does not respond must be reported within five seconds. */
 const PING_TIMEOUT_MS = 2_000;
-/** The server sums an hour of all customers in one statement. */
+/** Long, because one statement sums an hour of all customers. */
 const ROLL_UP_TIMEOUT_MS = 300_000;
 
 export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
@@ -24,7 +24,7 @@ export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
 /** Opens usage in ClickHouse, and copies the audit log there; null if it is not configured. */
 export function openClickHouse(store: Store, url: string | null, log: Logger) {
   if (url === null) return null;
-  const [writes, reads, sums, probes] = [
+  const [writes, reads, rollUps, probes] = [
     new ClickHouse(url),
     new ClickHouse(url),
     new ClickHouse(url, ROLL_UP_TIMEOUT_MS),
@@ -38,9 +38,11 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
   const pings = new PeriodicTask(() => ping.guard(() => probes.ping()), PING_INTERVAL_MS);
   const roller = new UsageRoller({
     store,
-    rollUps: clickHouseRollUps(sums, tables),
+    rollUps: clickHouseRollUps(rollUps, tables),
     upkeep: () => pruneClickHouse(store, tables),
     leasePrefix: 'clickhouse ',
+    // So that no other gateway sums the same hour meanwhile.
+    leaseMs: ROLL_UP_TIMEOUT_MS,
     onState: logStateChange(
       log,
       'Usage rollup in ClickHouse failed; minutes are retained',
@@ -60,9 +62,9 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
-    // Ends a sum that is running, which may take minutes.
+    // Aborts a running rollup, which could take minutes.
     stopWork: () =>
-      stopEach([() => sums.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
+      stopEach([() => rollUps.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
     close: () => stopEach([writes, reads, probes].map((server) => () => server.close())),
   };
 }

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { ClickHouse } from '../control/clickhouse/client.ts';
 import { errorText } from './error-text.ts';

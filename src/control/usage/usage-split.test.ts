@@ -1,29 +1,80 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { KeyId } from '../../gateway/auth/key-record.ts';
 import { type CompletedCall, UsageMeter, type UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { UsageSplit } from './usage-split.ts';
 
-const NOON = Date.UTC(2026, 10, 28, 12);
 const MINUTE_MS = 60_000;
 
-const call: CompletedCall = {
+const anyStep = fc.oneof(
+  fc.record({
+    key: fc.constantFrom('AAAAAAAA', null),
+    method: fc.constantFrom('getSlot', 'getBlock'),
+    status: fc.constantFrom('ok', 'limited'),
+    afterMs: fc.constantFrom(0, 0, MINUTE_MS, 3 * MINUTE_MS),
+  }),
+  fc.constantFrom('totals', 'details'),
+);
+
+it('both sides report the calls of each minute, key and outcome, in whatever order they are drained', () => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
+      const meter = new UsageMeter();
+      const split = new UsageSplit(meter);
+      const calls = new Map<string, number>();
+      // The latest state of each row, as a store keeps it.
+      const stored = { totals: new Map<string, number>(), details: new Map<string, number>() };
+      const drain = (side: 'totals' | 'details'): void => {
+        for (const { minute, keyId, status, method, requests } of split[side].drain())
+          stored[side].set(`${minute} ${keyId} ${status} ${method}`, requests);
+      };
+      let nowMs = 0;
+      for (const step of steps) {
+        if (typeof step === 'string') drain(step);
+        else {
+          const { key, method, status, afterMs } = step;
+          nowMs += afterMs;
+          const call = { product: 'rpc', method, status, network: 'devnet', code: 0 } as const;
+          const counts = { bytesIn: 1, bytesOut: 2, credits: 3, latencyMicros: 500 };
+          meter.record({ ...call, ...counts, key: key === null ? null : { id: key as KeyId } }, nowMs);
+          const name = `${Math.floor(nowMs / MINUTE_MS)} ${key} ${status}`;
+          calls.set(name, (calls.get(name) ?? 0) + 1);
+        }
+      }
+      for (const side of ['totals', 'details'] as const) {
+        drain(side);
+        const sums = new Map<string, number>();
+        for (const [name, requests] of stored[side]) {
+          const withoutMethod = name.split(' ').slice(0, 3).join(' ');
+          sums.set(withoutMethod, (sums.get(withoutMethod) ?? 0) + requests);
+        }
+        expect(sums).toEqual(calls);
+      }
+      expect([...stored.totals.keys()].every((name) => name.endsWith(' '))).toBe(true);
+    }),
+  );
+});
+
+const getSlot: CompletedCall = {
   ...{ key: null, product: 'rpc', method: 'getSlot', status: 'ok', network: 'devnet', code: 0 },
   ...{ bytesIn: 1, bytesOut: 2, credits: 3, latencyMicros: 100 },
 };
 
-const requests = (rows: readonly UsageRow[]): number => rows.reduce((sum, row) => sum + row.requests, 0);
+const requestsIn = (rows: readonly UsageRow[]): number =>
+  rows.reduce((sum, { requests }) => sum + requests, 0);
 
 it('details have the calls that the totals have, and no later ones', () => {
   const meter = new UsageMeter();
   const split = new UsageSplit(meter);
-  meter.record(call, NOON);
-  expect(requests(split.totals.drain())).toBe(1);
-  meter.record({ ...call, method: 'getBlock' }, NOON);
-  meter.record(call, NOON + MINUTE_MS);
-  expect(requests(split.details.drain())).toBe(1);
+  meter.record(getSlot, MINUTE_MS);
+  expect(requestsIn(split.totals.drain())).toBe(1);
+  meter.record({ ...getSlot, method: 'getBlock' }, MINUTE_MS);
+  meter.record(getSlot, 2 * MINUTE_MS);
+  expect(requestsIn(split.details.drain())).toBe(1);
   expect(split.details.drain()).toEqual([]);
-  expect(split.totals.drain().map((row) => [row.minute * MINUTE_MS, row.requests])).toEqual([
-    [NOON, 2],
-    [NOON + MINUTE_MS, 1],
+  expect(split.totals.drain().map(({ minute, requests }) => [minute, requests])).toEqual([
+    [1, 2],
+    [2, 1],
   ]);
-  expect(requests(split.details.drain())).toBe(2);
+  expect(requestsIn(split.details.drain())).toBe(2);
 });

@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
-import { boundedJson } from '../../base/bounded-json.ts';
 import type { Logger } from '../../base/log.ts';
+import { readLimited } from '../../base/read-limited.ts';
 import type { VerificationKey, VerificationKeys } from './jwt.ts';
 import { verificationKeyOf } from './jwt.ts';
 
@@ -78,7 +78,9 @@ export class JwksClient implements VerificationKeys {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
-    const { keys } = (await boundedJson(response.body, DOCUMENT_MAX_BYTES)) as { keys?: unknown };
+    const document = await readLimited(response.body, DOCUMENT_MAX_BYTES);
+    if (document === null) throw new Error('JWKS exceeds 256 KiB');
+    const { keys } = JSON.parse(document.toString()) as { keys?: unknown };
     if (!Array.isArray(keys)) throw new Error('JWKS has no `keys` array');
     const usable = keys
       .slice(0, KEYS_MAX)

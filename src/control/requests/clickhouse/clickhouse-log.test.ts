@@ -15,7 +15,9 @@ afterEach(async () => {
 });
 
 const send = (response: ServerResponse, data: readonly object[] = []): void =>
-  void response.setHeader('x-clickhouse-server-display-name', 'test').end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
+  void response
+    .setHeader('x-clickhouse-server-display-name', 'test')
+    .end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
 
 const fail = (response: ServerResponse, code: number): void =>
   void response.writeHead(500).end(`Code: ${code}. DB::Exception: it failed. (NAME_OF_CODE)`);
