@@ -57,7 +57,7 @@ const columns: Column<NodeJson>[] = [
     id: 'state',
     title: 'State',
     cell: ({ state, reason, cordoned, drained }) => (
-      <span className="stacked-words">
+      <span className="stacked-words node-state">
         <span className="row">
           <NodeStateChip state={state} />
           {/* The last node of a network stays in use, so its state is shown too. */}
