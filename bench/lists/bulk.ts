@@ -47,6 +47,7 @@ export function bulkSqlite(file: string): Bulk {
   };
 }
 
+/** @param url - of a database with all tables. */
 export async function bulkPostgres(url: string): Promise<Bulk> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -77,7 +78,7 @@ export async function bulkPostgres(url: string): Promise<Bulk> {
       };
     },
     async close() {
-      // Autovacuum would do it within a minute, beside the measurement.
+      // Otherwise autovacuum would do it during the measurement.
       await run('vacuum analyze');
       await run('checkpoint');
       await client.end();

@@ -184,7 +184,10 @@ async function fillOperations({ bulk, population, sizes, now }: Filling): Promis
 }
 
 /** Leases of background work, which would be measured too. */
-const leases = ['roll-up', 'upkeep', 'log-retention', 'billing statements', 'stripe'];
+const leases = [
+  ...['roll-up', 'upkeep', 'clickhouse roll-up', 'clickhouse upkeep', 'audit-copy', 'log-retention'],
+  ...['billing statements', 'stripe', 'stripe totals'],
+];
 
 /** Fills all tables but those of the request log. */
 export async function fill(filling: Filling): Promise<void> {

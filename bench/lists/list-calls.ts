@@ -237,7 +237,17 @@ function operatorCalls(token: string, to: number, { id, keyId }: Customer): List
       'customer by p95': { ...month, by: 'customer', sort: 'p95' },
       'key by errors': { ...month, by: 'key', sort: 'errors' },
     }),
-    ...calls('/billing', withFields(page, { '': {}, deep: {}, search: { search: 'trading' } })),
+    ...calls(
+      '/billing',
+      withFields(page, {
+        '': {},
+        deep: {},
+        'by total': { sort: '-total' },
+        'deep by total': { sort: '-total' },
+        search: { search: 'trading' },
+      }),
+    ),
+    ...calls('/billing/totals'),
   ];
 }
 

@@ -31,7 +31,7 @@ const addresses = ((random: Random): readonly string[] =>
   ))(randomFrom(2));
 
 export const frequentAddress = addresses[0]!;
-/** Of the form of an address, and in no entry. */
+/** A valid address that no entry has. */
 export const absentAddress = '203.0.113.255';
 
 /** A word of the rarest message. */

@@ -6,13 +6,14 @@ export type Sizes = Readonly<{ keys: number; customers: number; logRows: number 
 /** Share of the keys that belong to the built-in customer, which may have any number. */
 const DEFAULT_CUSTOMER_SHARE = 0.5;
 
-/** Customers from the largest to the smallest, and their keys. The same for the same sizes. */
+/** Customers from the largest to the smallest, and their keys. */
 export type Population = Readonly<{
   customerIds: readonly string[];
   /** Ids of the keys of each customer. */
   keyIds: readonly (readonly string[])[];
 }>;
 
+/** The same population for the same sizes. */
 export function populationOf({ keys, customers }: Sizes): Population {
   const random = randomFrom(1);
   const customerIds = Array.from({ length: customers }, (_, at) =>

@@ -14,7 +14,7 @@ import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
 const PING_INTERVAL_MS = 2_000;
-/** The server sums an hour of all customers in one statement. */
+/** Long, because one statement sums an hour of all customers. */
 const ROLL_UP_TIMEOUT_MS = 300_000;
 
 export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
@@ -22,7 +22,7 @@ export type ClickHouseParts = NonNullable<ReturnType<typeof openClickHouse>>;
 /** Opens usage in ClickHouse, and copies the audit log there; null if it is not configured. */
 export function openClickHouse(store: Store, url: string | null, log: Logger) {
   if (url === null) return null;
-  const [writes, reads, sums] = [
+  const [writes, reads, rollUps] = [
     new ClickHouse(url),
     new ClickHouse(url),
     new ClickHouse(url, ROLL_UP_TIMEOUT_MS),
@@ -35,9 +35,11 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
   const pings = new PeriodicTask(() => ping.guard(() => writes.run('select 1')), PING_INTERVAL_MS);
   const roller = new UsageRoller({
     store,
-    rollUps: clickHouseRollUps(sums, tables),
+    rollUps: clickHouseRollUps(rollUps, tables),
     upkeep: () => pruneClickHouse(store, tables),
     leasePrefix: 'clickhouse ',
+    // So that no other gateway sums the same hour meanwhile.
+    leaseMs: ROLL_UP_TIMEOUT_MS,
     onState: logStateChange(
       log,
       'Usage rollup in ClickHouse failed; minutes are retained',
@@ -57,9 +59,9 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
-    // Ends a sum that is running, which may take minutes.
+    // Aborts a running rollup, which could take minutes.
     stopWork: () =>
-      stopEach([() => sums.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
+      stopEach([() => rollUps.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),
     close: () => stopEach([writes, reads].map((server) => () => server.close())),
   };
 }

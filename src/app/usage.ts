@@ -92,7 +92,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     upkeep: databaseUpkeep(store, retention, (check) => log.error(check, 'Usage consistency check failed')),
     onState: logStateChange(log, 'Usage rollup failed; minutes are retained', 'Usage rollup resumed'),
   });
-  // One after the other, so that both get usage at the same time.
+  // Started together, so that both drain usage at almost the same time.
   for (const writer of writers) writer.start();
   roller.start();
   const sumOf = (loss: keyof UsageWriter['losses']): number =>

@@ -187,7 +187,7 @@ describe('an invalid configuration', () => {
     ],
     [
       '[networks.custom]\n"-a" = ""',
-      'solway.toml: networks.custom: a name has other characters than lowercase letters, digits and dashes, or more than 32',
+      'solway.toml: networks.custom: a name must have 1 to 32 lowercase letters, digits and dashes, and not start with a dash',
     ],
     [
       '[networks.custom]\ndevnet = ""',

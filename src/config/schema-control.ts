@@ -226,9 +226,7 @@ export const accounts = section(
     oidc: option(
       namedTables('accounts.oidc', 'provider', oidcRows, PROVIDERS_MAX).refine(
         (all) => new Set(all.map(({ id }) => id)).size === all.length,
-        {
-          error: 'two providers have the same id: give each its own',
-        },
+        { error: 'two providers have the same id: give each its own' },
       ),
       [],
       'OpenID Connect providers.',

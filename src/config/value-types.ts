@@ -158,7 +158,7 @@ export function url(
 
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
 
-/** Whether responses from a valid URL cannot be forged on their way. */
+/** Whether responses from a valid URL cannot be forged in transit. */
 export function isSecureUrl(value: string): boolean {
   const { protocol, hostname } = new URL(value);
   return protocol === 'https:' || isLoopback(hostname);
@@ -267,7 +267,7 @@ export const customNetworks = z
     error: 'is not a table: write it as custom = { staging = "" }',
   })
   .refine((all) => Object.keys(all).every(isNetworkName), {
-    error: 'a name has other characters than lowercase letters, digits and dashes, or more than 32',
+    error: 'a name must have 1 to 32 lowercase letters, digits and dashes, and not start with a dash',
   })
   .refine((all) => !Object.keys(all).some(isStandardNetwork), {
     error: `${standardNetworks.join(', ')} always exist: remove them here`,

@@ -48,7 +48,7 @@ export const codingHeaders = (coding: ContentCoding): Readonly<Record<string, st
 export class ResponseCompression {
   readonly #options: CompressionOptions;
   #open = 0;
-  /** By client subnet. */
+  /** Open compressions by client subnet. */
   readonly #openByClient = new Map<string, number>();
   #lastHeader = '';
   #lastCoding: ContentCoding | null = null;

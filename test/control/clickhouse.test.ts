@@ -156,7 +156,7 @@ describeOnClickHouse('the request log', (open) => {
     const { rows } = await opened.logStore.list('anna', { ...all, method }, 10, null);
     expect(rows.map((row) => row.method)).toEqual([method]);
     expect((await opened.logStore.list("anna' or '1'='1", all, 10, null)).rows).toEqual([]);
-    expect(await opened.logStore.examples('anna', all, [method, "') or (1=1"])).toEqual(new Map());
+    expect(await opened.logStore.findExamples('anna', all, [method, "') or (1=1"])).toEqual(new Map());
   });
 
   it('finds the newest example of each error code', async () => {
@@ -172,13 +172,13 @@ describeOnClickHouse('the request log', (open) => {
     await writer.flush();
     await opened.logStore.flush();
     const codes = ['-32002', 'RATE_LIMITED', 'absent'];
-    const found = await opened.logStore.examples('anna', all, codes);
+    const found = await opened.logStore.findExamples('anna', all, codes);
     expect([...found].map(([code, { message }]) => [code, message]).sort()).toEqual([
       ['-32002', 'second'],
       ['RATE_LIMITED', null],
     ]);
     expect([
-      ...(await opened.logStore.examples('anna', { ...all, keys: ['7hQ2mKpZ'] }, codes)).keys(),
+      ...(await opened.logStore.findExamples('anna', { ...all, keys: ['7hQ2mKpZ'] }, codes)).keys(),
     ]).toEqual(['-32002']);
     const { id } = found.get('-32002')!;
     expect(await opened.logStore.find('anna', id)).toMatchObject({ message: 'second' });

@@ -10,6 +10,12 @@ import { ClickHouseLog } from '../../src/control/requests/clickhouse/clickhouse-
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogRetention } from '../../src/control/requests/log-retention.ts';
+import {
+  createSearch,
+  entriesOf,
+  type LogSearch,
+  searchSteps,
+} from '../../src/control/requests/log-search.ts';
 import type { LogStore } from '../../src/control/requests/log-store.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
 import { SqlLog } from '../../src/control/requests/sql-log.ts';
@@ -26,6 +32,7 @@ import {
   submissionOf,
 } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
+import { addKeys } from './usage/usage-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = LOGGED_AT;
@@ -185,6 +192,52 @@ describeOnBothStores('the request log', (stores) => {
   logTests(async () => {
     const store = await stores.open();
     return { store, logStore: new SqlLog(store), services: {} };
+  });
+
+  it('is searched without gaps or duplicates while entries are written', async () => {
+    const store = await stores.open();
+    const { log, writer } = createRequestWriter(store);
+    const write = async (count: number, at: number): Promise<void> => {
+      log.push(...Array.from({ length: count }, (_, nth) => entry({ at: at + nth })));
+      await writer.flush();
+    };
+    await write(1_200, NOW - 1_200);
+    const found: string[] = [];
+    const readPart = async (part: LogSearch): Promise<boolean> => {
+      const rows = await entriesOf(part).select('request_log.id').execute();
+      found.push(...rows.map(({ id }) => id));
+      await write(10, NOW + found.length);
+      return false;
+    };
+    let before: string | null = null;
+    do {
+      const search = await createSearch(store, 'anna', { from: 0, to: NOW + HOUR_MS }, before);
+      before = await searchSteps(search, readPart);
+    } while (before !== null);
+    expect([found.length, new Set(found).size]).toEqual([1_200, 1_200]);
+  });
+
+  it("reveals nothing of another customer's key, not even in a cursor", async () => {
+    const store = await stores.open();
+    await addKeys(store, 'ben', { BBBBBBBB: 'default' });
+    const { log, writer } = createRequestWriter(store);
+    const many = Array.from({ length: 1_000 }, (_, nth) => entry({ at: NOW - nth }));
+    log.push(...many.map((one) => ({ ...one, customerId: 'ben', keyId: 'BBBBBBBB' as string })));
+    await writer.flush();
+    const listed = (customer: string) => {
+      const { handlers, requested } = apiOn(store, {}, 'viewer');
+      const given = { path: { customer }, query: { limit: 5, key: 'BBBBBBBB' }, body: null };
+      return handlers['GET /customers/{customer}/logs'](given, requested);
+    };
+    expect((await listed('ben')).items).toHaveLength(5);
+    expect(await listed('anna')).toMatchObject({ items: [], next: null });
+    let parts = 0;
+    const search = await createSearch(store, 'anna', { from: 0, to: NOW + 1, key: 'BBBBBBBB' }, null);
+    const end = await searchSteps(search, async () => {
+      parts += 1;
+      return false;
+    });
+    expect([parts, end]).toEqual([1, null]);
   });
 
   it('is pruned by age and size, per customer and in total', async () => {

@@ -37,7 +37,8 @@ export class ProviderTokens {
     if (audience === null) return;
     this.#undiscovered.delete(provider);
     if (found === null) {
-      const problem = 'its discovery document names another issuer, or keys without https';
+      const problem =
+        'its discovery URL is redirected, or its document names another issuer or keys without https';
       this.#log.error({ provider: id, problem }, 'Tokens of an OpenID Connect provider are rejected');
       return;
     }

@@ -25,6 +25,7 @@ export class SignIn {
   #library: SignInLibrary;
   #activeProviders: readonly OidcProvider[] = [];
   #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
@@ -40,6 +41,7 @@ export class SignIn {
     const { oidc } = this.#parts.options;
     const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
     const discoveries = await Promise.all(missing.map(discover));
+    if (this.#isStopped) return;
     const found = missing.filter((_, index) => discoveries[index] !== null);
     if (found.length > 0) {
       this.#activeProviders = [...this.#activeProviders, ...found];
@@ -58,6 +60,7 @@ export class SignIn {
   }
 
   stop(): Promise<void> {
+    this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#providerTokens.stop();

@@ -59,6 +59,7 @@ export type LogServices = Readonly<{ settings: LogSettings; tails: LogTails; sto
 export const logStoreOf = ({ log, store }: Pick<ApiServices, 'log' | 'store'>): LogStore =>
   log?.store ?? new SqlLog(store);
 
+/** Usage in ClickHouse and the database, or in the database only. */
 export const usageReaderOf = ({ usage, store }: Pick<ApiServices, 'usage' | 'store'>): UsageReader =>
   usage ?? databaseUsage(store);
 

@@ -24,11 +24,11 @@ export const stripePusherOptions = {
 };
 
 export const stripeComparisonOptions = {
-  /** Interval of looking for customers that were not compared for a day. */
+  /** Interval between searches for customers that were not compared within a day. */
   compareIntervalMs: 600_000,
   /** Longer than the requests for a few customers. */
   compareLeaseMs: 300_000,
-  /** How long after its end a month is compared for the last time. */
+  /** Time after the end of a month until its last comparison. */
   compareClosedMs: 36 * 3_600_000,
 };
 

@@ -77,7 +77,7 @@ type Read = Readonly<{ at: number; summaries: readonly BillSummary[] }>;
 export class MonthBills {
   readonly #store: Store;
   readonly #now: () => number;
-  readonly #read = new Lru<string, Read>(MONTHS_MAX, 0);
+  readonly #cache = new Lru<string, Read>(MONTHS_MAX, 0);
   readonly #reading = new Map<string, Promise<readonly BillSummary[]>>();
 
   /** @param now - Unix milliseconds. */
@@ -86,9 +86,9 @@ export class MonthBills {
     this.#now = now;
   }
 
-  /** May be a few minutes old. */
-  async all(month: Month): Promise<readonly BillSummary[]> {
-    const last = this.#read.get(month.name);
+  /** Summaries of all bills; they may be a few minutes old. */
+  async readAll(month: Month): Promise<readonly BillSummary[]> {
+    const last = this.#cache.get(month.name);
     const age = last === undefined ? Number.POSITIVE_INFINITY : this.#now() - last.at;
     if (last !== undefined && age < FRESH_MS) return last.summaries;
     const reading = this.#reading.get(month.name) ?? this.#start(month);
@@ -98,13 +98,13 @@ export class MonthBills {
   }
 
   #start(month: Month): Promise<readonly BillSummary[]> {
-    const reading = this.#readAll(month).finally(() => this.#reading.delete(month.name));
+    const reading = this.#readPages(month).finally(() => this.#reading.delete(month.name));
     this.#reading.set(month.name, reading);
     return reading;
   }
 
   /** Reads page by page, so that other queries can run in between. */
-  async #readAll(month: Month): Promise<readonly BillSummary[]> {
+  async #readPages(month: Month): Promise<readonly BillSummary[]> {
     const at = this.#now();
     const summaries: BillSummary[] = [];
     const pages = pagesOf<BilledCustomer>(CUSTOMERS_PAGE, (last) =>
@@ -115,7 +115,7 @@ export class MonthBills {
         .execute(),
     );
     for await (const page of pages) summaries.push(...(await summarizeBills(this.#store, month, at, page)));
-    this.#read.set(month.name, { at, summaries });
+    this.#cache.set(month.name, { at, summaries });
     return summaries;
   }
 }

@@ -37,7 +37,7 @@ const FAILURES_MAX = 5;
 export class StripeComparison extends LeasedTask {
   readonly #parts: StripeComparisonParts;
   readonly #now: () => number;
-  /** The last customer of this pass over all customers, so that failures do not block the others. */
+  /** Where the next run continues, so that failing customers do not block the others. */
   #after = '';
   #failures = 0;
   #lastError: unknown = null;
@@ -91,8 +91,8 @@ export class StripeComparison extends LeasedTask {
       if (one === last && (await isSettled(db, customer, last, this.#closedMs(last), await readSent())))
         continue;
       const total = exists ? await api.readTotal(customer.stripe_id, one.from, to) : null;
-      if (exists && total === null) throw new Error('the total of a Stripe customer cannot be read');
-      // Read after the total, which may lack events that were sent meanwhile.
+      if (exists && total === null) throw new Error('The total of a customer could not be read from Stripe');
+      // Read after the total, so that it includes all events that the total contains.
       await recordTotal(db, { customer, month: one, sent: await readSent(), total, nowMs: this.#now() });
     }
   }

@@ -8,7 +8,7 @@ import { type Month, monthAt } from './month.ts';
 /** Within this time, the totals of Stripe contain events that it has accepted. */
 export const SETTLED_MS = stepMs.hour;
 
-/** Mapped customers of which a month has no recent comparison, in the order of their ids. A difference is due hourly. */
+/** Mapped customers to compare, by id: those not compared for a day, or for an hour if the totals differed. */
 export const customersToCompare = (
   db: Kysely<Schema>,
   { month, after, limit, nowMs }: Readonly<{ month: Month; after: string; limit: number; nowMs: number }>,
@@ -37,10 +37,13 @@ export const customersToCompare = (
     .limit(limit)
     .execute();
 
-/** Credits that Stripe must have, and those that it may have because it may not have summed up their events yet. */
+/** `min`: credits that the total at Stripe must contain; `max`: also those of events that it may not contain yet. */
 type SentCredits = Readonly<{ min: number; max: number }>;
 
-/** @param toMs - exclusive. */
+/**
+ * Credits sent for a month up to a time. @param toMs - start of an hour, exclusive.
+ * @param settledMs - events sent later may be missing in the total.
+ */
 export async function sentInMonth(
   db: Kysely<Schema>,
   stripeId: string,
@@ -52,7 +55,7 @@ export async function sentInMonth(
     cast(coalesce(sum(case when state = 'sent' and due_at <= ${settledMs} then credits end), 0) as bigint) as min,
     cast(coalesce(sum(credits), 0) as bigint) as max
     from stripe_event where stripe_id = ${stripeId}
-    and hour >= ${from / stepMs.hour} and hour < ${Math.ceil(toMs / stepMs.hour)}
+    and hour >= ${from / stepMs.hour} and hour < ${toMs / stepMs.hour}
     and (state = 'sent' or outcome_unknown_since is not null)`.execute(db);
   return rows[0] ?? { min: 0, max: 0 };
 }

@@ -36,8 +36,8 @@ const auditCopyOptions = {
 type AuditCopyOptions = Readonly<typeof auditCopyOptions & { store: Store; server: ClickHouse }>;
 
 /**
- * Copies the audit log to ClickHouse, for queries beside usage and the request log. The database keeps it, because each
- * entry is written in the transaction of its change, and bills are computed from it. One gateway copies at a time.
+ * Copies the audit log to ClickHouse, for queries together with usage and the request log. The database keeps the log,
+ * because each entry is written in the transaction of its change, and bills need it. One gateway copies at a time.
  */
 export class AuditCopy {
   readonly #options: AuditCopyOptions;

@@ -94,7 +94,7 @@ export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: numbe
   ];
 }
 
-/** The problem that Stripe has other totals than were sent, if there is one. Its page is that of the first customer. */
+/** The problem that totals at Stripe differ from the credits sent, if any do. It links to the first customer. */
 export async function readStripeDifferences({ db }: Pick<Store, 'db'>): Promise<Problem[]> {
   const rows = await differingTotals(db).limit(PROBLEMS_MAX).execute();
   const [first] = rows;

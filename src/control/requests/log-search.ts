@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import { firstIdAt } from './entry-ids.ts';
@@ -12,6 +13,8 @@ const EXAMINED_MAX = 10_000;
 const COUNT_MAX = 10_000;
 /** No further step starts after this time, even if the search has not found a page of entries. */
 const SEARCH_MS = 100;
+/** Entries that are written during a step are examined too, up to this multiple of the step. */
+const LATE_FACTOR = 2;
 /** A step with fewer entries is not worth a query. */
 const STEP_MIN = 100;
 
@@ -20,6 +23,7 @@ type Condition = Expression<SqlBool>;
 
 /** Ids from `from` up to, and without, `before`. */
 type IdRange = Readonly<{ from: string; before: string }>;
+const noIds: IdRange = { from: '', before: '' };
 
 /**
  * A search of the log. It reads the index that promises the fewest entries, newest first: that of the rarest `term`, else
@@ -66,6 +70,12 @@ async function countTerm(search: Parameters<typeof termRows>[0], term: string): 
   return Number(count);
 }
 
+/** Of the entries of another customer's key, not even the ids, which a cursor contains, may be returned. */
+async function isForeignKey({ db }: Store, customerId: string, key: string): Promise<boolean> {
+  const row = await findRow(db, 'api_key', { id: key });
+  return row !== undefined && row.customer_id !== customerId;
+}
+
 /** @param before - last id of the previous page. */
 export async function createSearch(
   store: Store,
@@ -75,7 +85,9 @@ export async function createSearch(
 ): Promise<LogSearch> {
   const { requestId, terms } = searchOf(filter.search);
   if (requestId === null) terms.push(...termsIn(filter.code ?? ''));
-  const all = { store, customerId, filter, ids: idsOf(filter, requestId, before) };
+  const isForeign = filter.key !== undefined && (await isForeignKey(store, customerId, filter.key));
+  const ids = isForeign ? noIds : idsOf(filter, requestId, before);
+  const all = { store, customerId, filter, ids };
   const counted = await Promise.all(
     terms.map(async (term) => {
       const count = terms.length === 1 ? 0 : await countTerm(all, term);
@@ -153,7 +165,11 @@ type LogEntries = SelectQueryBuilder<Schema & { found: { id: string } }, 'reques
  */
 function examined(search: LogSearch): LogEntries {
   const { db, dialect } = search.store;
-  const found = db.selectFrom(indexedIds(search).limit(search.step).as('found'));
+  const found = db.selectFrom(
+    indexedIds(search)
+      .limit(LATE_FACTOR * search.step)
+      .as('found'),
+  );
   const joined =
     dialect === 'sqlite'
       ? found.crossJoin('request_log').whereRef('request_log.id', '=', 'found.id')
@@ -174,8 +190,8 @@ function examined(search: LogSearch): LogEntries {
 export const entriesOf = (search: LogSearch): LogEntries =>
   examined(search).where((build) => build.and(conditionsOf(search, build as unknown as Build)));
 
-/** The last id that `entriesOf` examines, before which the search continues; null: the search is complete. */
-async function scanEnd(search: LogSearch): Promise<string | null> {
+/** The last id of a step, before which the search continues; null: the step is the last. */
+async function stepEnd(search: LogSearch): Promise<string | null> {
   const last = await indexedIds(search)
     .offset(search.step - 1)
     .limit(1)
@@ -195,8 +211,9 @@ export async function searchSteps(
   const startedAt = performance.now();
   let part = search;
   for (let examined = part.step; ; examined += part.step) {
-    if (await read(part)) return null;
-    const end = await scanEnd(part);
+    // Found first, because entries written since would move it, so that the next step would repeat some.
+    const end = await stepEnd(part);
+    if (await read(end === null ? part : { ...part, ids: { ...part.ids, from: end } })) return null;
     if (end === null) return null;
     const elapsed = performance.now() - startedAt;
     // The next step is unlikely to exceed the time that remains.

@@ -56,7 +56,7 @@ export interface LogStore {
   /** Deletes the entries of customers, and reports failures itself; absent if log-retention.ts deletes them. */
   deleteCustomers?(ids: readonly string[]): Promise<void>;
   /** Finds an entry for each failure code or JSON-RPC error code. Codes without a recent entry may be missing. */
-  examples(
+  findExamples(
     customerId: string,
     filter: FailureFilter,
     codes: readonly string[],

@@ -35,7 +35,7 @@ type ChainStatus = NonNullable<SubmissionJson['status']>;
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;
 /** The list omits statuses that take longer to fetch. */
-const CHAIN_TIMEOUT_MS = 200;
+const CHAIN_TIMEOUT_MS = 1_000;
 
 function statusOf(value: JsonValue | undefined): ChainStatus | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;

@@ -90,14 +90,14 @@ export class SqlLog implements LogStore {
     return { steps, end };
   }
 
-  async examples(
+  async findExamples(
     customerId: string,
     filter: FailureFilter,
     codes: readonly string[],
   ): Promise<Map<string, FailureExample>> {
     const examples = new Map<string, FailureExample>();
     for (const code of codes) {
-      // Few queries, because codes are terms.
+      // Short queries, because codes are terms, which are indexed.
       const found = await entriesOf(await createSearch(this.#store, customerId, { ...filter, code }, null))
         .select(['request_log.id', 'request_log.message'])
         .orderBy('found.id', 'desc')

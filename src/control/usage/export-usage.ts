@@ -12,7 +12,7 @@ import {
 import type { UsageReader } from './usage-reader.ts';
 import { counterColumns } from './usage-sums.ts';
 
-/** Few, because a key may have rows of many methods. */
+/** Keys per page: few, because a key may have rows of many methods. */
 const PAGE_KEYS = 100;
 
 /** Yields the ids of keys with usage page by page. The database has them even if ClickHouse has the details. */
@@ -44,9 +44,12 @@ async function* keyPages(
 
 type Exported<Name extends GroupColumn> = UsageSum<Name | 'key_id'>;
 
-const orderOf = (columns: readonly GroupColumn[], row: UsageSum<GroupColumn>): string =>
-  [String(row.at).padStart(PAD), ...columns.map((name) => row[name])].join('\0');
-const PAD = 16;
+/** Enough for any index of a step. */
+const INDEX_DIGITS = 16;
+
+/** A text by which rows are sorted: by step, then by columns. */
+const sortKeyOf = (columns: readonly GroupColumn[], row: UsageSum<GroupColumn>): string =>
+  [String(row.at).padStart(INDEX_DIGITS), ...columns.map((name) => row[name])].join('\0');
 
 /** Sums of some keys by step, key and the given columns, in this order. @param steps - null: of the whole axis. */
 async function readKeys<Name extends GroupColumn>(
@@ -58,12 +61,12 @@ async function readKeys<Name extends GroupColumn>(
   const sums = new Map<string, Exported<Name>>();
   const groupBy = ['key_id', ...columns] as const;
   const add = (row: Exported<Name>): void => {
-    const order = orderOf(groupBy, row as UsageSum<GroupColumn>);
-    const sum = sums.get(order);
-    if (sum === undefined) sums.set(order, { ...row });
+    const sortKey = sortKeyOf(groupBy, row as UsageSum<GroupColumn>);
+    const sum = sums.get(sortKey);
+    if (sum === undefined) sums.set(sortKey, { ...row });
     else for (const name of counterColumns) sum[name] += row[name];
   };
-  await usage.sums(query, groupBy, add, steps);
+  await usage.readSums(query, groupBy, add, steps);
   return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
 }
 

@@ -16,11 +16,11 @@ export async function readTop(
 ): Promise<TopRow[]> {
   const largest =
     sort === 'p95'
-      ? await usage.largest(query, column, 'requests', COMPARED_MAX)
-      : await usage.largest(query, column, sort, limit);
+      ? await usage.readLargest(query, column, 'requests', COMPARED_MAX)
+      : await usage.readLargest(query, column, sort, limit);
   const latencies = new Map(largest.map(({ name }) => [name, emptyLatencyHistogram()]));
   if (largest.length > 0)
-    await usage.latencies(query, { column, values: [...latencies.keys()] }, (row) => {
+    await usage.readLatencies(query, { column, values: [...latencies.keys()] }, (row) => {
       const sum = latencies.get(row.name);
       if (sum !== undefined) addLatency(sum, row.latency);
     });

@@ -209,15 +209,14 @@ type Part = Readonly<{
   segment: Segment;
   column: RawBuilder<number>;
   where: RawBuilder<boolean>;
+  /** `where` without its lower bound. */
+  whereWithoutStart: RawBuilder<boolean>;
 }>;
 
-export function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
-  const conditions: RawBuilder<boolean>[] = [
-    sql`${column} >= ${segment.from}`,
-    sql`${column} < ${segment.to}`,
-  ];
+  const conditions: RawBuilder<boolean>[] = [sql`${column} < ${segment.to}`];
   // For a large customer, the index by key selects fewer rows than the index by customer.
   if (filter.keys !== undefined) conditions.push(sql`key_id in (${sql.join([...filter.keys])})`);
   else if (filter.customerId !== null) conditions.push(sql`customer_id = ${filter.customerId}`);
@@ -228,7 +227,9 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
   if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
   if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
   if (filter.hasDetails === true) conditions.push(sql`method <> ''`);
-  return { table, segment, column, where: sql.join(conditions, sql` and `) };
+  const whereWithoutStart = sql.join<boolean>(conditions, sql` and `);
+  const where = sql<boolean>`${column} >= ${segment.from} and ${whereWithoutStart}`;
+  return { table, segment, column, where, whereWithoutStart };
 }
 
 /** Splits an axis into axes of the coarsest steps that fit, so that a long range is summed from few rows. */
@@ -245,7 +246,7 @@ function coarsestAxes(axis: Axis): Axis[] {
   return [start, ...coarsestAxes(middle), end].filter((part) => lengthOf(part) > 0);
 }
 
-/** @param isWhole - whether the caller needs only sums over the whole axis. */
+/** Like `segmentsOf`. @param isWhole - whether the caller needs only sums over the whole axis, from coarser steps. */
 export async function segmentsFor(
   db: Kysely<Schema>,
   rowKind: RowKind,
@@ -258,7 +259,7 @@ export async function segmentsFor(
   return segments;
 }
 
-/** See `segmentsFor`. */
+/** Parts of the tables that a query reads. @param isWhole - see `segmentsFor`. */
 export async function partsOf(
   { db }: Store,
   { axis, filter }: UsageQuery,
@@ -358,6 +359,9 @@ export const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 /** With `values`, only rows with these values are reported, for the whole axis, with `at` 0. */
 export type LatencyGroup = Readonly<{ column: GroupColumn; values?: readonly string[] }>;
 
+/** Columns whose values are read one by one, in the order of an index. */
+const indexedColumns: readonly (GroupColumn | undefined)[] = ['customer_id', 'key_id'];
+
 /** Reports histograms by step. @param by - column whose value is `name`; null: `name` is empty. */
 export async function readLatencyRows(
   store: Store,
@@ -367,28 +371,36 @@ export async function readLatencyRows(
 ): Promise<void> {
   const { column, values } = by ?? {};
   const name = column === undefined ? sql`''` : sql.ref(column);
-  const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
+  const lists =
+    values === undefined
+      ? [null]
+      : indexedColumns.includes(column)
+        ? values.map((value) => [value])
+        : [values];
   const steps = values === undefined ? query.axis : null;
   const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
   for (const part of parts) {
     const keyColumns = keyOfTable[part.table];
     const names = sql.join(keyColumns.map((one) => sql.ref(one)));
-    const pages = pagesOf<KeyedLatencyRow>(LATENCY_PAGE_ROWS, async (last) => {
-      // The first condition limits the rows to sort.
-      const isAfterLast =
-        last === null
-          ? sql``
-          : sql`and ${part.column} >= ${last.bucket}
-            and (${part.column}, ${names}) > (${last.bucket}, ${sql.join(keyColumns.map((one) => last[one]))})`;
-      const { rows } =
-        await sql<KeyedLatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, latency,
-        ${part.column} as bucket, ${names}
-        from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])})
-        and latency <> '' ${isListed} ${isAfterLast}
-        order by ${part.column}, ${names} limit ${LATENCY_PAGE_ROWS}`.execute(store.db);
-      return rows;
-    });
-    for await (const rows of pages) for (const row of rows) onRow(row);
+    for (const list of lists) {
+      const isListed = list === null ? sql`` : sql`and ${name} in (${sql.join([...list])})`;
+      const pages = pagesOf<KeyedLatencyRow>(LATENCY_PAGE_ROWS, async (last) => {
+        // With two lower bounds, SQLite would search the index only for the coarser one.
+        const where =
+          last === null
+            ? part.where
+            : sql`${part.whereWithoutStart}
+              and (${part.column}, ${names}) > (${last.bucket}, ${sql.join(keyColumns.map((one) => last[one]))})`;
+        const { rows } =
+          await sql<KeyedLatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, latency,
+          ${part.column} as bucket, ${names}
+          from ${sql.table(part.table)} where ${where} and status in (${sql.join([...LATENCY_STATUSES])})
+          and latency <> '' ${isListed}
+          order by ${part.column}, ${names} limit ${LATENCY_PAGE_ROWS}`.execute(store.db);
+        return rows;
+      });
+      for await (const rows of pages) for (const row of rows) onRow(row);
+    }
   }
 }
 

@@ -79,16 +79,16 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums
 type CoarseStep = 'hour' | 'day';
 
 /** The finer step from which each step is summed, and how many of its buckets form one coarser bucket. */
-const sources = {
+export const rollUpSources = {
   minute: { finer: 'minute', count: 1 },
   hour: { finer: 'minute', count: 60 },
   day: { finer: 'hour', count: 24 },
 } as const;
 
-export const dayOf = (hour: number): number => Math.floor(hour / sources.day.count);
+export const dayOf = (hour: number): number => Math.floor(hour / rollUpSources.day.count);
 
 async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<BucketSums> {
-  const { finer: source, count } = sources[step];
+  const { finer: source, count } = rollUpSources[step];
   const sums = emptySums();
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const where = { step: source, bucket: finer };
@@ -161,8 +161,8 @@ const KEYS_AT_ONCE = 20;
 
 /** Casts, because the names are known only at run time. All usage tables have the columns used here. */
 const finerRows = (db: Kysely<Schema>, step: CoarseStep) =>
-  db.selectFrom(`usage_${sources[step].finer}` as 'usage_hour');
-const finerColumn = (step: CoarseStep): 'hour' => sources[step].finer as 'hour';
+  db.selectFrom(`usage_${rollUpSources[step].finer}` as 'usage_hour');
+const finerColumn = (step: CoarseStep): 'hour' => rollUpSources[step].finer as 'hour';
 const tableOf = (step: CoarseStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
@@ -183,7 +183,7 @@ function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageD
 
 async function keysInBucket(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<string[]> {
   const keys = new Set<string>();
-  const { count } = sources[step];
+  const { count } = rollUpSources[step];
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const query = finerRows(db, step).select('key_id').distinct().where(finerColumn(step), '=', finer);
     for (const { key_id } of await query.execute()) keys.add(key_id);
@@ -198,7 +198,7 @@ async function replaceDetails(
   keys: readonly string[],
 ): Promise<boolean> {
   const { bucket } = seen;
-  const { count } = sources[step];
+  const { count } = rollUpSources[step];
   const finer = await finerRows(store.db, step)
     .selectAll()
     .where('key_id', 'in', keys)
@@ -252,7 +252,7 @@ export type RollUp = Readonly<{
   acceptsParts?: true;
 }>;
 
-/** Those of the database, finer steps first. */
+/** Roll-ups in the database, finer steps first. */
 export const databaseRollUps: readonly RollUp[] = [
   { kind: 'minute', roll: rollMinute },
   { kind: 'total_hour', roll: (store, hour) => rollTotals(store, 'hour', hour) },
@@ -288,7 +288,7 @@ export async function rollUp(
   rollUps: readonly RollUp[] = databaseRollUps,
 ): Promise<void> {
   for (const { kind, roll, acceptsParts } of rollUps) {
-    const { finer, count } = sources[stepOfKind[kind]];
+    const { finer, count } = rollUpSources[stepOfKind[kind]];
     const starts = await retentionStarts(store.db);
     for (const bucket of await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX)) {
       if (!(await shouldContinue())) return;

@@ -25,17 +25,17 @@ export type Largest = Omit<TopRow, 'latency'>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
 export interface UsageReader {
-  /** See `readSums`. */
-  sums<Name extends GroupColumn>(
+  /** See `readSums` in read-usage.ts. */
+  readSums<Name extends GroupColumn>(
     query: UsageQuery,
     groupBy: readonly Name[],
     onRow: OnSum<Name>,
     steps?: Axis | null,
   ): Promise<void>;
-  /** See `readLatencyRows`. */
-  latencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
+  /** See `readLatencyRows` in read-usage.ts. */
+  readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
   /** The largest groups by a column, largest first. */
-  largest(
+  readLargest(
     query: UsageQuery,
     column: GroupColumn,
     order: Exclude<TopSort, 'p95'>,
@@ -52,14 +52,14 @@ async function readLargest(
   limit: number,
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
-  const sums = parts.map(
-    ({ table, where }) => sql`select ${sql.ref(column)} as name, sum(requests) as requests,
-      sum(case when status = 'ok' then 0 else requests end) as errors, sum(credits) as credits
-      from ${sql.table(table)} where ${where} group by 1`,
+  const selects = parts.map(
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, requests,
+      case when status = 'ok' then 0 else requests end as errors, credits
+      from ${sql.table(table)} where ${where}`,
   );
   const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
     cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
-    from (${sql.join(sums, sql` union all `)}) as part group by 1
+    from (${sql.join(selects, sql` union all `)}) as part group by 1
     order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
     store.db,
   );
@@ -68,7 +68,7 @@ async function readLargest(
 
 /** Usage in the database. */
 export const databaseUsage = (store: Store): UsageReader => ({
-  sums: (query, groupBy, onRow, steps) => readSums(store, query, groupBy, onRow, steps),
-  latencies: (query, by, onRow) => readLatencyRows(store, query, by, onRow),
-  largest: (query, column, order, limit) => readLargest(store, query, column, order, limit),
+  readSums: (query, groupBy, onRow, steps) => readSums(store, query, groupBy, onRow, steps),
+  readLatencies: (query, by, onRow) => readLatencyRows(store, query, by, onRow),
+  readLargest: (query, column, order, limit) => readLargest(store, query, column, order, limit),
 });

@@ -11,19 +11,21 @@ const dimensionsOf = ({ minute, keyId, product, method, status, network, code }:
 /** Running totals of a row without method, network, code and latency. */
 type Total = Omit<UsageRow, keyof Counts> & Counts;
 
-const noTotal = ({ minute, keyId, product, status }: UsageRow): Total => ({
+const zeroTotal = ({ minute, keyId, product, status }: UsageRow): Total => ({
   ...{ minute, keyId, product, status, method: '', network: null, code: '', latency: noLatency },
   ...{ requests: 0, bytesIn: 0, bytesOut: 0, credits: 0, messages: 0 },
 });
 
-/** Divides metered usage into details for ClickHouse, and totals, which suffice for quotas and bills. */
+/** Splits metered usage into details for ClickHouse and totals for the database, which suffice for quotas and bills. */
 export class UsageSplit {
   readonly #meter: Pick<UsageMeter, 'drain'>;
-  /** Totals and seen details of the minutes whose rows may still change. */
+  /** Totals, and the details already added to them, of the minutes whose rows may still change. */
   readonly #totals = new Map<string, Total>();
   readonly #seen = new Map<string, Counts & { readonly minute: number }>();
-  /** Latest state of the rows that are not drained yet. */
+  /** Latest state of the rows that each side has not drained yet. */
   readonly #changed = { totals: new Map<string, UsageRow>(), details: new Map<string, UsageRow>() };
+  /** The newest minute of a drained row. */
+  #newest = 0;
   readonly totals = { drain: () => this.#drain('totals') };
   readonly details = { drain: () => this.#drain('details') };
 
@@ -37,12 +39,17 @@ export class UsageSplit {
       newest = Math.max(newest, row.minute);
       this.#add(row);
     }
-    // The meter returns the rows of past minutes only once.
-    for (const rows of [this.#totals, this.#seen])
-      for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
+    if (newest > this.#newest) this.#forgetBefore(newest);
     const rows = [...this.#changed[side].values()];
     this.#changed[side].clear();
     return rows;
+  }
+
+  /** The meter returns the rows of past minutes only once. */
+  #forgetBefore(newest: number): void {
+    this.#newest = newest;
+    for (const rows of [this.#totals, this.#seen])
+      for (const [name, { minute }] of rows) if (minute < newest) rows.delete(name);
   }
 
   #add(row: UsageRow): void {
@@ -57,9 +64,9 @@ export class UsageSplit {
   }
 
   #totalOf(row: UsageRow): Total {
-    const none = noTotal(row);
-    const name = dimensionsOf(none);
-    const total = this.#totals.get(name) ?? none;
+    const zero = zeroTotal(row);
+    const name = dimensionsOf(zero);
+    const total = this.#totals.get(name) ?? zero;
     this.#totals.set(name, total);
     return total;
   }

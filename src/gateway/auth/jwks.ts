@@ -1,5 +1,6 @@
 import { fetch } from 'undici';
 import type { Logger } from '../../base/log.ts';
+import { readLimited } from '../../base/read-limited.ts';
 import type { VerificationKey, VerificationKeys } from './jwt.ts';
 import { verificationKeyOf } from './jwt.ts';
 
@@ -77,14 +78,9 @@ export class JwksClient implements VerificationKeys {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const piece of response.body) {
-      bytes += piece.length;
-      if (bytes > DOCUMENT_MAX_BYTES) throw new Error('JWKS exceeds 256 KiB');
-      pieces.push(piece);
-    }
-    const { keys } = JSON.parse(Buffer.concat(pieces).toString()) as { keys?: unknown };
+    const document = await readLimited(response.body, DOCUMENT_MAX_BYTES);
+    if (document === null) throw new Error('JWKS exceeds 256 KiB');
+    const { keys } = JSON.parse(document.toString()) as { keys?: unknown };
     if (!Array.isArray(keys)) throw new Error('JWKS has no `keys` array');
     const usable = keys
       .slice(0, KEYS_MAX)

@@ -5,9 +5,9 @@ import { Lru } from '../../base/cache/lru.ts';
 export type JwtRules<Subject> = Readonly<{
   issuer: string;
   audience: string;
-  /** Claim with the id of whom or what the token identifies. */
+  /** Claim with the id of the key or user that the token identifies. */
   claim: string;
-  /** Reads the text of that claim; null: the token is not valid. */
+  /** Parses the value of that claim; returns null if it is invalid. */
   parse(text: string): Subject | null;
 }>;
 

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
+import { readLimited } from '../../base/read-limited.ts';
 import { type ConnectOptions, checkedConnector, ForbiddenAddressError } from './checked-connect.ts';
 import { ACCEPT, ACCEPT_ENCODING, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
@@ -92,19 +93,11 @@ export class HostClient {
   /** null if the body is larger than the limit. */
   async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
     const { documentMaxBytes } = this.#limits;
-    const chunks: Buffer[] = [];
-    let length = 0;
     if (Number(joinHeader(headers['content-length']) ?? 0) > documentMaxBytes) {
       body.destroy();
       return null;
     }
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      // Leaving the loop destroys the body and its connection.
-      if (length > documentMaxBytes) return null;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks, length);
+    return readLimited(body, documentMaxBytes);
   }
 
   async close(): Promise<void> {

@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net';
 
 type Claims = Readonly<Record<string, unknown>>;
 
+const WELL_KNOWN = '/.well-known/openid-configuration';
+
 /** An OpenID Connect provider on loopback that issues identities chosen by the test. */
 export async function startOidcProvider() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const forger = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
-  const state = { claims: {} as Claims, isForged: false, issuer: '', keysUrl: '' };
+  const state = { claims: {} as Claims, isForged: false, issuer: '', keysUrl: '', document: '' };
+  const requests: string[] = [];
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const issue = (given: Claims, isForged = false): string => {
     const now = Math.floor(Date.now() / 1_000);
@@ -18,12 +21,13 @@ export async function startOidcProvider() {
     return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
   };
   const answers: Readonly<Record<string, () => unknown>> = {
-    '/.well-known/openid-configuration': () => ({
+    [WELL_KNOWN]: () => ({
       issuer: state.issuer,
       authorization_endpoint: `${state.issuer}/authorize`,
       token_endpoint: `${state.issuer}/token`,
       jwks_uri: state.keysUrl || `${state.issuer}/keys`,
       id_token_signing_alg_values_supported: ['RS256'],
+      ...(state.document === 'too long' && { padding: 'x'.repeat(300_000) }),
     }),
     '/keys': () => ({
       keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }],
@@ -37,7 +41,12 @@ export async function startOidcProvider() {
   };
   const server = createServer((request, response) => {
     request.resume();
-    const answer = answers[request.url ?? ''];
+    const path = request.url ?? '';
+    requests.push(path);
+    if (path === WELL_KNOWN && state.document === 'redirected')
+      return void response.writeHead(302, { location: `/redirected${WELL_KNOWN}` }).end();
+    const isAbsent = path === WELL_KNOWN && state.document === 'absent';
+    const answer = isAbsent ? undefined : answers[path.replace(/^\/redirected/, '')];
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer?.() ?? {}));
   });
@@ -51,6 +60,11 @@ export async function startOidcProvider() {
     comes: (claims: Claims, isForged = false) => Object.assign(state, { claims, isForged }),
     /** Names another URL of the keys in the discovery document; empty: the right one. */
     namesKeysAt: (keysUrl: string) => Object.assign(state, { keysUrl }),
+    /** How the discovery document is served; empty: as it should be. */
+    servesDocument: (document: '' | 'redirected' | 'too long' | 'absent') =>
+      Object.assign(state, { document }),
+    /** Paths of all requests. */
+    requests,
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

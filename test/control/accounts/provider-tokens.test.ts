@@ -122,4 +122,26 @@ describeOnSqlite('tokens of an OpenID Connect provider', ({ open, migrated, defe
     provider.namesKeysAt('');
     expect((await one.browser().get('/api/v1/me', bearer(issue()))).status).toBe(status);
   });
+
+  it.each([
+    ['redirected', 401],
+    ['too long', 503],
+    ['absent', 503],
+  ] as const)('are rejected while the discovery document is %s', async (document, status) => {
+    provider.servesDocument(document);
+    const one = await openFixture();
+    provider.servesDocument('');
+    expect((await one.browser().get('/api/v1/me', bearer(issue()))).status).toBe(status);
+  });
+
+  it('are not verified by a process that stops during discovery', async () => {
+    provider.servesDocument('absent');
+    const { signIn } = await openFixture();
+    provider.servesDocument('');
+    provider.requests.length = 0;
+    const starting = signIn.start();
+    await signIn.stop();
+    await starting;
+    expect(provider.requests).toEqual([WELL_KNOWN]);
+  });
 });

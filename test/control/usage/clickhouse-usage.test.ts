@@ -87,7 +87,7 @@ const axes = [
 
 const sorted = (rows: ReadonlyMap<string, unknown>) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
 
-async function sumsOf(usage: UsageReader, query: Parameters<UsageReader['sums']>[0], isWhole: boolean) {
+async function sumsOf(usage: UsageReader, query: Parameters<UsageReader['readSums']>[0], isWhole: boolean) {
   const all = [];
   for (const [nth, groupBy] of groups.entries()) {
     if (nth % 2 === Number(isWhole)) continue;
@@ -105,16 +105,16 @@ async function sumsOf(usage: UsageReader, query: Parameters<UsageReader['sums']>
       if (groupBy.includes('key_id')) before.last = Math.max(before.last ?? 0, last_minute);
       sums.set(name, before);
     };
-    await usage.sums(query, groupBy, add, isWhole ? null : query.axis);
+    await usage.readSums(query, groupBy, add, isWhole ? null : query.axis);
     all.push(sorted(sums));
   }
   return all;
 }
 
-async function latenciesOf(usage: UsageReader, query: Parameters<UsageReader['latencies']>[0]) {
+async function latenciesOf(usage: UsageReader, query: Parameters<UsageReader['readLatencies']>[0]) {
   const counts = new Map<string, number>();
   for (const by of [null, { column: 'method' }, { column: 'key_id', values: ['AAAAAAAA', ''] }] as const)
-    await usage.latencies(query, by, ({ at, name, product, latency }) => {
+    await usage.readLatencies(query, by, ({ at, name, product, latency }) => {
       for (const pair of latency.split(',')) {
         const [bucket, count] = pair.split(':');
         const id = `${by?.column} ${at} ${name} ${by === null ? '' : product} ${bucket}`;
@@ -124,7 +124,7 @@ async function latenciesOf(usage: UsageReader, query: Parameters<UsageReader['la
   return sorted(counts);
 }
 
-async function exportsOf(store: Store, usage: UsageReader, query: Parameters<UsageReader['sums']>[0]) {
+async function exportsOf(store: Store, usage: UsageReader, query: Parameters<UsageReader['readSums']>[0]) {
   const rows = [];
   for await (const page of exportUsage(store, usage, query)) rows.push(...page);
   for await (const page of exportSums(store, usage, query, ['product', 'method', 'customer_id']))
@@ -140,7 +140,7 @@ async function everythingOf(store: Store, usage: UsageReader) {
       const query = { axis, filter };
       all.push(await sumsOf(usage, query, nth % 2 === 1), await latenciesOf(usage, query));
       for (const order of ['requests', 'errors', 'credits'] as const)
-        all.push(await usage.largest(query, nth % 2 === 0 ? 'method' : 'key_id', order, 3));
+        all.push(await usage.readLargest(query, nth % 2 === 0 ? 'method' : 'key_id', order, 3));
     }
   }
   all.push(
@@ -204,7 +204,7 @@ describe.skipIf(clickHouseProgram === null)('in ClickHouse (skipped where it is 
     async function countsOf(store: Store, usage: UsageReader): Promise<[number, number]> {
       const query = { axis: axisOver('hour', EDGE - DAY_MS, EDGE + DAY_MS), filter: { customerId: 'acme' } };
       let [detailed, total] = [0, 0];
-      await usage.sums(query, ['method'], ({ requests }) => {
+      await usage.readSums(query, ['method'], ({ requests }) => {
         detailed += requests;
       });
       await readSums(store, query, [], ({ requests }) => {

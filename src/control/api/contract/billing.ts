@@ -40,7 +40,7 @@ const bill = z.object({
   lateCredits: count,
   /** Stripe customer ID; null: usage is not reported. */
   stripeCustomerId: z.string().nullable(),
-  /** What to do about totals of Stripe that differ from the credits sent; null also for callers who are no operators. */
+  /** How Stripe's total differs from the credits sent, and the remedy; null if it does not, or for non-operators. */
   stripeProblem: z.string().nullable(),
   /** Months since the customer was created, newest first, at most 24. */
   months: z.array(z.string()),
@@ -88,7 +88,7 @@ export const billingRoutes = {
   },
   'GET /billing': {
     access: 'operator',
-    summary: 'List the bills of a month; orders by amount may be minutes old',
+    summary: 'List the bills of a month, up to 5 minutes old if sorted by amount',
     query: pageQuery.extend({
       month,
       /** Part of a name, or an id. */
@@ -102,7 +102,7 @@ export const billingRoutes = {
   },
   'GET /billing/totals': {
     access: 'operator',
-    summary: 'Show the totals of all bills of a month; they may be minutes old',
+    summary: 'Show the totals of all bills of a month, up to 5 minutes old',
     query: monthQuery,
     result: z.object({ requests: count, credits: count, totals: z.array(money) }),
   },

@@ -44,8 +44,8 @@ const lineWithCustomerOf = (row: AuditTable) => ({ ...lineOf(row), customerId: r
 
 /** Each gateway has its own clock, so the times of entries may be out of order by this much. */
 const CLOCK_SKEW_MS = 3_600_000;
-/** Ids that are not worth another query. */
-const SEARCHED_IDS = 1_000;
+/** A range of fewer ids is not worth another query. */
+const ID_RANGE_MIN = 1_000;
 
 /**
  * Finds an id before which all entries are older than a time: ids follow the order of changes.
@@ -54,7 +54,7 @@ const SEARCHED_IDS = 1_000;
 async function idsAround({ db }: Store, atMs: number): Promise<Readonly<{ older: number; newer: number }>> {
   const last = await db.selectFrom('audit').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
   let [older, newer] = [0, (last?.id ?? 0) + 1];
-  while (newer - older > SEARCHED_IDS) {
+  while (newer - older > ID_RANGE_MIN) {
     const middle = Math.floor((older + newer) / 2);
     const next = await db
       .selectFrom('audit')

@@ -57,12 +57,12 @@ function pageByAmount(
 export function billLists({ store, now }: ApiServices) {
   const bills = new MonthBills(store, now);
   return {
-    async page(month: Month, { search = '', sort, ...page }: BillsQuery) {
+    async readPage(month: Month, { search = '', sort, ...page }: BillsQuery) {
       const text = search.trim();
       const name = sort?.replace(/^-/, '') ?? '';
       if (sort !== undefined && isAmount(name)) {
         const wanted = text.toLowerCase();
-        const all = await bills.all(month);
+        const all = await bills.readAll(month);
         const found = all.filter(
           ({ customerId, customerName }) =>
             customerId === text || customerName.toLowerCase().includes(wanted),
@@ -76,9 +76,9 @@ export function billLists({ store, now }: ApiServices) {
       const { rows, next } = await selectPage(query as never, order, sortKeys);
       return { items: await summarizeBills(store, month, now(), rows as CustomerTable[]), next };
     },
-    /** Over all customers. */
-    async totals(month: Month) {
-      const all = await bills.all(month);
+    /** Reads the totals over all customers. */
+    async readTotals(month: Month) {
+      const all = await bills.readAll(month);
       return {
         requests: all.reduce((sum, { requests }) => sum + requests, 0),
         credits: all.reduce((sum, { credits }) => sum + credits, 0),

@@ -186,10 +186,10 @@ export function billingHandlers(services: ApiServices) {
     'GET /customers/{customer}/statements/{month}/statement.json.sig': async ({ path }) =>
       one((await requireStatement(services, path.customer, path.month)).signature),
     'GET /billing': async ({ query }) => ({
-      ...(await lists.page(monthOf(query.month, services.now()), query)),
+      ...(await lists.readPage(monthOf(query.month, services.now()), query)),
       months: monthsSince(0, services.now()),
     }),
-    'GET /billing/totals': ({ query }) => lists.totals(monthOf(query.month, services.now())),
+    'GET /billing/totals': ({ query }) => lists.readTotals(monthOf(query.month, services.now())),
     'GET /billing.csv': async ({ query }) =>
       exportLines(services, monthOf(query.month, services.now()), 'csv', null),
     'GET /billing.jsonl': async ({ query }) =>

@@ -45,7 +45,7 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
 
 async function readWhole(usage: UsageReader, query: UsageQuery): Promise<Series> {
   const series = noSeries('all', query.axis);
-  await usage.sums(query, ['status'], (row) => addRow(series, row));
+  await usage.readSums(query, ['status'], (row) => addRow(series, row));
   return series;
 }
 
@@ -57,7 +57,7 @@ async function namesBySize(usage: UsageReader, query: UsageQuery, column: Column
     size.messages += row.messages;
     sizes.set(row[column], size);
   };
-  await usage.sums(query, [column], add, null);
+  await usage.readSums(query, [column], add, null);
   return [...sizes]
     .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
     .map(([name]) => name);
@@ -91,7 +91,7 @@ async function readBreakdown(
   // A customer may have very many keys, so this reads only the rows of the displayed keys.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly GroupColumn[] = column === 'status' ? ['status'] : [column, 'status'];
-  await usage.sums({ axis, filter: narrowed }, groupBy, (row) => {
+  await usage.readSums({ axis, filter: narrowed }, groupBy, (row) => {
     const one = series.get(row[column]);
     if (one !== undefined) addRow(one, row);
   });

@@ -23,14 +23,14 @@ async function readNow(usage: UsageReader, query: UsageQuery) {
   const totals = noTotals();
   const byStatus = noStatuses(query.axis);
   const credits = zeros(query.axis);
-  await usage.sums(query, ['status'], (row) => {
+  await usage.readSums(query, ['status'], (row) => {
     addTotals(totals, row);
     addAt(byStatus[row.status], row.at, row.requests);
     addAt(credits, row.at, row.credits);
   });
   const whole = emptyLatencyHistogram();
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
-  await usage.latencies(query, null, ({ at, latency }) => {
+  await usage.readLatencies(query, null, ({ at, latency }) => {
     addLatency(whole, latency);
     const step = steps[at];
     if (step !== undefined) addLatency(step, latency);
@@ -42,9 +42,9 @@ async function readNow(usage: UsageReader, query: UsageQuery) {
 
 async function readBefore(usage: UsageReader, query: UsageQuery): Promise<Summary['before']> {
   const totals = noTotals();
-  await usage.sums(query, ['status'], (row) => addTotals(totals, row), null);
+  await usage.readSums(query, ['status'], (row) => addTotals(totals, row), null);
   const whole = emptyLatencyHistogram();
-  await usage.latencies(query, null, ({ latency }) => addLatency(whole, latency));
+  await usage.readLatencies(query, null, ({ latency }) => addLatency(whole, latency));
   return { ...totals, latency: percentilesOf(whole) };
 }
 

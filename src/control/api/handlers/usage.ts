@@ -51,14 +51,14 @@ async function readMethods(usage: UsageReader, query: UsageQuery): Promise<Map<s
     one.bytes += bytes_out;
     methods.set(name, one);
   };
-  await usage.sums(query, ['product', 'method', 'status'], addRow, null);
+  await usage.readSums(query, ['product', 'method', 'status'], addRow, null);
   return methods;
 }
 
 async function readLatencies(usage: UsageReader, query: UsageQuery) {
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
-  await usage.latencies(query, { column: 'method' }, ({ at, product, name: method, latency }) => {
+  await usage.readLatencies(query, { column: 'method' }, ({ at, product, name: method, latency }) => {
     const name = nameOf(product, method);
     const sum = methods.get(name) ?? emptyLatencyHistogram();
     methods.set(name, sum);
@@ -166,7 +166,7 @@ async function readCodes(
 ): Promise<Errors['codes']> {
   const largest = [...counts].sort(([, a], [, b]) => b - a).slice(0, CODES_MAX);
   const codes = largest.map(([code]) => code);
-  const examples = await logStoreOf(services).examples(customer, filter, codes).catch(noneIfUnavailable);
+  const examples = await logStoreOf(services).findExamples(customer, filter, codes).catch(noneIfUnavailable);
   return largest.map(([code, requests]) => {
     const { id: example = null, message = null } = examples.get(code) ?? {};
     const { text = message, rpc = Number(code) || null } = rowOfFailure(code) ?? {};
@@ -178,7 +178,7 @@ const ROWS_MAX = 200;
 
 async function readStatuses(usage: UsageReader, query: UsageQuery): Promise<Errors['byStatus']> {
   const byStatus = noStatuses(query.axis);
-  await usage.sums(query, ['status'], ({ at, status, requests }) => {
+  await usage.readSums(query, ['status'], ({ at, status, requests }) => {
     addAt(byStatus[status], at, requests);
   });
   return byStatus;
@@ -202,7 +202,7 @@ async function readFailed(store: Store, usage: UsageReader, query: UsageQuery) {
     row.lastAt = Math.max(row.lastAt, sum.last_minute * stepMs.minute);
     found.set(name, row);
   };
-  await usage.sums(failed, failedColumns, add, null);
+  await usage.readSums(failed, failedColumns, add, null);
   const rows = [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
   const names = await keyNames(
     store,

@@ -240,3 +240,14 @@ export const usageLabels = `
 
 /** Earlier runs wrote all details. */
 export const usageDetailed = 'alter table usage_epoch add column detailed integer not null default 1';
+
+/** With all columns of sums of keys, and in the order in which histograms of a customer are read. */
+export const usageListIndexes = `
+  create index usage_day_sums on usage_day (day, key_id, customer_id, status, requests, credits);
+  ${(['hour', 'day'] as const)
+    .map(
+      (step) => `drop index usage_${step}_by_customer;
+        create index usage_${step}_by_customer on usage_${step}
+          (customer_id, ${step}, key_id, product, method, status, network, code);`,
+    )
+    .join('')}`;

@@ -165,7 +165,7 @@ export class ClickHouseLog implements LogStore {
     return { steps, end };
   }
 
-  async examples(
+  async findExamples(
     customerId: string,
     filter: FailureFilter,
     codes: readonly string[],

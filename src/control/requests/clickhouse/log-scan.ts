@@ -6,7 +6,7 @@ import { TABLE } from './table.ts';
 
 /** Rows to read at most, so that the duration of a search does not depend on the size of the log. */
 const SCAN_MAX_ROWS = 500_000;
-/** Fewer rows are not worth another query. So many are read even if that takes long. */
+/** Fewer rows are not worth another query. At least this many are read, however long that takes. */
 const PART_MIN_ROWS = SCAN_MAX_ROWS / 10;
 /** No further part starts after this time. */
 const SCAN_MS = 150;

@@ -24,7 +24,7 @@ import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
 
-/** Reads partitions that are merged completely without merging again. Old servers do not have it. */
+/** Reads fully merged partitions without merging again. Old servers do not have this setting. */
 const MERGE_SETTING = 'do_not_merge_across_partitions_select_final';
 
 const sums = counterColumns.map((name) => `sum(${name}) as ${name}`).join(', ');
@@ -44,10 +44,7 @@ type Latency = readonly [buckets: readonly number[], counts: readonly number[]];
 const latencyText = ([buckets, counts]: Latency): string =>
   buckets.map((bucket, at) => `${bucket}:${counts[at]}`).join(',');
 
-/**
- * Usage in ClickHouse, and usage whose details an earlier run wrote to the database: without ClickHouse, or before it was
- * configured.
- */
+/** Reads usage from ClickHouse, and from the database what runs without ClickHouse wrote there. */
 export class ClickHouseUsage implements UsageReader {
   readonly #store: Store;
   readonly #server: ClickHouse;
@@ -61,7 +58,7 @@ export class ClickHouseUsage implements UsageReader {
     this.#tables = tables;
   }
 
-  async sums<Name extends GroupColumn>(
+  async readSums<Name extends GroupColumn>(
     query: UsageQuery,
     groupBy: readonly Name[],
     onRow: OnSum<Name>,
@@ -78,7 +75,7 @@ export class ClickHouseUsage implements UsageReader {
     for (const row of rows) onRow(row);
   }
 
-  async latencies(
+  async readLatencies(
     query: UsageQuery,
     by: LatencyGroup | null,
     onRow: (row: LatencyRow) => void,
@@ -104,14 +101,14 @@ export class ClickHouseUsage implements UsageReader {
     for (const row of rows) onRow({ ...row, latency: latencyText(row.latency) });
   }
 
-  async largest(
+  async readLargest(
     query: UsageQuery,
     column: GroupColumn,
     order: Exclude<TopSort, 'p95'>,
     limit: number,
   ): Promise<Largest[]> {
     if ((await this.#detailsInDatabase(query)) !== null)
-      return this.#largestOfBoth(query, column, order, limit);
+      return this.#readLargestOfBoth(query, column, order, limit);
     const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits';
     const columns = [
       ...[`${column} as name`, 'requests as r', 'credits as c'],
@@ -122,7 +119,7 @@ export class ClickHouseUsage implements UsageReader {
   }
 
   /** Sorts all groups here, because the largest of both may not be the largest of one. */
-  async #largestOfBoth(
+  async #readLargestOfBoth(
     query: UsageQuery,
     column: GroupColumn,
     order: Exclude<TopSort, 'p95'>,
@@ -139,7 +136,7 @@ export class ClickHouseUsage implements UsageReader {
         credits: before.credits + credits,
       });
     };
-    await this.sums(query, [column, 'status'], add, null);
+    await this.readSums(query, [column, 'status'], add, null);
     const larger = (a: Largest, b: Largest): number => b[order] - a[order] || (a.name < b.name ? -1 : 1);
     return [...groups.values()].sort(larger).slice(0, limit);
   }
@@ -192,7 +189,9 @@ export class ClickHouseUsage implements UsageReader {
     const equals = (column: string, value: string | undefined): string[] =>
       value === undefined ? [] : [`${column} = ${textLiteral(value)}`];
     return [
-      ...(keys === undefined ? equals('customer_id', customerId ?? undefined) : await this.#areKeys(keys)),
+      ...(keys === undefined
+        ? equals('customer_id', customerId ?? undefined)
+        : await this.#keyConditions(keys)),
       ...equals('product', product),
       ...equals('method', method),
       ...equals('network', network),
@@ -200,8 +199,8 @@ export class ClickHouseUsage implements UsageReader {
     ];
   }
 
-  /** With their customers, by which rows are sorted. */
-  async #areKeys(keys: readonly string[]): Promise<string[]> {
+  /** Names also the customers of the keys, because rows are sorted by customer. */
+  async #keyConditions(keys: readonly string[]): Promise<string[]> {
     const accounts = await accountsOf(
       this.#store.db,
       keys.map((key) => ({ keyId: key === '' ? null : key })),

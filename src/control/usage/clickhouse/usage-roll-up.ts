@@ -1,20 +1,20 @@
 import type { ClickHouse } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
-import type { MarkKind } from '../../database/tables/usage.ts';
+import { type MarkKind, usageSteps } from '../../database/tables/usage.ts';
 import { stepMs } from '../read-usage.ts';
-import { dayOf, finishRollUp, type RollUp } from '../roll-up.ts';
+import { dayOf, finishRollUp, type RollUp, rollUpSources } from '../roll-up.ts';
 import { readMarks, retentionStarts, type StaleBucket } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { dimensionColumns, levels, tableOf } from './usage-tables.ts';
 
 type CoarseStep = 'hour' | 'day';
 
-/** The finer step, how many of its buckets form one, and its rows with their level. */
-const sources = {
-  hour: { finer: 'minute', count: 60, level: `arrayJoin([${Object.values(levels).join(', ')}]) as level` },
-  day: { finer: 'hour', count: 24, level: 'level' },
-} as const;
+/** The levels of the rows that are summed: minutes have none, so each row counts for all. */
+const sourceLevels: Readonly<Record<CoarseStep, string>> = {
+  hour: `arrayJoin([${Object.values(levels).join(', ')}]) as level`,
+  day: 'level',
+};
 
 /** Levels that have a dimension; absent: all have it. */
 const levelsWith: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ const dimensions = dimensionColumns.map((name) => {
 const dimensionNames = dimensions.map((text) => text.split(' as ').at(-1)).join(', ');
 
 function rollStatement(step: CoarseStep, bucket: number): string {
-  const { finer, count, level } = sources[step];
+  const { finer, count } = rollUpSources[step];
   const sums = counterColumns.map((name) => `sum(${name}) as sum_${name}`);
   return `insert into ${tableOf(step)}
       (bucket, level, last_minute, ${dimensionColumns.join(', ')}, ${counterColumns.join(', ')},
@@ -41,7 +41,7 @@ function rollStatement(step: CoarseStep, bucket: number): string {
       select level, max(last_minute) as last, ${dimensions.join(', ')}, ${sums.join(', ')},
         sumMap(latency_buckets, latency_counts) as latency
       from (
-        select ${level}, last_minute, ${dimensionColumns.join(', ')}, ${counterColumns.join(', ')},
+        select ${sourceLevels[step]}, last_minute, ${dimensionColumns.join(', ')}, ${counterColumns.join(', ')},
           latency_buckets, latency_counts
         from ${tableOf(finer)} final where bucket >= ${bucket * count} and bucket < ${(bucket + 1) * count}
       ) group by level, ${dimensionNames}
@@ -59,7 +59,7 @@ export function clickHouseRollUps(server: ClickHouse, tables: ClickHouseTables):
     roll(store, 'hour', hour, { kind: 'clickhouse_day', bucket: dayOf(hour) });
   const rollDay: RollUp['roll'] = async (store, day) => {
     const isDone = await roll(store, 'day', day, null);
-    // Reads then need not merge again.
+    // So that reads need not merge again.
     for (const step of ['hour', 'day'] as const)
       await tables.use(() => server.run(`optimize table ${tableOf(step)} partition ${day} final`));
     return isDone;
@@ -70,8 +70,6 @@ export function clickHouseRollUps(server: ClickHouse, tables: ClickHouseTables):
   ];
 }
 
-const DAY_HOURS = stepMs.day / stepMs.hour;
-
 /** Drops the days that the database no longer retains, except those that are not rolled up. */
 export async function pruneClickHouse({ db }: Store, tables: ClickHouseTables): Promise<void> {
   const starts = await retentionStarts(db);
@@ -81,11 +79,11 @@ export async function pruneClickHouse({ db }: Store, tables: ClickHouseTables): 
     return Number(first?.at ?? Number.POSITIVE_INFINITY);
   };
   const stale = {
-    minute: (await firstStale('clickhouse_hour')) / DAY_HOURS,
+    minute: (await firstStale('clickhouse_hour')) / rollUpSources.day.count,
     hour: await firstStale('clickhouse_day'),
     day: Number.POSITIVE_INFINITY,
   };
-  for (const step of ['minute', 'hour', 'day'] as const) {
+  for (const step of usageSteps) {
     const retained = (starts[step] * stepMs[step]) / stepMs.day;
     await tables.use(() => tables.dropDays(tableOf(step), Math.floor(Math.min(retained, stale[step]))));
   }

@@ -1,8 +1,8 @@
-import type { UsageStep } from '../../database/tables/usage.ts';
+import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import { stepMs } from '../read-usage.ts';
 import { counterColumns } from '../usage-sums.ts';
 
-/** In the database that the URL names. */
+/** Name of a table in the database that the URL names. */
 export const tableOf = (step: UsageStep): string => `usage_${step}`;
 
 /** Dimensions of a row, apart from its bucket. */
@@ -42,8 +42,4 @@ const createTable = (step: UsageStep): string => {
     order by (${order}, key_id, row)`;
 };
 
-export const createUsageTables: readonly string[] = [
-  createTable('minute'),
-  createTable('hour'),
-  createTable('day'),
-];
+export const createUsageTables: readonly string[] = usageSteps.map(createTable);
