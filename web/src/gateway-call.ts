@@ -39,8 +39,12 @@ async function send(address: string, init: RequestInit): Promise<GatewayResponse
 export const rpcBody = (method: string, params?: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${params}`}}`;
 
-export const callRpc = (secret: string, json: string): Promise<GatewayResponse> =>
-  send('/v1/rpc', {
+/** @param network - the default network if undefined. */
+export const rpcPath = (network?: string): string =>
+  network === undefined ? '/v1/rpc' : `/v1/rpc?network=${network}`;
+
+export const callRpc = (secret: string, json: string, network?: string): Promise<GatewayResponse> =>
+  send(rpcPath(network), {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: json,

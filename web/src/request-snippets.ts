@@ -1,4 +1,4 @@
-import { type GatewayRequest, rpcBody } from './gateway-call.ts';
+import { type GatewayRequest, rpcBody, rpcPath } from './gateway-call.ts';
 import type { ValidRequest } from './pages/playground/request.ts';
 import {
   type CodeSnippet,
@@ -58,11 +58,12 @@ function rpcRequestSnippets(
   secret: string,
   method: string,
   params: string,
+  network?: string,
 ): readonly CodeSnippet[] {
-  const url = `${urls.http}/v1/rpc`;
+  const url = `${urls.http}${rpcPath(network)}`;
   const json = rpcBody(method, params);
   return [
-    { id: 'curl', label: 'curl', text: curlRpc(urls, secret, json) },
+    { id: 'curl', label: 'curl', text: curlRpc(urls, secret, json, network) },
     {
       id: 'kit',
       label: 'TypeScript (kit)',
@@ -95,7 +96,7 @@ use serde_json::{json, Value};
 use solana_client::{rpc_client::RpcClient, rpc_request::RpcRequest};
 
 fn main() {
-    let client = RpcClient::new("${url}?api-key=${secret}".to_string());
+    let client = RpcClient::new("${url}${network === undefined ? '?' : '&'}api-key=${secret}".to_string());
     let request = RpcRequest::Custom { method: "${method}" };
     let result: Value = client.send(request, json!(${params})).unwrap();
     println!("{result}");
@@ -280,7 +281,8 @@ function grpcSnippets(
 
 /** The request of the playground as code. */
 export function requestSnippets(urls: Urls, secret: string, request: ValidRequest): readonly CodeSnippet[] {
-  if (request.kind === 'rpc') return rpcRequestSnippets(urls, secret, request.method, request.params);
+  if (request.kind === 'rpc')
+    return rpcRequestSnippets(urls, secret, request.method, request.params, request.network);
   if (request.kind === 'websocket') return subscriptionSnippets(urls, secret, request.method, request.params);
   return request.kind === 'rest'
     ? restSnippets(urls, secret, request.request)

@@ -1,6 +1,6 @@
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../src/control/api/contract/keys.ts';
-import { rpcBody } from './gateway-call.ts';
+import { rpcBody, rpcPath } from './gateway-call.ts';
 
 export type Urls = RouteOutput<'GET /me'>['service']['urls'];
 export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
@@ -10,8 +10,10 @@ const ANY_ADDRESS = '11111111111111111111111111111111';
 
 export const quoted = (text: string): string => text.replaceAll("'", "'\\''");
 
-export const curlRpc = (urls: Urls, secret: string, json: string): string =>
-  `curl ${urls.http}/v1/rpc \\
+const shellUrl = (url: string): string => (url.includes('?') ? `'${url}'` : url);
+
+export const curlRpc = (urls: Urls, secret: string, json: string, network?: string): string =>
+  `curl ${shellUrl(urls.http + rpcPath(network))} \\
   -H 'Authorization: Bearer ${secret}' \\
   -H 'Content-Type: application/json' \\
   -d '${quoted(json)}'`;

@@ -45,12 +45,18 @@ const dayItem = (day: StatusDay): string => {
 /** Rounded down, so that an outage never shows as 100%. */
 const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)}%`;
 
+/** A new service has no data of most days. */
+function periodText(days: readonly StatusDay[]): string {
+  const first = days.find(({ state }) => state !== null);
+  return first === undefined || first === days[0] ? `in the last ${days.length} days` : `since ${first.date}`;
+}
+
 function section({ network, state, availability, days }: ServiceStatus['networks'][number]): string {
   const history =
     availability === null
       ? '<p>The history is currently unavailable.</p>'
       : `<ol>${days.map(dayItem).join('')}</ol>
-<p>${percent(availability)} available in the last ${days.length} days</p>`;
+<p>${percent(availability)} available ${periodText(days)}</p>`;
   return `<section><div><h2>${escapeHtml(network)}</h2><p class="${state}">${names[state]}</p></div>
 ${history}</section>`;
 }

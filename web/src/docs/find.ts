@@ -31,7 +31,9 @@ function scoreOf({ page, heading, text }: DocsEntry, words: readonly string[]): 
 function excerptOf({ text }: DocsEntry, word: string): string {
   const at = text.toLowerCase().indexOf(word) - EXCERPT_CHARS / 3;
   const start = at <= 0 ? 0 : text.indexOf(' ', at) + 1;
-  return text.slice(start, start + EXCERPT_CHARS);
+  if (text.length <= start + EXCERPT_CHARS) return text.slice(start);
+  const end = text.lastIndexOf(' ', start + EXCERPT_CHARS);
+  return `${text.slice(start, end > start ? end : start + EXCERPT_CHARS)}…`;
 }
 
 /** Sections that contain every word of the query, best first. */

@@ -9,6 +9,9 @@ export type DialogProps = Readonly<{
   children: ReactNode;
 }>;
 
+const firstField =
+  'form :is(input:not([type=radio], [type=checkbox], [type=hidden]), textarea):not(:disabled)';
+
 export function Dialog({ title, onClose, canClose = true, size = 'm', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -17,6 +20,8 @@ export function Dialog({ title, onClose, canClose = true, size = 'm', children }
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // Browsers focus the close button, which a space typed into a name would then press.
+    element?.querySelector<HTMLElement>(firstField)?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

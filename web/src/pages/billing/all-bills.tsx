@@ -139,7 +139,8 @@ const columns: Column<Row>[] = [
     title: 'Total',
     align: 'end',
     csv: ({ totals }) => totalText(totals),
-    cell: ({ customerId, totals }) => <BillLink customerId={customerId}>{totalText(totals)}</BillLink>,
+    cell: ({ customerId, totals }) =>
+      totals.length === 0 ? '–' : <BillLink customerId={customerId}>{totalText(totals)}</BillLink>,
   },
   {
     id: 'state',

@@ -164,8 +164,8 @@ function Downloads({ bill }: { bill: BillJson }) {
       title="Downloads"
       note={
         statement === null
-          ? 'Usage by key, product and method.'
-          : `Usage by key, product and method, and the statement, signed with the key ${statement.keyId}.`
+          ? 'Usage by key, product, and method.'
+          : `Usage by key, product, and method, and the statement, signed with the key ${statement.keyId}.`
       }
     >
       <p className="row">

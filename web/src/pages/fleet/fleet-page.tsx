@@ -31,7 +31,7 @@ export function FleetPage() {
   return (
     <Page title="All customers" question="Traffic of all customers.">
       <EmptyState title="Only operators can view the traffic of all customers">
-        Home, Performance and Errors show the traffic of your customer.
+        Home, Performance, and Errors show the traffic of your customer.
       </EmptyState>
     </Page>
   );

@@ -149,12 +149,17 @@ export function TopPanel({
       title={list.title}
       note={note}
       aside={
-        <Choice
-          label={`Sort ${list.title.replace(/ by .*/, '').toLowerCase()} by`}
-          options={sorts}
-          value={sort}
-          onChange={setSort}
-        />
+        <>
+          <span className="muted" aria-hidden="true">
+            Sort by
+          </span>
+          <Choice
+            label={`Sort ${list.title.replace(/ by .*/, '').toLowerCase()} by`}
+            options={sorts}
+            value={sort}
+            onChange={setSort}
+          />
+        </>
       }
     >
       {children}

@@ -34,6 +34,7 @@ function useSkipped(): [skipped: readonly string[], change: (skipped: readonly s
 export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onDone: () => void }) {
   const { user, can } = useSession();
   const [skipped, setSkipped] = useSkipped();
+  const [hasSucceeded, setHasSucceeded] = useState(false);
   const skippable = (step: string) => ({
     isSkipped: skipped.includes(step),
     onSkip: () => setSkipped([...skipped, step]),
@@ -53,11 +54,13 @@ export function GettingStarted({ onCalled, onDone }: { onCalled: () => void; onD
             <Step isDone>You created an account.</Step>
             {user.isOperator ? <NodesStep {...skippable('nodes')} /> : null}
             {can('developer') ? <KeyStep {...skippable('key')} /> : null}
-            <CallStep onCalled={onCalled} onDone={onDone} />
+            <CallStep onCalled={onCalled} onSucceeded={() => setHasSucceeded(true)} onDone={onDone} />
           </ol>
-          <Button size="s" kind="quiet" onClick={() => setSkipped(['all'])}>
-            Set up later
-          </Button>
+          {hasSucceeded ? null : (
+            <Button size="s" kind="quiet" onClick={() => setSkipped(['all'])}>
+              Set up later
+            </Button>
+          )}
         </>
       )}
     </section>
@@ -143,7 +146,15 @@ function KeyStep({ isSkipped, onSkip }: Skippable) {
   );
 }
 
-function CallStep({ onCalled, onDone }: { onCalled: () => void; onDone: () => void }) {
+function CallStep({
+  onCalled,
+  onSucceeded,
+  onDone,
+}: {
+  onCalled: () => void;
+  onSucceeded: () => void;
+  onDone: () => void;
+}) {
   const { customer, service, can } = useSession();
   const key = useRpcKey();
   const toast = useToast();
@@ -156,7 +167,9 @@ function CallStep({ onCalled, onDone }: { onCalled: () => void; onDone: () => vo
     setIsBusy(true);
     onCalled();
     try {
-      setResponse(await callRpc(await playgroundTokenFor(customer.id, key), firstCallBody));
+      const received = await callRpc(await playgroundTokenFor(customer.id, key), firstCallBody);
+      setResponse(received);
+      if (rejectionOf(received) === null) onSucceeded();
     } catch (thrown) {
       toast(messageOf(thrown), 'bad');
     }

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { formatCount, formatMs, formatNumberOf } from '../../format.ts';
+import { capitalized, formatCount, formatMs, formatNumberOf } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -10,6 +10,7 @@ const REFETCH_MS = 5_000;
 
 export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
+  const hasNetworks = new Set(upstreams.data?.nodes.map(({ network }) => network)).size > 1;
   return (
     <Panel title="Upstreams" aside={<Link to="/upstreams">View all</Link>}>
       <FormError problem={upstreams.error} />
@@ -18,7 +19,12 @@ export function UpstreamStrip() {
         {upstreams.data?.nodes.map((node) => (
           <li key={`${node.gateway} ${node.network} ${node.name}`}>
             <span className="row-apart">
-              <strong>{node.name}</strong>
+              <span>
+                <Link to="/upstreams/$node" params={{ node: node.name }}>
+                  {node.name}
+                </Link>
+                {hasNetworks ? <span className="muted"> {node.network}</span> : null}
+              </span>
               <NodeStateChip state={node.state} />
             </span>
             <span className="muted">
@@ -28,7 +34,7 @@ export function UpstreamStrip() {
                 : `, ${formatNumberOf(Number(node.lagSlots), 'slot')} behind`}
               {node.latencyMs === null ? '' : `, ${formatMs(node.latencyMs)}`}
             </span>
-            {node.reason === null ? null : <span>{node.reason}</span>}
+            {node.reason === null ? null : <span>{capitalized(node.reason)}</span>}
           </li>
         ))}
       </ul>

@@ -12,6 +12,7 @@ import { SelectField } from '../../ui/select-field.tsx';
 import { productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { noRules, type RulesForm, rulesBody } from './rules-form.ts';
+import './keys.css';
 
 const steps = ['Product', 'Rules', 'Review'] as const;
 

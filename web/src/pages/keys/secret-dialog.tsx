@@ -11,6 +11,7 @@ import { Checkbox } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import type { NewKey } from './create-dialog.tsx';
+import './keys.css';
 
 export function SecretDialog({
   created: { secret, key },

@@ -1,20 +1,27 @@
 import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { Lines } from '../../charts/lines.tsx';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { capitalized, formatCount, formatMs, formatMsTick, formatShare, formatShort } from '../../format.ts';
-import { useRangedCall } from '../../queries.ts';
+import { useCall, useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { Time } from '../../ui/time.tsx';
+import { CordonDialog } from '../upstreams/cordon-dialog.tsx';
+import { isLastOf, isOnlyActive, isOnlyGeyser } from '../upstreams/last-node.ts';
 import { NodeStateChip } from '../upstreams/node-state-chip.tsx';
+import { RemoveDialog } from '../upstreams/remove-dialog.tsx';
 import '../../styles/traffic.css';
+
+const REFETCH_MS = 2_000;
 
 type History = RouteOutput<'GET /upstreams/{node}/history'>;
 
@@ -32,6 +39,7 @@ export function NodePage() {
       question={<Link to="/upstreams">All upstreams</Link>}
       updatedAt={history.dataUpdatedAt}
       ranged
+      actions={user.isOperator ? <NodeActions name={node} /> : undefined}
     >
       {user.isOperator ? (
         <Pending query={history}>{(data) => <NodeContent history={data} />}</Pending>
@@ -41,6 +49,35 @@ export function NodePage() {
         </EmptyState>
       )}
     </Page>
+  );
+}
+
+/** Drains or uncordons the node, unless several networks have a node of this name. */
+function NodeActions({ name }: { name: string }) {
+  const { service } = useSession();
+  const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
+  const [isOpen, setIsOpen] = useState(false);
+  const onDone = (): void => setIsOpen(false);
+  const nodes = upstreams.data?.nodes ?? [];
+  const node = nodes.find((one) => one.name === name);
+  if (node === undefined || nodes.some((one) => one.name === name && one.network !== node.network))
+    return null;
+  const isOut = node.cordoned || node.drained;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>{isOut ? 'Uncordon' : 'Drain'}</Button>
+      {!isOpen ? null : isOut ? (
+        <CordonDialog node={node} isLast={isLastOf(nodes, node)} onDone={onDone} />
+      ) : (
+        <RemoveDialog
+          node={node}
+          removal="drain"
+          isLast={isOnlyActive(nodes, node)}
+          isLastGeyser={node.network === service.network && isOnlyGeyser(nodes, node)}
+          onDone={onDone}
+        />
+      )}
+    </>
   );
 }
 

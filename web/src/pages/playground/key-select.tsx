@@ -63,7 +63,7 @@ export function KeySelect({
         value={current ?? ''}
         options={valid.map(({ id, name, start }) => [id, `${name} · ${start}…`])}
         onChange={onChoose}
-        hint="Requests count toward this key's usage and are subject to its rules and limits."
+        hint="Requests count toward this key’s usage and are subject to its rules and limits."
       />
     </>
   );

@@ -12,6 +12,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { SelectField } from '../../ui/select-field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { openGrpcStream } from './grpc-stream.ts';
@@ -51,6 +52,8 @@ export function PlaygroundPage() {
 function Playground({ methods }: { methods: readonly Method[] }) {
   const [{ method: named, params }, change] = useFilters(['method', 'params']);
   const frame = useFrameSearch();
+  const { service } = useSession();
+  const [network, setNetwork] = useState(service.network);
   const [keys, setKeys] = useState<Readonly<Partial<Record<Product, string | null>>>>({});
   const fallback = methods.find(({ name }) => name === interfaces.rpc.first);
   const method = methods.find(({ name }) => name === named) ?? fallback;
@@ -75,6 +78,8 @@ function Playground({ methods }: { methods: readonly Method[] }) {
         methods={methods.filter(({ kind }) => kind === method.kind)}
         onMethod={choose}
         product={product}
+        network={network}
+        onNetwork={setNetwork}
         chosenKey={keys[product] ?? frame.key ?? null}
         onKey={(key) => setKeys({ ...keys, [product]: key })}
       />
@@ -131,6 +136,8 @@ function Run({
   methods,
   onMethod,
   product,
+  network,
+  onNetwork,
   chosenKey: key,
   onKey,
 }: {
@@ -139,6 +146,8 @@ function Run({
   methods: readonly Method[];
   onMethod: (name: string) => void;
   product: Product;
+  network: string;
+  onNetwork: (network: string) => void;
   chosenKey: string | null;
   onKey: (key: string | null) => void;
 }) {
@@ -149,11 +158,14 @@ function Run({
   const [isBusy, setIsBusy] = useState(false);
   const stream = useRef<LiveStream | null>(null);
   useEffect(() => () => stream.current?.close(''), []);
-  const request = readRequest(method, text);
+  const read = readRequest(method, text);
+  const request =
+    read.isValid && read.kind === 'rpc' && network !== service.network ? { ...read, network } : read;
   const isLive = snapshot.state === 'opening' || snapshot.state === 'open';
 
   const call = async (valid: ValidRequest, credential: string): Promise<void> => {
-    if (valid.kind === 'rpc') setResponse(await callRpc(credential, rpcBody(valid.method, valid.params)));
+    if (valid.kind === 'rpc')
+      setResponse(await callRpc(credential, rpcBody(valid.method, valid.params), valid.network));
     else if (valid.kind === 'rest') setResponse(await callRest(credential, valid.request));
     else {
       const opened = new LiveStream(setSnapshot);
@@ -186,6 +198,15 @@ function Run({
       >
         <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
         <KeySelect product={product} chosen={key} onChoose={onKey} />
+        {method.kind === 'rpc' ? (
+          <SelectField
+            label="Network"
+            name="network"
+            value={network}
+            options={service.networks.map((one) => [one, one] as const)}
+            onChange={onNetwork}
+          />
+        ) : null}
         <Field
           label={takesArray(method) ? 'Parameters' : 'Request'}
           name="params"

@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../../gateway-call.ts';
 export type Method = RouteOutput<'GET /methods'>['methods'][number];
 
 export type Request = Readonly<
-  | { isValid: true; kind: 'rpc'; method: string; params: string }
+  | { isValid: true; kind: 'rpc'; method: string; params: string; network?: string }
   | { isValid: true; kind: 'websocket'; method: string; params: string }
   | { isValid: true; kind: 'rest'; request: GatewayRequest }
   | { isValid: true; kind: 'grpc'; path: string; body: string }

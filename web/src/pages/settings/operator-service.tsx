@@ -30,7 +30,8 @@ function Urls() {
           ['HTTP', <code key="http">{service.urls.http}</code>],
           ['WebSocket', <code key="ws">{service.urls.ws}</code>],
           ['gRPC', service.urls.grpc === null ? 'Disabled' : <code key="grpc">{service.urls.grpc}</code>],
-          ['Network', service.network],
+          ['Default network', service.network],
+          ['Networks', service.networks.join(', ')],
           ['Sign-up', service.signUp === 'open' ? 'Open' : 'Invitation only'],
           ['Email', service.mail ? 'Configured' : 'Not configured; share links manually'],
         ]}

@@ -84,7 +84,7 @@ function PlanForm({ plan, onUndo, onClose }: EditorProps) {
     >
       <form className="stack" onSubmit={submit}>
         {plan === null ? (
-          <TextField {...fields} label="ID" name="id" hint="Lowercase letters, digits and dashes." />
+          <TextField {...fields} label="ID" name="id" hint="Lowercase letters, digits, and dashes." />
         ) : null}
         <TextField {...fields} label="Name" name="name" />
         <TextField
@@ -151,7 +151,7 @@ function TextField({
 function Limits({ draft, edit, problem, placeholder }: FieldsProps & { placeholder: string }) {
   return (
     <fieldset className="stack">
-      <legend>Limits</legend>
+      <legend className="field-label">Limits</legend>
       <Checkbox checked={draft.quotaIsHard} onChange={(quotaIsHard) => edit({ quotaIsHard })}>
         Reject requests over the monthly limit
       </Checkbox>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
+import { capitalized, formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -43,7 +43,7 @@ const columns: Column<NodeJson>[] = [
     id: 'name',
     title: 'Node',
     cell: ({ name, network }) => (
-      <span className="stacked-words">
+      <span className="stacked-words node-name">
         <Link to="/upstreams/$node" params={{ node: name }}>
           {name}
         </Link>
@@ -57,13 +57,13 @@ const columns: Column<NodeJson>[] = [
     id: 'state',
     title: 'State',
     cell: ({ state, reason, cordoned, drained }) => (
-      <span className="stacked-words">
+      <span className="stacked-words node-state">
         <span className="row">
           <NodeStateChip state={state} />
           {/* The last node of a network stays in use, so its state is shown too. */}
           {cordoned && !drained && state !== 'cordoned' ? <NodeStateChip state="cordoned" /> : null}
         </span>
-        {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
+        {reason === null ? null : <span className="muted wrap-words">{capitalized(reason)}</span>}
       </span>
     ),
     sortBy: ({ state }) => nodeStateOf(state).label,
@@ -97,7 +97,7 @@ const columns: Column<NodeJson>[] = [
     wideOnly: true,
   },
   {
-    ...number('throttled', 'Throttled (%)', ({ throttledShare }) => throttledShare ?? null, formatShare),
+    ...number('throttled', 'Throttled', ({ throttledShare }) => throttledShare ?? null, formatShare),
     wideOnly: true,
   },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },

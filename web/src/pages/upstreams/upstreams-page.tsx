@@ -13,6 +13,7 @@ import { AddDialog } from './add-dialog.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { CordonDialog } from './cordon-dialog.tsx';
 import { GatewayTable } from './gateway-table.tsx';
+import { isLastOf, isOnlyActive, isOnlyGeyser } from './last-node.ts';
 import { NodeTable } from './node-table.tsx';
 import { type NodeRemoval, RemoveDialog } from './remove-dialog.tsx';
 import '../../styles/traffic.css';
@@ -101,27 +102,6 @@ export function UpstreamsPage() {
 }
 
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
-
-const isReady = ({ state, drained }: NodeJson): boolean =>
-  !drained && (state === 'healthy' || state === 'cordoned');
-
-/** Mirrors `isLastNode` of src/control/api/handlers/nodes.ts. */
-function isOnlyActive(nodes: readonly NodeJson[], { network, name }: NodeJson): boolean {
-  const own = nodes.filter((node) => node.network === network);
-  const isLastOf = (those: readonly NodeJson[]): boolean =>
-    those.length > 0 && those.every((node) => node.name === name);
-  return isLastOf(own.filter(({ drained }) => !drained)) || isLastOf(own.filter(isReady));
-}
-
-const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
-  node.hasGrpc &&
-  isOnlyActive(
-    nodes.filter(({ hasGrpc }) => hasGrpc),
-    node,
-  );
-
-const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
-  nodes.every((node) => node.network !== network || node.name === name || node.cordoned);
 
 function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
   const healthy = nodes.filter(({ state, cordoned }) => state === 'healthy' && !cordoned);
