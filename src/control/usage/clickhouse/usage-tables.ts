@@ -28,8 +28,7 @@ const columns: readonly string[] = [
 
 /**
  * Rows are running totals: of the states of a row, the one with the largest counters is merged in. One partition per day
- * (UTC), which retention drops as a whole. The sorting key has a hash of all
- * dimensions, because it is compared when parts are merged.
+ * (UTC), which retention drops as a whole. The sorting key has a hash of all dimensions, because merging compares it.
  */
 const createTable = (step: UsageStep): string => {
   const [level, order] =
