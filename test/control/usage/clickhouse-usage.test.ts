@@ -58,6 +58,16 @@ const anyRuns = fc.array(
   { minLength: 3, maxLength: 3 },
 );
 
+/** Each outcome in each run, for what a random case may lack. */
+const usualRuns = [DAY_MS, HOUR_MS, 0].map((beforeMs, nth) => ({
+  beforeMs,
+  isRolledUp: nth === 1,
+  calls: (['ok', 'limited', 'rpcError'] as const).map((outcome) => ({
+    ...usualCall,
+    ...{ outcome, afterMs: MINUTE_MS, messages: nth },
+  })),
+}));
+
 const groups: readonly (readonly GroupColumn[])[] = [
   [],
   ['status'],
@@ -196,7 +206,7 @@ describe.skipIf(clickHouseProgram === null)('in ClickHouse (skipped where it is 
           const checks = await runChecks(other, EDGE + 2 * DAY_MS, async () => true);
           expect(checks.filter(({ violations }) => violations > 0)).toEqual([]);
         }),
-        { numRuns: 1, endOnFailure: true },
+        { numRuns: 2, examples: [[usualRuns]], endOnFailure: true },
       );
     });
 
