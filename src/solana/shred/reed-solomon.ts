@@ -196,21 +196,30 @@ function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column:
   }
 }
 
+/** Length without the zeros at the end, which add nothing to a sum. Most of a small batch is padding. */
+function lengthWithoutZeros(bytes: Uint8Array): number {
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === 0) length--;
+  return length;
+}
+
 /** Each output is the sum of the inputs, weighted by the output's row of the matrix. */
 function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: readonly Uint8Array[]): void {
   const length = inputs[0]?.length ?? 0;
   if (sums.length < length) sums = new Uint32Array(length);
+  const used = inputs.map(lengthWithoutZeros);
   for (let row = 0; row < matrix.rows; row += LANES) {
     sums.fill(0, 0, length);
     let column = 0;
     for (; column + 1 < matrix.columns; column += 2) {
       fillTable(tableA, matrix, row, column);
       fillTable(tableB, matrix, row, column + 1);
-      addTwo(inputs[column] as Uint8Array, inputs[column + 1] as Uint8Array, length);
+      const usedOfBoth = Math.max(used[column] as number, used[column + 1] as number);
+      addTwo(inputs[column] as Uint8Array, inputs[column + 1] as Uint8Array, usedOfBoth);
     }
     if (column < matrix.columns) {
       fillTable(tableA, matrix, row, column);
-      addOne(inputs[column] as Uint8Array, length);
+      addOne(inputs[column] as Uint8Array, used[column] as number);
     }
     for (let lane = 0; lane < LANES && row + lane < matrix.rows; lane++) {
       takeLane(outputs[row + lane] as Uint8Array, 8 * lane, length);
