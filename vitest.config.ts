@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BUNDLED_PROGRAM } from './test/project/bundle-program.ts';
 import { ProgramsFirst } from './test/project/programs-first.ts';
 import { SkippedTests } from './test/project/skipped-tests.ts';
 
@@ -41,7 +42,9 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'),
       TMPDIR: temporary,
+      TESTED_PROGRAM: BUNDLED_PROGRAM,
     },
+    globalSetup: [join(import.meta.dirname, 'test/project/bundle-program.ts')],
     setupFiles: [join(import.meta.dirname, 'test/project/property-sizes.ts')],
     pool: 'forks',
     maxWorkers: 2,

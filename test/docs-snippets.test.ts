@@ -63,7 +63,7 @@ describe('code in the documentation, run against the service', () => {
   let service: RunningService;
   beforeAll(async () => {
     service = await startService({
-      configuration: '[localnet]\nslot_ms = 50\n[metrics]\nopen = true\n',
+      configuration: '[localnet]\nslot_ms = 50\n[metrics]\nopen = true\n[shreds]\nudp = "auto"\n',
     });
   });
   afterAll(() => service?.stop());

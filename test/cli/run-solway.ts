@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/program.ts';
-import { ownEnvironment } from '../service/program.ts';
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+import { ownEnvironment, programFile } from '../service/program.ts';
 
 export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
 
@@ -16,7 +13,7 @@ export async function runSolway(
   environment: Readonly<Record<string, string>> = {},
   input: string | null = null,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [programFile, ...args], {
     cwd: folder,
     env: { ...ownEnvironment, ...environment },
     stdio: [input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],

@@ -8,9 +8,10 @@ import { ledgerPid, type Program, startProgram, temporaryFolder } from './progra
 import { createRpcClient } from './rpc-client.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** Runs the commands of the README with text output. */
+/** Runs the commands of the README with text output, from the sources as users do. */
+const clone = join(import.meta.dirname, '..', '..');
 const dataDir = temporaryFolder('first-start');
-const config = writeConfiguration();
+const config = writeConfiguration('[localnet]\nslot_ms = 50\n[shreds]\nudp = "auto"\n');
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
 const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
@@ -26,7 +27,7 @@ type Started = Readonly<{ program: Program; url: string; tookMs: number; workMs:
 async function start(): Promise<Started> {
   const startedAt = performance.now();
   const args = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
-  const program = startProgram(args);
+  const program = startProgram(args, undefined, { clone });
   const [, url] = await program.said(/^ {2}JSON-RPC: (\S+)$[\s\S]*Stop with Ctrl\+C/m);
   const tookMs = Math.round(performance.now() - startedAt);
   const workMs = cpuMsOf(program.process.pid!) + cpuMsOf(ledgerPid(dataDir)!);

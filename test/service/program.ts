@@ -6,6 +6,11 @@ import { join } from 'node:path';
 
 const repository = join(import.meta.dirname, '..', '..');
 
+const sourceOf = (clone: string): string => join(clone, 'src', 'cli', 'main.ts');
+
+/** The program to start: bundled in tests, otherwise the sources. */
+export const programFile: string = process.env.TESTED_PROGRAM ?? sourceOf(repository);
+
 const created = new Set<string>();
 process.on('exit', () => {
   for (const dir of created) rmSync(dir, { recursive: true, force: true });
@@ -45,7 +50,7 @@ export type Program = Readonly<{
 export type LaunchOptions = Readonly<{
   /** Starts it as a process group leader, as a shell does. */
   ownGroup?: boolean;
-  /** Root of another clone, whose program is started. */
+  /** Root of a clone, whose sources are started. */
   clone?: string;
   /** Network namespace. */
   namespace?: string;
@@ -55,9 +60,9 @@ export type LaunchOptions = Readonly<{
 export function startProgram(
   args: readonly string[],
   folder = temporaryFolder('program'),
-  { ownGroup = false, clone = repository, namespace }: LaunchOptions = {},
+  { ownGroup = false, clone, namespace }: LaunchOptions = {},
 ): Program {
-  const command = [process.execPath, join(clone, 'src', 'cli', 'main.ts'), ...args];
+  const command = [process.execPath, clone === undefined ? programFile : sourceOf(clone), ...args];
   if (namespace !== undefined) command.unshift('ip', 'netns', 'exec', namespace);
   const child = spawn(command[0]!, command.slice(1), {
     cwd: folder,

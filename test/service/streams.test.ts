@@ -19,7 +19,7 @@ let grpc: GrpcClient;
 const open: ReceivedStream[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ configuration: '[localnet]\nslot_ms = 50\n[shreds]\nudp = "auto"\n' });
   grpc = new GrpcClient(service.ready.grpcUrl);
 });
 afterEach(() => {

@@ -61,7 +61,7 @@ async function sendTransfer(gateway: TestRpcClient, unknownBlockhash?: string): 
 /** Configuration that logs every request, and writes what the pages show without delay. */
 export const promptPages = `
 [localnet]
-slot_ms = 50
+slot_ms = 200
 [request_log]
 per_second = 10_000
 [internal.request_log]

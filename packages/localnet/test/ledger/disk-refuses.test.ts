@@ -7,11 +7,10 @@ import { Keypair } from '@solana/web3.js';
 import { expect, it } from 'vitest';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import { lamports } from '../../../../src/solana/units.ts';
+import { programFile } from '../../../../test/service/program.ts';
 import { createRpcClient } from '../../../../test/service/rpc-client.ts';
 import { LedgerHaltedError } from '../../src/bank/ledger-state.ts';
 import { at, Lab, SOL } from './lab.ts';
-
-const main = join(import.meta.dirname, '..', '..', '..', '..', 'src', 'cli', 'main.ts');
 
 /** Largest growing file of the ledger. */
 function largest(dir: string): number {
@@ -27,7 +26,7 @@ it('a disk error ends the program with a message and loses nothing finalized', a
   const program = spawn(
     'sh',
     [
-      ...['-c', `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath, main],
+      ...['-c', `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath, programFile],
       ...['localnet', '--ledger', dir, '--rpc-port', '0', '--slot-ms', '10', '--json', '--quiet'],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
