@@ -88,7 +88,7 @@ beforeAll(async () => {
   const dataDir = temporaryFolder('placed');
   const accounts = placedAccounts();
   await (await openLocalNode({ ledgerDir: join(dataDir, 'ledger'), manual: true, accounts })).stop();
-  funded = await FundedService.start(20, rest, dataDir);
+  funded = await FundedService.start(50, rest, dataDir);
   const { service, payer } = funded;
   axios.interceptors.request.use((config) => ({
     ...config,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster, canRunCluster } from './cluster.ts';
-import { RequestLoad } from './request-load.ts';
+import { RequestLoad, TEST_PAUSE_MS } from './request-load.ts';
 
 describe.skipIf(!canRunCluster)(
   'two gateways behind a balancer (skipped where PostgreSQL, Redis or HAProxy is not installed)',
@@ -22,7 +22,7 @@ describe.skipIf(!canRunCluster)(
     });
 
     it('restart one after the other without a failed request', async () => {
-      const load = new RequestLoad(`${cluster.httpUrl}/v1/rpc`, rpcKey());
+      const load = new RequestLoad(`${cluster.httpUrl}/v1/rpc`, rpcKey(), 8, false, TEST_PAUSE_MS);
       await load.answered(50);
       await cluster.roll();
       await load.answered(50);

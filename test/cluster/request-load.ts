@@ -1,6 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
+
+/** Pause of the clients of tests: 400 calls a second leave no gap in which a failure hides. */
+export const TEST_PAUSE_MS = 20;
 
 /** Number of failures after which a load ends. */
 const FAILURES_MAX = 1_000;
@@ -16,6 +20,7 @@ export type LoadResult = Readonly<{
 export class CallLoad {
   readonly #send: (client: number) => Promise<string | null>;
   readonly #failuresMax: number;
+  readonly #pauseMs: number;
   readonly #failed: string[] = [];
   readonly #answeredAt: number[] = [];
   readonly #clients: Promise<void>[];
@@ -26,9 +31,16 @@ export class CallLoad {
   /**
    * @param send - sends a call and resolves to null, or to what failed.
    * @param endsAtFailure - whether a client stops after its first failed call.
+   * @param pauseMs - pause of each client after a response.
    */
-  constructor(send: (client: number) => Promise<string | null>, concurrency: number, endsAtFailure = false) {
+  constructor(
+    send: (client: number) => Promise<string | null>,
+    concurrency: number,
+    endsAtFailure = false,
+    pauseMs = 0,
+  ) {
     this.#send = send;
+    this.#pauseMs = pauseMs;
     this.#failuresMax = endsAtFailure ? 1 : FAILURES_MAX;
     this.#clients = Array.from({ length: concurrency }, (_, client) => this.#run(client));
   }
@@ -62,6 +74,7 @@ export class CallLoad {
         this.#waiting.splice(this.#waiting.indexOf(one), 1);
         one.resolve();
       }
+      if (this.#pauseMs > 0 && !this.#stopped) await delay(this.#pauseMs);
     }
   }
 }
@@ -73,7 +86,7 @@ export class CallLoad {
 export class RequestLoad extends CallLoad {
   readonly #agent: Agent;
 
-  constructor(url: string, key: string, concurrency = 8, endsAtFailure = false) {
+  constructor(url: string, key: string, concurrency = 8, endsAtFailure = false, pauseMs = 0) {
     const agent = new Agent({ connections: concurrency, pipelining: 1 });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     const options = { method: 'POST', headers, body: BODY, dispatcher: agent } as const;
@@ -82,7 +95,7 @@ export class RequestLoad extends CallLoad {
       const text = await body.text();
       return statusCode === 200 && text.includes('"result"') ? null : `${statusCode} ${text.slice(0, 200)}`;
     };
-    super(send, concurrency, endsAtFailure);
+    super(send, concurrency, endsAtFailure, pauseMs);
     this.#agent = agent;
   }
 

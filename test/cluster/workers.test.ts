@@ -13,7 +13,7 @@ import { rawSocket } from '../service/raw-socket.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
-import { RequestLoad } from './request-load.ts';
+import { RequestLoad, TEST_PAUSE_MS } from './request-load.ts';
 
 /** Burst limit in the plan of the first key. */
 const BURST = 40;
@@ -208,7 +208,7 @@ describe('a service of two workers', () => {
 
   it('continues when a worker is killed, and restarts it', async () => {
     const { secret } = await createKey();
-    const load = new RequestLoad(service.ready.rpcUrl, secret);
+    const load = new RequestLoad(service.ready.rpcUrl, secret, 8, false, TEST_PAUSE_MS);
     await load.answered(50);
     const before = processes();
     process.kill(before.at(-1) ?? 0, 'SIGKILL');

@@ -7,7 +7,7 @@ import { type OpenOptions, openDatabase } from '../../src/control/database/open.
 import type { Store } from '../../src/control/database/store.ts';
 import { rollUp } from '../../src/control/usage/roll-up.ts';
 import { runChecks } from '../../src/control/usage/usage-checks.ts';
-import { RequestLoad } from '../cluster/request-load.ts';
+import { RequestLoad, TEST_PAUSE_MS } from '../cluster/request-load.ts';
 import type { PostgresServer } from '../control/postgres-server.ts';
 import { eventually } from '../service/eventually.ts';
 import { operatorToken } from '../service/operator-token.ts';
@@ -203,7 +203,7 @@ async function oneRun(
   seen: () => Promise<unknown>,
   changes: Changes,
 ): Promise<Run> {
-  const load = new RequestLoad(service.ready.rpcUrl, key, concurrency, true);
+  const load = new RequestLoad(service.ready.rpcUrl, key, concurrency, true, TEST_PAUSE_MS);
   changes.start(service.ready.url);
   // A kill before the first write would prove nothing.
   await Promise.all([seen(), changes.first]);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
@@ -27,12 +28,17 @@ const balance = (commitment: string): Promise<Balance> =>
 describe('a crash of the ledger under load', () => {
   const BACK_MAX_MS = 10_000;
   const AFTERWARDS = 200;
+  /** Pause of each of the readers. */
+  const PAUSE_MS = 10;
 
   const outcomeOf = ({ status, body }: HttpRpcResponse): string =>
     body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
 
   async function load(outcomes: string[], isOver: () => boolean): Promise<void> {
-    while (!isOver()) outcomes.push(outcomeOf(await server.call('getBalance', [account])));
+    while (!isOver()) {
+      outcomes.push(outcomeOf(await server.call('getBalance', [account])));
+      await delay(PAUSE_MS);
+    }
   }
 
   it('does not fail reads, and the ledger restarts with all finalized state', async () => {
