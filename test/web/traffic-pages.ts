@@ -62,6 +62,8 @@ async function sendTransfer(gateway: TestRpcClient, unknownBlockhash?: string): 
 export const promptPages = `
 [localnet]
 slot_ms = 200
+[shreds]
+udp = "auto"
 [request_log]
 per_second = 10_000
 [internal.request_log]
