@@ -12,6 +12,11 @@ Actions:
     --email ADDRESS   only the person with this address can use the link
   list                list the operators
   remove ADDRESS      remove the operator role; the account stays
+  link ADDRESS        let the tokens of a subject of an OpenID Connect provider act for an account
+    --provider ID     id of the provider in the configuration, which sets token_audience
+    --subject SUB     "sub" of the tokens
+  unlink SUB          end that
+    --provider ID     id of the provider
   password ADDRESS    print a link to set a new password; it expires after an hour
 
 Options of all actions:
@@ -23,6 +28,7 @@ Options of all actions:
 Examples:
   solway operator invite --email anna@example.com
   solway operator password anna@example.com
+  solway operator link ci@example.com --provider example --subject 7f3a2c
 `;
 
 /** Names the address in the link if the operator did not set one: a link to a wrong port would leak the token. */
@@ -39,7 +45,13 @@ function urlNote({ dashboard: { url, from } }: OperatorCommands): string {
   );
 }
 
-type Job = Readonly<{ commands: OperatorCommands; address: string; email: string | null }>;
+type Job = Readonly<{
+  commands: OperatorCommands;
+  argument: string;
+  email: string | null;
+  provider: string;
+  subject: string;
+}>;
 
 const actions: Readonly<Record<string, Action<Job>>> = {
   invite: {
@@ -66,14 +78,30 @@ const actions: Readonly<Record<string, Action<Job>>> = {
   },
   remove: {
     argument: 'ADDRESS',
-    async run({ commands, address }) {
+    async run({ commands, argument: address }) {
       await commands.remove(address);
       return { text: `${address} is no longer an operator.\n`, json: { done: true } };
     },
   },
+  link: {
+    argument: 'ADDRESS',
+    options: ['provider', 'subject'],
+    async run({ commands, argument: address, provider, subject }) {
+      await commands.link(address, { provider, subject });
+      return { text: `Tokens of ${subject} act for ${address}.\n`, json: { done: true } };
+    },
+  },
+  unlink: {
+    argument: 'SUB',
+    options: ['provider'],
+    async run({ commands, argument: subject, provider }) {
+      await commands.unlink({ provider, subject });
+      return { text: `Tokens of ${subject} are rejected.\n`, json: { done: true } };
+    },
+  },
   password: {
     argument: 'ADDRESS',
-    async run({ commands, address }) {
+    async run({ commands, argument: address }) {
       const link = await commands.passwordLink(address);
       return { text: `${link}\n\n${urlNote(commands)}`, json: { link } };
     },
@@ -82,12 +110,17 @@ const actions: Readonly<Record<string, Action<Job>>> = {
 
 export const command = actionCommand<Job>({
   ...{ name: 'operator', help, actions },
-  options: { ...configurationOptions, email: text },
-  act(action, { argument: address, parsed, terminal: { environment } }) {
-    const { email = null, host, port } = parsed.values as { email?: string; host?: string; port?: string };
+  options: { ...configurationOptions, email: text, provider: text, subject: text },
+  act(action, { argument, parsed, terminal: { environment } }) {
+    const given = parsed.values as Partial<
+      Record<'email' | 'provider' | 'subject' | 'host' | 'port', string>
+    >;
+    const { email = null, provider = '', subject = '', host, port } = given;
     const configuration = storeConfiguration(parsed, environment);
     const isAddressGiven = host !== undefined || port !== undefined;
     const commandOptions = { configuration, environment, actor: getAuditActor(), isAddressGiven };
-    return withOperatorCommands(commandOptions, (commands) => action.run({ commands, address, email }));
+    return withOperatorCommands(commandOptions, (commands) =>
+      action.run({ commands, argument, email, provider, subject }),
+    );
   },
 });
