@@ -49,13 +49,14 @@ describeOnSqlite('the copy of the audit log', ({ open }) => {
     const before = inserts;
     await first.runOnce();
     expect(inserts).toBe(before);
-    await first.stop();
     poison = 'none';
     clock.now += LEASE_MS;
     const second = openCopy();
     await second.runOnce();
     expect([await missing(), second.isIncomplete]).toEqual([[], false]);
-    await second.stop();
+    await first.runOnce();
+    expect([first.isIncomplete, states]).toEqual([false, [false, true]]);
+    for (const copy of [first, second]) await copy.stop();
     await server.close();
     fake.close();
   });

@@ -88,21 +88,23 @@ export class AuditCopy {
     const isRetry = this.#firstRefused !== null && now() >= this.#retryAt;
     const refused: number[] = [];
     let last: number | null = null;
-    while (await this.#task.renewLease()) {
+    let rows: AuditTable[];
+    do {
+      // Another gateway copies, and reports what is refused.
+      if (!(await this.#task.renewLease())) {
+        [this.#firstRefused, this.#retryAt] = [0, 0];
+        return;
+      }
       last ??= isRetry ? await this.#lastComplete(this.#firstRefused ?? 0) : await this.#lastCopied();
-      const rows = await this.#read(last);
+      rows = await this.#read(last);
       const more = await insertAccepted(rows, (part) => server.insert(TABLE, part));
-      this.#lastSent = rows.at(-1)?.id ?? last;
+      last = rows.at(-1)?.id ?? last;
+      this.#lastSent = last;
       refused.push(...more.map(({ id }) => id));
       if (refused.length > 0) this.#firstRefused = Math.min(this.#firstRefused || Infinity, ...refused);
-      if (rows.length === batchRows) {
-        last = this.#lastSent;
-        continue;
-      }
-      if (isRetry) this.#firstRefused = refused.length === 0 ? null : Math.min(...refused);
-      if (isRetry || refused.length > 0) this.#retryAt = now() + REFUSED_RETRY_MS;
-      break;
-    }
+    } while (rows.length === batchRows);
+    if (isRetry) this.#firstRefused = refused.length === 0 ? null : Math.min(...refused);
+    if (isRetry || refused.length > 0) this.#retryAt = now() + REFUSED_RETRY_MS;
     if (this.isIncomplete)
       throw new OperatorError(`ClickHouse refuses entry ${this.#firstRefused} of the audit log`);
   }

@@ -12,6 +12,10 @@ export class RollUpFailures {
     return [...this.#failures.values()].some(({ count }) => count >= ATTEMPTS_MAX);
   }
 
+  clear(): void {
+    this.#failures.clear();
+  }
+
   /** Selects the due buckets that may be attempted, and forgets failures of buckets that are no longer due. */
   select(kind: string, due: readonly number[], nowMs: number): number[] {
     const names = new Set(due.map((bucket) => `${kind} ${bucket}`));

@@ -71,7 +71,10 @@ export class UsageRoller {
   async #workIfLeased(): Promise<void> {
     const { store, now, rollUps, upkeep } = this.#options;
     const shouldContinue = () => this.#shouldContinue();
-    if (!(await this.#hasWork()) || !(await this.#renewLease())) return;
+    if (!(await this.#hasWork()) || !(await this.#renewLease())) {
+      this.#failures.clear();
+      return;
+    }
     try {
       await rollUp(store, now(), shouldContinue, rollUps, this.#failures);
     } finally {
