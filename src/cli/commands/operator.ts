@@ -12,11 +12,10 @@ Actions:
     --email ADDRESS   only the person with this address can use the link
   list                list the operators
   remove ADDRESS      remove the operator role; the account stays
-  link ADDRESS        let the tokens of a subject of an OpenID Connect provider act for an account
-    --provider ID     id of the provider in the configuration, which sets token_audience
-    --subject SUB     "sub" of the tokens
-  unlink SUB          end that
-    --provider ID     id of the provider
+  link ADDRESS        accept JWTs of a subject of an OpenID Connect provider for an account
+    --provider ID     id in the configuration
+    --subject SUB     "sub" of the JWTs
+  unlink SUB          undo link; takes --provider
   password ADDRESS    print a link to set a new password; it expires after an hour
 
 Options of all actions:
@@ -28,7 +27,6 @@ Options of all actions:
 Examples:
   solway operator invite --email anna@example.com
   solway operator password anna@example.com
-  solway operator link ci@example.com --provider example --subject 7f3a2c
 `;
 
 /** Names the address in the link if the operator did not set one: a link to a wrong port would leak the token. */
