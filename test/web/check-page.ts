@@ -10,9 +10,11 @@ const PHONE = { width: 390, height: 844 };
 const END_ANIMATIONS = `
   for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime < Infinity) one.finish()`;
 
-/** Tables for phones that scroll sideways; null: the page has none. */
+/** How many tables of keys and nodes scroll sideways; null: the page has none. */
 const WIDE_TABLES = `(() => {
-  const frames = [...document.querySelectorAll('.table-stacked')].map((table) => table.parentElement);
+  const captions = [...document.querySelectorAll('caption')];
+  const named = captions.filter((one) => ['API keys', 'Nodes'].includes(one.textContent));
+  const frames = named.map((one) => one.closest('section'));
   return frames.length === 0 ? null : frames.filter((one) => one.scrollWidth > one.clientWidth).length;
 })()`;
 

@@ -138,7 +138,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('link', { name: 'All customers', exact: true }).click();
       const methods = page.getByRole('region', { name: 'Methods', exact: true });
       await methods.getByText('The largest 20 are shown.').waitFor();
-      await methods.getByRole('button', { name: 'Show more: Methods' }).click();
+      await methods.getByRole('button', { name: /^Show more ?: Methods$/ }).click();
       await methods.getByRole('row', { name: /^minimumLedgerSlot 1/ }).waitFor();
       await methods.getByRole('radio', { name: 'p95' }).check();
       await methods.getByRole('row', { name: /^getSlot \d/ }).waitFor();
@@ -148,7 +148,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('link', { name: 'embedded-ledger' }).waitFor();
       await page.getByLabel('Gateway', { exact: true }).check();
       await checkPage(page, 'fleet');
-      await methods.getByRole('button', { name: 'getSlot' }).click();
+      await methods.getByRole('button', { name: 'getSlot', exact: true }).click();
       await page.getByRole('button', { name: 'Remove filter: method getSlot' }).click();
     });
 
