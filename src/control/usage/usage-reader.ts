@@ -34,7 +34,7 @@ export interface UsageReader {
   ): Promise<void>;
   /** See `readLatencyRows` in read-usage.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
-  /** The largest groups by a column, largest first. */
+  /** The largest groups by a column, largest first, without those that have only free notifications. */
   readLargest(
     query: UsageQuery,
     column: GroupColumn,
@@ -60,6 +60,7 @@ async function readLargest(
   const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
     cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
     from (${sql.join(selects, sql` union all `)}) as part group by 1
+    having sum(requests) > 0 or sum(credits) > 0
     order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
     store.db,
   );

@@ -114,7 +114,7 @@ export class ClickHouseUsage implements UsageReader {
       ...[`${column} as name`, 'requests as r', 'credits as c'],
       "if(status = 'ok', toUInt64(0), requests) as e",
     ];
-    const end = `group by name order by ${order} desc, name limit ${limit}`;
+    const end = `group by name having requests > 0 or credits > 0 order by ${order} desc, name limit ${limit}`;
     return this.#read<Largest>(query, [column], null, { select, columns, end });
   }
 
@@ -138,7 +138,8 @@ export class ClickHouseUsage implements UsageReader {
     };
     await this.readSums(query, [column, 'status'], add, null);
     const larger = (a: Largest, b: Largest): number => b[order] - a[order] || (a.name < b.name ? -1 : 1);
-    return [...groups.values()].sort(larger).slice(0, limit);
+    const counted = [...groups.values()].filter(({ requests, credits }) => requests > 0 || credits > 0);
+    return counted.sort(larger).slice(0, limit);
   }
 
   /** The part of a query for which the database has details; null: none. */
