@@ -21,7 +21,7 @@ export type TopRow = Readonly<{
   latency: LatencyJson;
 }>;
 
-export type Largest = Omit<TopRow, 'latency'>;
+export type Largest = Omit<TopRow, 'latency'> & Readonly<{ messages: number }>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
 export interface UsageReader {
@@ -34,7 +34,7 @@ export interface UsageReader {
   ): Promise<void>;
   /** See `readLatencyRows` in read-usage.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
-  /** The largest groups by a column, largest first. */
+  /** The largest groups by a column, largest first; if equal, by messages. */
   readLargest(
     query: UsageQuery,
     column: GroupColumn,
@@ -42,6 +42,15 @@ export interface UsageReader {
     limit: number,
   ): Promise<Largest[]>;
 }
+
+const failedRequests = "case when status = 'ok' then 0 else requests end";
+
+const largestSums = (errors: string) =>
+  sql.raw(
+    Object.entries({ requests: 'requests', errors, credits: 'credits', messages: 'messages' })
+      .map(([name, value]) => `cast(sum(${value}) as bigint) as ${name}`)
+      .join(', '),
+  );
 
 /** The largest groups by a column, in one statement, so that only these leave the database. */
 async function readLargest(
@@ -53,14 +62,13 @@ async function readLargest(
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
   const selects = parts.map(
-    ({ table, where }) => sql`select ${sql.ref(column)} as name, requests,
-      case when status = 'ok' then 0 else requests end as errors, credits
-      from ${sql.table(table)} where ${where}`,
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, ${largestSums(failedRequests)}
+      from ${sql.table(table)} where ${where} group by 1`,
   );
-  const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
-    cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
-    from (${sql.join(selects, sql` union all `)}) as part group by 1
-    order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
+  // Merges parts in the order of their names, without sorting or hashing the names.
+  const { rows } = await sql<Largest>`select name, ${largestSums('errors')}
+    from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
+    order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 5 desc, 1 limit ${limit}`.execute(
     store.db,
   );
   return rows;

@@ -109,12 +109,12 @@ export class ClickHouseUsage implements UsageReader {
   ): Promise<Largest[]> {
     if ((await this.#detailsInDatabase(query)) !== null)
       return this.#readLargestOfBoth(query, column, order, limit);
-    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits';
+    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits, sum(m) as messages';
     const columns = [
-      ...[`${column} as name`, 'requests as r', 'credits as c'],
+      ...[`${column} as name`, 'requests as r', 'credits as c', 'messages as m'],
       "if(status = 'ok', toUInt64(0), requests) as e",
     ];
-    const end = `group by name order by ${order} desc, name limit ${limit}`;
+    const end = `group by name order by ${order} desc, messages desc, name limit ${limit}`;
     return this.#read<Largest>(query, [column], null, { select, columns, end });
   }
 
@@ -127,17 +127,19 @@ export class ClickHouseUsage implements UsageReader {
   ): Promise<Largest[]> {
     const groups = new Map<string, Largest>();
     const add = (row: UsageSum<GroupColumn>): void => {
-      const { [column]: name, status, requests, credits } = row;
-      const before = groups.get(name) ?? { name, requests: 0, errors: 0, credits: 0 };
+      const { [column]: name, status, requests, credits, messages } = row;
+      const before = groups.get(name) ?? { name, requests: 0, errors: 0, credits: 0, messages: 0 };
       groups.set(name, {
         name,
         requests: before.requests + requests,
         errors: before.errors + (status === 'ok' ? 0 : requests),
         credits: before.credits + credits,
+        messages: before.messages + messages,
       });
     };
     await this.readSums(query, [column, 'status'], add, null);
-    const larger = (a: Largest, b: Largest): number => b[order] - a[order] || (a.name < b.name ? -1 : 1);
+    const larger = (a: Largest, b: Largest): number =>
+      b[order] - a[order] || b.messages - a.messages || (a.name < b.name ? -1 : 1);
     return [...groups.values()].sort(larger).slice(0, limit);
   }
 
