@@ -81,7 +81,9 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
           product, method, status, network, code, requests, bytes_in, bytes_out, credits, messages, latency)
           values (5, 0, 'acme', ${key}, 'rpc', 'getSlot', 'ok', ${network}, '', ${10 ** nth}, 1, 1, 1, 1,
             ${latency})`.execute(store.db);
-    await sql`insert into usage_mark (kind, bucket, epoch, token) values ('hour', 7, 'e', 1)`.execute(store.db);
+    await sql`insert into usage_mark (kind, bucket, epoch, token) values ('hour', 7, 'e', 1)`.execute(
+      store.db,
+    );
     await migrate(store);
     const columns = ['step', 'bucket', 'network', 'requests', 'credits', 'latency'] as const;
     const rows = await store.db.selectFrom('usage_method').select(columns).orderBy('requests').execute();
@@ -93,7 +95,11 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
     expect(rows).toEqual(expect.arrayContaining([...expected('hour'), ...expected('day')]));
     // Histograms of the same range in one row, in any order.
     expect(['3:1,9:2,3:4', '3:4,3:1,9:2']).toContain(rows[0]!.latency);
-    const marks = await store.db.selectFrom('usage_mark').select(['kind', 'bucket']).orderBy('kind').execute();
+    const marks = await store.db
+      .selectFrom('usage_mark')
+      .select(['kind', 'bucket'])
+      .orderBy('kind')
+      .execute();
     expect(marks).toEqual([
       { kind: 'hour', bucket: 7 },
       { kind: 'total_hour', bucket: 7 },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
 import { axisOver, type GroupColumn, type UsageFilter } from '../../../src/control/usage/read-usage.ts';
-import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { databaseUsage } from '../../../src/control/usage/usage-reader.ts';
+import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { parseHistogram } from '../../../src/control/usage/usage-sums.ts';
 import { describeOnBothStores } from '../stores.ts';
 import { addKeys, rollUpAt, usageRow, write } from './usage-fixture.ts';
@@ -21,15 +21,19 @@ const outcomes = [
   { status: 'limited', code: 'RATE_LIMITED', credits: 0, latency: '' },
 ] as const;
 
-/** Usage of six days, with different counts in each row. */
-function someRows(seed: number, count: number): StoredUsage[] {
+/** Usage of some minutes of six days, with different counts in each row. */
+function someRows(seed: number, count: number, minutes: number): StoredUsage[] {
   const rows: StoredUsage[] = [];
   for (let nth = 0; nth < count; nth++) {
     const at = nth * 7 + seed;
     const requests = 1 + ((at * 13) % 50);
     rows.push(
       usageRow({
-        ...{ minute: START + ((at * 89) % (6 * DAY_MINUTES)), requests, latency: `${at % 60}:${requests}` },
+        ...{
+          minute: START + (nth % minutes) * 959 + (seed % 7),
+          requests,
+          latency: `${at % 60}:${requests}`,
+        },
         keyId: ([...Object.keys(customerOfKey), null] as const)[nth % 5]!,
         method: at % 3 === 0 ? 'getBlock' : 'getSlot',
         network: ([null, 'devnet', 'testnet'] as const)[Math.floor(nth / 5) % 3]!,
@@ -43,7 +47,7 @@ function someRows(seed: number, count: number): StoredUsage[] {
 
 const ownerOf = ({ keyId }: StoredUsage): string => (keyId === null ? 'house' : customerOfKey[keyId]!);
 
-const valueOf: Readonly<Partial<Record<GroupColumn, (row: StoredUsage) => string>>> = {
+const nameIn: Readonly<Partial<Record<GroupColumn, (row: StoredUsage) => string>>> = {
   key_id: ({ keyId }) => keyId ?? '',
   customer_id: ownerOf,
   network: ({ network }) => network ?? '',
@@ -85,13 +89,16 @@ async function compareAll(store: Store, rows: readonly StoredUsage[]): Promise<v
   const usage = databaseUsage(store);
   // Each column and filter meets each range of a call, but not each other.
   for (const [at, [from, to]] of ranges.entries())
-    for (const [nth, column] of (Object.keys(valueOf) as GroupColumn[]).entries())
-      for (const filter of [filters[(at + nth) % filters.length]!, filters[(at + nth + 2) % filters.length]!]) {
+    for (const [nth, column] of (Object.keys(nameIn) as GroupColumn[]).entries())
+      for (const filter of [
+        filters[(at + nth) % filters.length]!,
+        filters[(at + nth + 2) % filters.length]!,
+      ]) {
         const sums = new Map<string, Sum>();
         const histograms = new Map<string, Map<number, number>>();
         for (const row of rows) {
           if (row.minute < from || row.minute >= to || !includes(filter, row)) continue;
-          const name = valueOf[column]!(row);
+          const name = nameIn[column]!(row);
           const sum = sums.get(name) ?? { name, requests: 0, errors: 0, credits: 0, messages: 0 };
           sum.requests += row.requests;
           sum.errors += row.status === 'ok' ? 0 : row.requests;
@@ -126,7 +133,7 @@ describeOnBothStores('the largest groups', ({ open }) => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default', DDDDDDDD: 'default' });
     await addKeys(store, 'other', { CCCCCCCC: 'default' });
-    const [early, late] = [someRows(1, 90), someRows(1_000, 8)];
+    const [early, late] = [someRows(1, 45, 9), someRows(1_000, 8, 4)];
     await write(store, early, 'one');
     await rollUpAt(store, (START + 8 * DAY_MINUTES) * 60_000);
     await store.db.deleteFrom('api_key').where('id', '=', 'DDDDDDDD').execute();
