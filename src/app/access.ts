@@ -129,6 +129,7 @@ async function watchStore(
     lostUsage: usage.lost,
     /** null: not configured. */
     clickHouse: usage.clickHouse,
+    isClickHouseIncomplete: usage.isClickHouseIncomplete,
     limits: sharing,
     lastUsed,
     store,

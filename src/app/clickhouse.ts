@@ -62,6 +62,8 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
+    /** Whether usage or audit entries are refused again and again; `UsageWriter` has its own state. */
+    isIncomplete: () => roller.isIncomplete || audit.isIncomplete,
     // Aborts a running rollup, which could take minutes.
     stopWork: () =>
       stopEach([() => rollUps.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),

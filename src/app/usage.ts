@@ -75,18 +75,24 @@ function openWriters(
     ...{ sink: databaseSink(store), source: split?.totals ?? meter },
     ...{ journal: 'usage-journal', name: 'the database' },
   });
-  if (clickHouse === null || split === null) return { runId, totals, writers: [totals] };
+  if (clickHouse === null || split === null)
+    return { runId, totals, writers: [totals], isClickHouseIncomplete: () => false };
   const details = open({
     ...{ sink: clickHouse.sink, source: split.details, journal: 'usage-detail-journal', name: 'ClickHouse' },
   });
-  return { runId, totals, writers: [totals, details] };
+  return {
+    ...{ runId, totals, writers: [totals, details] },
+    isClickHouseIncomplete: () => details.isIncomplete || clickHouse.isIncomplete(),
+  };
 }
 
 export function openUsage(store: Store, configuration: Configuration, log: Logger) {
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
   const clickHouse = openClickHouse(store, configuration.store.clickhouseUrl, log);
-  const { runId, totals, writers } = openWriters(store, meter, clickHouse, configuration, log);
+  const { runId, totals, writers, isClickHouseIncomplete } = openWriters(
+    ...([store, meter, clickHouse, configuration, log] as const),
+  );
   const retention = {
     minutesDays: keys.usageMinutesDays,
     hoursDays: keys.usageHoursDays,
@@ -124,6 +130,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     lost: () => meter.uncounted + sumOf('lostRows') + sumOf('lateRows'),
     waiting: () => writers.reduce((sum, { pendingRows }) => sum + pendingRows, 0),
     clickHouse,
+    isClickHouseIncomplete,
     stop: () =>
       stopEach([
         () => roller.stop(),

@@ -18,6 +18,15 @@ type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
 const bodyOf = (method: string, params: readonly unknown[] = []): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
+/** With the others, more than a list shows at first. */
+const seldomMethods = [
+  ...['getBlockHeight', 'getClusterNodes', 'getEpochInfo', 'getEpochSchedule', 'getFirstAvailableBlock'],
+  ...['getGenesisHash', 'getIdentity', 'getInflationGovernor', 'getInflationRate', 'getLeaderSchedule'],
+  ...['getMaxRetransmitSlot', 'getMaxShredInsertSlot', 'getRecentPerformanceSamples', 'getSlotLeader'],
+  ...['getRecentPrioritizationFees', 'getStakeMinimumDelegation', 'getSupply', 'getTransactionCount'],
+  ...['getVersion', 'getVoteAccounts', 'minimumLedgerSlot'],
+];
+
 /** Creates a key as the dashboard does, with the session of the page. */
 async function createKey(
   { page }: SignedInPage,
@@ -100,6 +109,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       for (let index = 0; index < 12; index++) await gateway.post(bodyOf('getSlot'));
       await gateway.post(bodyOf('getAccountInfo', ['nonsense']));
       await gateway.post(bodyOf('getNothing'));
+      await gateway.post(`[${seldomMethods.map((method) => bodyOf(method))}]`);
     });
 
     const open = (title: string, path: string): Promise<void> => openPage(page, title, path);
@@ -108,6 +118,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     it('show the calls of a key as table, chart and CSV', async () => {
       await open('Usage and quota', `/usage?range=15m&key=${created.key.id}`);
       await refetched(page, page.getByRole('row', { name: /^getSlot 12 100%/ }));
+      await page.getByText('The largest 20 by requests are shown').waitFor();
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
       const chart = page.getByRole('figure', { name: 'Requests by method' });
       await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
@@ -126,6 +137,9 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await open('Home', '/?range=15m');
       await page.getByRole('link', { name: 'All customers', exact: true }).click();
       const methods = page.getByRole('region', { name: 'Methods', exact: true });
+      await methods.getByText('The largest 20 are shown.').waitFor();
+      await methods.getByRole('button', { name: /^Show more ?: Methods$/ }).click();
+      await methods.getByRole('row', { name: /^minimumLedgerSlot 1/ }).waitFor();
       await methods.getByRole('radio', { name: 'p95' }).check();
       await methods.getByRole('row', { name: /^getSlot \d/ }).waitFor();
       const codes = page.getByRole('region', { name: 'Errors by code' });
@@ -134,7 +148,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('link', { name: 'embedded-ledger' }).waitFor();
       await page.getByLabel('Gateway', { exact: true }).check();
       await checkPage(page, 'fleet');
-      await methods.getByRole('button', { name: 'getSlot' }).click();
+      await methods.getByRole('button', { name: 'getSlot', exact: true }).click();
       await page.getByRole('button', { name: 'Remove filter: method getSlot' }).click();
     });
 
@@ -203,6 +217,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByLabel('response').getByText('"success": true').waitFor();
       await page.getByRole('radio', { name: 'WebSocket' }).check();
+      expect(await page.getByLabel('Network', { exact: true }).locator('option').count()).toBe(1);
       await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
       const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem');
       await refetched(page, messages.nth(2));

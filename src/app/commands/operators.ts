@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { linkIdentity, unlinkIdentity } from '../../control/accounts/link-identity.ts';
 import {
   inviteFirstOperator,
   inviteOperator,
@@ -90,6 +91,8 @@ async function resetToken(
   throw new ApiError(404, 'NOT_FOUND', 'no account has this email address: check the spelling');
 }
 
+type Identity = Parameters<typeof unlinkIdentity>[1];
+
 type OperatorCommandsOptions = OfflineOptions &
   Readonly<{
     /** Whether --host or --port was given. */
@@ -99,6 +102,15 @@ type OperatorCommandsOptions = OfflineOptions &
 function checkEmail(email: string): void {
   if (emailSchema.safeParse(email).success) return;
   throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
+}
+
+function checkProvider({ accounts }: Configuration, { provider }: Identity): void {
+  if (accounts.oidc.some(({ id }) => id === provider)) return;
+  throw new ApiError(
+    422,
+    'INVALID_FIELDS',
+    'unknown provider: use an id of accounts.oidc in the configuration',
+  );
 }
 
 async function commandsOf(options: OperatorCommandsOptions, store: Store) {
@@ -115,6 +127,13 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
       return `${dashboard.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
     },
     remove: (email: string) => removeOperator(operatorContext, email),
+    /** @throws ApiError 404, 409, 422 */
+    async link(email: string, identity: Identity) {
+      checkProvider(configuration, identity);
+      await linkIdentity(operatorContext, email, identity);
+    },
+    /** @throws ApiError 404 */
+    unlink: (identity: Identity) => unlinkIdentity(operatorContext, identity),
     /** @throws ApiError 404, 422 */
     async passwordLink(email: string) {
       checkEmail(email);

@@ -12,6 +12,10 @@ Actions:
     --email ADDRESS   only the person with this address can use the link
   list                list the operators
   remove ADDRESS      remove the operator role; the account stays
+  link ADDRESS        accept JWTs of a subject of an OpenID Connect provider for an account
+    --provider ID     id in the configuration
+    --subject SUB     "sub" of the JWTs
+  unlink SUB          undo link; takes --provider
   password ADDRESS    print a link to set a new password; it expires after an hour
 
 Options of all actions:
@@ -39,7 +43,13 @@ function urlNote({ dashboard: { url, from } }: OperatorCommands): string {
   );
 }
 
-type Job = Readonly<{ commands: OperatorCommands; address: string; email: string | null }>;
+type Job = Readonly<{
+  commands: OperatorCommands;
+  argument: string;
+  email: string | null;
+  provider: string;
+  subject: string;
+}>;
 
 const actions: Readonly<Record<string, Action<Job>>> = {
   invite: {
@@ -66,14 +76,30 @@ const actions: Readonly<Record<string, Action<Job>>> = {
   },
   remove: {
     argument: 'ADDRESS',
-    async run({ commands, address }) {
+    async run({ commands, argument: address }) {
       await commands.remove(address);
       return { text: `${address} is no longer an operator.\n`, json: { done: true } };
     },
   },
+  link: {
+    argument: 'ADDRESS',
+    options: ['provider', 'subject'],
+    async run({ commands, argument: address, provider, subject }) {
+      await commands.link(address, { provider, subject });
+      return { text: `Tokens of ${subject} act for ${address}.\n`, json: { done: true } };
+    },
+  },
+  unlink: {
+    argument: 'SUB',
+    options: ['provider'],
+    async run({ commands, argument: subject, provider }) {
+      await commands.unlink({ provider, subject });
+      return { text: `Tokens of ${subject} are rejected.\n`, json: { done: true } };
+    },
+  },
   password: {
     argument: 'ADDRESS',
-    async run({ commands, address }) {
+    async run({ commands, argument: address }) {
       const link = await commands.passwordLink(address);
       return { text: `${link}\n\n${urlNote(commands)}`, json: { link } };
     },
@@ -82,12 +108,17 @@ const actions: Readonly<Record<string, Action<Job>>> = {
 
 export const command = actionCommand<Job>({
   ...{ name: 'operator', help, actions },
-  options: { ...configurationOptions, email: text },
-  act(action, { argument: address, parsed, terminal: { environment } }) {
-    const { email = null, host, port } = parsed.values as { email?: string; host?: string; port?: string };
+  options: { ...configurationOptions, email: text, provider: text, subject: text },
+  act(action, { argument, parsed, terminal: { environment } }) {
+    const given = parsed.values as Partial<
+      Record<'email' | 'provider' | 'subject' | 'host' | 'port', string>
+    >;
+    const { email = null, provider = '', subject = '', host, port } = given;
     const configuration = storeConfiguration(parsed, environment);
     const isAddressGiven = host !== undefined || port !== undefined;
     const commandOptions = { configuration, environment, actor: getAuditActor(), isAddressGiven };
-    return withOperatorCommands(commandOptions, (commands) => action.run({ commands, address, email }));
+    return withOperatorCommands(commandOptions, (commands) =>
+      action.run({ commands, argument, email, provider, subject }),
+    );
   },
 });

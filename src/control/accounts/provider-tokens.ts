@@ -12,7 +12,7 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const SUBJECT_LENGTH_MAX = 255;
 
 /** PostgreSQL cannot compare texts with NUL. */
-const parseSubject = (text: string): string | null =>
+export const parseSubject = (text: string): string | null =>
   text !== '' && text.length <= SUBJECT_LENGTH_MAX && !text.includes('\0') && text.isWellFormed()
     ? text
     : null;

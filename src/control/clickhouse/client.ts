@@ -1,14 +1,21 @@
+import { addAbortSignal, Readable } from 'node:stream';
 import {
   type ClickHouseClient,
   ClickHouseLogLevel,
   type ClickHouseSettings,
   createClient,
+  parseError,
 } from '@clickhouse/client';
 import { OperatorError } from '../../base/operator-error.ts';
+import { readLimited } from '../../base/read-limited.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 
-/** Requests wait this long for a response. */
+/** Requests wait this long for the whole response. */
 const REQUEST_TIMEOUT_MS = 10_000;
+const QUERY_MAX_BYTES = 268_435_456;
+/** Of responses without rows, and of errors. */
+const RESPONSE_MAX_BYTES = 1_048_576;
+const ERROR_MAX_CHARS = 16_384;
 const CONNECTIONS_MAX = 8;
 const querySettings = {
   /** JSON numbers suffice, because all counts are below 2^53. */
@@ -29,9 +36,12 @@ export const textLiteral = (text: string): string =>
 
 export const listOf = (literals: readonly string[]): string => `(${literals.join(', ')})`;
 
-const PERMANENT = new Set([6, 25, 26, 27, 53, 69, 70, 72, 130, 131, 349]);
+const PERMANENT = new Set([6, 25, 26, 27, 53, 69, 70, 72, 117, 130, 131, 349, 395, 469]);
 
-/** True if the server rejected a row because of its content. Source: ClickHouse, ErrorCodes.cpp: parse and range errors. */
+/**
+ * True if the server rejected a row because of its content. Source: ClickHouse, ErrorCodes.cpp: parse and range errors,
+ * throwIf, constraints.
+ */
 export function isRejectedRow(error: unknown): boolean {
   const [, code] = /\bCode: (\d+)/.exec(String(error)) ?? [];
   return PERMANENT.has(Number((error as { code?: unknown }).code ?? code));
@@ -50,27 +60,29 @@ const thrown = new WeakSet<object>();
 /** True for errors of requests to ClickHouse, whose codes those of PostgreSQL may have too. */
 export const isClickHouseError = (error: unknown): boolean => thrown.has(Object(error));
 
-async function marked<Result>(request: Promise<Result>): Promise<Result> {
-  try {
-    return await request;
-  } catch (error) {
-    thrown.add(Object(error));
-    throw error;
-  }
-}
-
 /** Such as a sign-in page of a proxy. */
 const notClickHouse = (): Error =>
   new OperatorError('the response is not that of ClickHouse: check store.clickhouse_url and the proxies');
 
 export type Rows<Row> = Readonly<{ rows: Row[]; rowsRead: number }>;
 
+type Request = Readonly<{
+  settings?: ClickHouseSettings;
+  /** Body of an insert. */
+  values?: string;
+  maxBytes?: number;
+}>;
+
+type Response = Readonly<{ text: string; headers: Readonly<Record<string, unknown>> }>;
+
 /** Sends statements to a ClickHouse server over HTTP. */
 export class ClickHouse {
   readonly #client: ClickHouseClient;
+  readonly #timeoutMs: number;
 
   /** @param url - with user, password and database. */
   constructor(url: string, timeoutMs = REQUEST_TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs;
     this.#client = createClient({
       url,
       application: 'solway',
@@ -83,17 +95,19 @@ export class ClickHouse {
 
   /** @param settings - must be known to the server. */
   async query<Row>(query: string, settings: ClickHouseSettings = {}): Promise<Rows<Row>> {
-    const options = {
-      ...{ query, format: 'JSON' as const },
-      clickhouse_settings: { ...querySettings, ...settings },
+    const { text } = await this.#send(`${query} format JSON`, {
+      settings: { ...querySettings, ...settings },
+      maxBytes: QUERY_MAX_BYTES,
+    });
+    const { data, statistics } = JSON.parse(text) as {
+      data: Row[];
+      statistics?: Readonly<{ rows_read: number }>;
     };
-    const read = async () => (await this.#client.query(options)).json<Row>();
-    const { data, statistics } = await marked(read());
     return { rows: data, rowsRead: statistics?.rows_read ?? 0 };
   }
 
   async run(query: string): Promise<void> {
-    await marked(this.#client.command({ query }));
+    await this.#send(query);
   }
 
   /** @throws Error also if the response is not that of ClickHouse. */
@@ -103,15 +117,41 @@ export class ClickHouse {
   }
 
   /** @throws Error also if the response is not that of ClickHouse, as rows would then be lost. */
-  async insert(table: string, values: readonly object[]): Promise<void> {
-    const format = 'JSONEachRow' as const;
-    const { response_headers: headers } = await marked(
-      this.#client.insert({ table, values: values as object[], format }),
-    );
+  async insert(table: string, rows: readonly object[]): Promise<void> {
+    const values = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const { headers } = await this.#send(`insert into ${table} format JSONEachRow`, { values });
     if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) throw notClickHouse();
   }
 
   close(): Promise<void> {
     return this.#client.close();
+  }
+
+  async #send(query: string, request: Request = {}): Promise<Response> {
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    try {
+      return await this.#exchange(query, request, signal);
+    } catch (error) {
+      const thrownError = signal.aborted ? new Error('Timeout error.') : error;
+      thrown.add(Object(thrownError));
+      throw thrownError;
+    }
+  }
+
+  /** Reads the response itself: the client limits neither its length nor the time for all of it. */
+  async #exchange(query: string, request: Request, signal: AbortSignal): Promise<Response> {
+    const { settings = {}, values, maxBytes = RESPONSE_MAX_BYTES } = request;
+    const { stream, http_status_code, response_headers } = await this.#client.exec({
+      ...{ query, clickhouse_settings: settings, abort_signal: signal, ignore_error_response: true },
+      ...(values === undefined ? {} : { values: Readable.from([values]) }),
+    });
+    const isFailed =
+      http_status_code !== 200 || response_headers['x-clickhouse-exception-code'] !== undefined;
+    const body = addAbortSignal(signal, stream);
+    const bytes = await readLimited(body, isFailed ? RESPONSE_MAX_BYTES : maxBytes);
+    if (bytes === null) throw new OperatorError('the response of ClickHouse is too long: check the proxies');
+    const text = bytes.toString();
+    if (isFailed) throw parseError(text.slice(0, ERROR_MAX_CHARS));
+    return { text, headers: response_headers };
   }
 }

@@ -11,6 +11,7 @@ let losses = { usage: 0, log: 0 };
 let disk: ReturnType<HealthFacts['disk']> = null;
 let isStoreUp = true;
 let isClickHouseUp = true;
+let isClickHouseIncomplete = false;
 let tracker: ProblemTracker;
 
 const node = (name: string, state: string, reason: string | null = null) =>
@@ -25,12 +26,14 @@ beforeEach(() => {
   disk = null;
   isStoreUp = true;
   isClickHouseUp = true;
+  isClickHouseIncomplete = false;
   const facts: HealthFacts = {
     nodes: () => nodes,
     requests: () => requests,
     stream: () => stream,
     isStoreUp: () => isStoreUp,
     isClickHouseUp: () => isClickHouseUp,
+    isClickHouseIncomplete: () => isClickHouseIncomplete,
     losses: () => losses,
     disk: () => disk,
   };
@@ -93,6 +96,20 @@ it('failures older than a minute do not count', () => {
   for (let second = 2; second <= 60; second++) at(second * 1_000);
   requests = { total: 200, failed: 100 };
   expect(codesAt(61_000)).toEqual([]);
+});
+
+it('ClickHouse that refuses data is a warning, and one that is unavailable an error', () => {
+  const texts = () => at(now).map(({ code, severity, text }) => `${code} ${severity}: ${text}`);
+  isClickHouseIncomplete = true;
+  expect(texts()).toEqual([
+    expect.stringMatching(/^clickhouse_unavailable warning: Some usage .* are retried/),
+  ]);
+  isClickHouseUp = false;
+  expect(texts()).toEqual([
+    expect.stringMatching(/^clickhouse_unavailable error: ClickHouse is unavailable/),
+  ]);
+  [isClickHouseUp, isClickHouseIncomplete] = [true, false];
+  expect(texts()).toEqual([]);
 });
 
 it('streams, databases, losses and disk are problems until they recover, errors first', () => {

@@ -33,6 +33,8 @@ export type HealthFacts = Readonly<{
   isStoreUp: () => boolean;
   /** True also if ClickHouse is not configured. */
   isClickHouseUp: () => boolean;
+  /** Whether ClickHouse refuses some of the data again and again. */
+  isClickHouseIncomplete: () => boolean;
   /** Entries lost since startup. */
   losses: () => Readonly<{ usage: number; log: number }>;
   /** null: unknown. */
@@ -148,11 +150,18 @@ export class ProblemTracker {
   }
 
   #clickHouseCondition(): Condition | null {
-    if (this.#facts.isClickHouseUp()) return null;
+    const common = { code: 'clickhouse_unavailable', ...everywhere } as const;
+    if (this.#facts.isClickHouseUp()) {
+      if (!this.#facts.isClickHouseIncomplete()) return null;
+      const text =
+        'Some usage or audit entries are not in ClickHouse yet, and are retried. The log of the gateway has the reason. ' +
+        'Calls, quotas and bills are not affected.';
+      return { ...common, severity: 'warning', text };
+    }
     const text =
       'ClickHouse is unavailable. Usage pages and the request log fail, and new entries are queued. ' +
       'Calls, quotas and bills are not affected.';
-    return { code: 'clickhouse_unavailable', severity: 'error', ...everywhere, text };
+    return { ...common, severity: 'error', text };
   }
 
   #diskCondition(): Condition | null {

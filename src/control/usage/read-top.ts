@@ -6,7 +6,7 @@ import { addLatency, emptyLatencyHistogram } from './usage-sums.ts';
 /** When sorting by latency, only so many groups with the most requests are compared. */
 const COMPARED_MAX = 100;
 
-/** The largest groups by a column, largest first. */
+/** The largest groups by a column, largest first; one more than `limit` if there are more. */
 export async function readTop(
   usage: UsageReader,
   query: UsageQuery,
@@ -17,7 +17,7 @@ export async function readTop(
   const largest =
     sort === 'p95'
       ? await usage.readLargest(query, column, 'requests', COMPARED_MAX)
-      : await usage.readLargest(query, column, sort, limit);
+      : await usage.readLargest(query, column, sort, limit + 1);
   const latencies = new Map(largest.map(({ name }) => [name, emptyLatencyHistogram()]));
   const values = [...latencies.keys()];
   const { axis, filter } = query;
@@ -32,5 +32,5 @@ export async function readTop(
     latency: percentilesOf(latencies.get(row.name) ?? []),
   }));
   if (sort !== 'p95') return rows;
-  return rows.sort((a, b) => (b.latency.p95 ?? -1) - (a.latency.p95 ?? -1)).slice(0, limit);
+  return rows.sort((a, b) => (b.latency.p95 ?? -1) - (a.latency.p95 ?? -1)).slice(0, limit + 1);
 }

@@ -14,6 +14,7 @@ import {
   type UsageTotalTable,
 } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
+import { RollUpFailures } from './roll-up-failures.ts';
 import {
   clearMarks,
   listStaleBuckets,
@@ -281,22 +282,26 @@ export async function isSomethingDue(
 /**
  * Rebuilds marked buckets that are complete. Safe to run concurrently and to abort.
  * @param shouldContinue - checked before each bucket.
+ * @throws unknown - the error of a bucket that failed, after the others.
  */
 export async function rollUp(
   store: Store,
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
   rollUps: readonly RollUp[] = databaseRollUps,
+  failures = new RollUpFailures(),
 ): Promise<void> {
   for (const { kind, roll, acceptsParts } of rollUps) {
     const { finer, count } = rollUpSources[stepOfKind[kind]];
     const starts = await retentionStarts(store.db);
-    for (const bucket of await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX)) {
+    const due = await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX);
+    for (const bucket of failures.select(kind, due, nowMs)) {
       if (!(await shouldContinue())) return;
       if (bucket * count < starts[finer] && !acceptsParts) await dropMarks(store, kind, bucket);
-      else await roll(store, bucket);
+      else await failures.watch(kind, bucket, nowMs, () => roll(store, bucket));
     }
   }
+  failures.throwAny();
 }
 
 /** Drops marks left by late writes. The sources of the bucket are already pruned, so it cannot be rebuilt. */

@@ -8,7 +8,7 @@ import { isNetworkName } from '../../protocol/call.ts';
 import { products } from '../../protocol/product.ts';
 import { checkedLine, readCheckedLine } from '../checked-line.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
-import { rowKeyOf, type StoredUsage, type UsageSink } from './usage-rows.ts';
+import { RefusedUsage, rowKeyOf, type StoredUsage, type UsageSink } from './usage-rows.ts';
 
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
@@ -234,21 +234,34 @@ export type RecoveredJournal = Readonly<{
   lateRows: number;
 }>;
 
-/** Stores the rows from journals of exited processes under their epochs, then removes the journals. Idempotent. */
+/**
+ * Stores the rows from journals of exited processes under their epochs, then removes the journals. Idempotent.
+ * @throws RefusedUsage - after all other rows are stored; the journals with refused rows stay.
+ */
 export async function recoverJournals(
   sink: UsageSink,
   folder: string,
   onRecovered: (journal: RecoveredJournal) => void,
 ): Promise<void> {
+  let refusal: RefusedUsage | null = null;
   for (const { path, runId } of await findOrphanedJournals(folder)) {
+    let isRefused = false;
     const corruption: JournalCorruption = { lines: 0 };
     let rows = 0;
     let lateRows = 0;
     for await (const batch of readJournal(path, sink.batchRows, corruption)) {
-      lateRows += await sink.write(runId, batch);
+      try {
+        lateRows += await sink.write(runId, batch);
+      } catch (error) {
+        if (!(error instanceof RefusedUsage)) throw error;
+        refusal = error;
+        isRefused = true;
+      }
       rows += batch.length;
     }
+    if (isRefused) continue;
     await rm(path, { force: true });
     if (rows + corruption.lines > 0) onRecovered({ path, rows, corruptLines: corruption.lines, lateRows });
   }
+  if (refusal !== null) throw refusal;
 }

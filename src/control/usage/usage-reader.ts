@@ -21,6 +21,9 @@ export type TopRow = Readonly<{
   latency: LatencyJson;
 }>;
 
+/** `traffic`: by requests, then messages. The others leave out groups that have only free notifications. */
+export type LargestOrder = Exclude<TopSort, 'p95'> | 'traffic';
+
 export type Largest = Omit<TopRow, 'latency'> & Readonly<{ messages: number }>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
@@ -34,14 +37,13 @@ export interface UsageReader {
   ): Promise<void>;
   /** See `readLatencyRows` in read-usage.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
-  /** The largest groups by a column, largest first; if equal, by messages. */
-  readLargest(
-    query: UsageQuery,
-    column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
-    limit: number,
-  ): Promise<Largest[]>;
+  /** The largest groups by a column, largest first. See `LargestOrder`. */
+  readLargest(query: UsageQuery, column: GroupColumn, order: LargestOrder, limit: number): Promise<Largest[]>;
 }
+
+const columnsOf: Readonly<Record<LargestOrder, string>> = {
+  ...{ requests: '2 desc', errors: '3 desc', credits: '4 desc', traffic: '2 desc, 5 desc' },
+};
 
 const failedRequests = "case when status = 'ok' then 0 else requests end";
 
@@ -57,7 +59,7 @@ async function readLargest(
   store: Store,
   query: UsageQuery,
   column: GroupColumn,
-  order: Exclude<TopSort, 'p95'>,
+  order: LargestOrder,
   limit: number,
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
@@ -68,9 +70,8 @@ async function readLargest(
   // Merges parts in the order of their names, without sorting or hashing the names.
   const { rows } = await sql<Largest>`select name, ${largestSums('errors')}
     from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
-    order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 5 desc, 1 limit ${limit}`.execute(
-    store.db,
-  );
+    ${sql.raw(order === 'traffic' ? '' : 'having sum(requests) > 0 or sum(credits) > 0')}
+    order by ${sql.raw(columnsOf[order])}, 1 limit ${limit}`.execute(store.db);
   return rows;
 }
 

@@ -3,6 +3,7 @@ import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { databaseRollUps, isSomethingDue, type RollUp, rollUp } from './roll-up.ts';
+import { RollUpFailures } from './roll-up-failures.ts';
 import { acquireLease, isLeased, releaseLease } from './usage-lease.ts';
 
 const usageRollerOptions = {
@@ -30,6 +31,7 @@ export class UsageRoller {
   readonly #holder = randomUUID();
   readonly #options: UsageRollerOptions;
   readonly #state: FailureState;
+  readonly #failures = new RollUpFailures();
   readonly #task: PeriodicTask;
   #stopped = false;
   #leasedAt = Number.NEGATIVE_INFINITY;
@@ -41,6 +43,11 @@ export class UsageRoller {
       () => this.#state.guard(() => this.#workIfLeased()),
       this.#options.intervalMs,
     );
+  }
+
+  /** Whether some usage failed to be rolled up several times in a row. */
+  get isIncomplete(): boolean {
+    return this.#failures.isLasting;
   }
 
   start(): void {
@@ -64,9 +71,15 @@ export class UsageRoller {
   async #workIfLeased(): Promise<void> {
     const { store, now, rollUps, upkeep } = this.#options;
     const shouldContinue = () => this.#shouldContinue();
-    if (!(await this.#hasWork()) || !(await this.#renewLease())) return;
-    await rollUp(store, now(), shouldContinue, rollUps);
-    if (!this.#stopped && (await this.#claimUpkeep())) await upkeep(now(), shouldContinue);
+    if (!(await this.#hasWork()) || !(await this.#renewLease())) {
+      this.#failures.clear();
+      return;
+    }
+    try {
+      await rollUp(store, now(), shouldContinue, rollUps, this.#failures);
+    } finally {
+      if (!this.#stopped && (await this.#claimUpkeep())) await upkeep(now(), shouldContinue);
+    }
   }
 
   async #renewLease(): Promise<boolean> {

@@ -219,6 +219,18 @@ async function upsertUsage(trx: Transaction<Schema>, runId: string, rows: readon
   return rows.length - retained.length;
 }
 
+/** A sink stored a batch without these rows, because it refuses their content. */
+export class RefusedUsage extends Error {
+  readonly rows: readonly StoredUsage[];
+  readonly lateRows: number;
+
+  constructor(rows: readonly StoredUsage[], lateRows: number) {
+    super(`${rows.length} usage rows were refused, the first of key ${rows[0]?.keyId ?? 'none'}`);
+    this.rows = rows;
+    this.lateRows = lateRows;
+  }
+}
+
 /** A place that stores usage rows. Storing a row again, or an earlier state of it, changes nothing. */
 export type UsageSink = Readonly<{
   /** Rows per write. */
@@ -228,6 +240,7 @@ export type UsageSink = Readonly<{
   /**
    * Returns the number of rows rejected because their minutes were deleted.
    * @param gateway - id of the gateway; undefined if it is not known.
+   * @throws RefusedUsage - if all other rows are stored.
    */
   write(runId: string, rows: readonly StoredUsage[], gateway?: string): Promise<number>;
 }>;

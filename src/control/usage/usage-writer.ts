@@ -8,7 +8,7 @@ import {
   UsageJournal,
   usageJournalOptions,
 } from './usage-journal.ts';
-import { rowKeyOf, type StoredUsage, storedUsage, type UsageSink } from './usage-rows.ts';
+import { RefusedUsage, rowKeyOf, type StoredUsage, storedUsage, type UsageSink } from './usage-rows.ts';
 
 export const usageWriterOptions = {
   /** Interval between flushes. If the process is killed, at most this much usage is lost. */
@@ -29,7 +29,9 @@ export type UsageWriterOptions = Readonly<
   typeof usageWriterOptions & { sink: UsageSink; source: Pick<UsageMeter, 'drain'>; runId?: string }
 >;
 
-const RECOVERY_RETRY_MS = 60_000;
+/** Soon, so that journals are stored as soon as the store is available. */
+const RECOVERY_RETRY_MS = 2_000;
+const REFUSED_RETRY_MS = 60_000;
 
 /** Flushes usage to a store. Failed writes are retried and never affect requests. */
 export class UsageWriter {
@@ -41,6 +43,8 @@ export class UsageWriter {
   readonly #recoveryState: FailureState;
   /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
+  /** Pending rows that the store refused, and when to retry them. */
+  readonly #refused = new Map<string, number>();
   /** Pending rows that are not in the journal either. */
   readonly #unjournaled = new Map<string, StoredUsage>();
   readonly #losses = {
@@ -52,6 +56,7 @@ export class UsageWriter {
     journalOverflowRows: 0,
   };
   #nextRecoveryAt = 0;
+  #refusal: RefusedUsage | null = null;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
   #gateway: string | undefined;
@@ -76,6 +81,11 @@ export class UsageWriter {
 
   get pendingRows(): number {
     return this.#pending.size;
+  }
+
+  /** Whether the store refuses rows, or lacks those of earlier runs. */
+  get isIncomplete(): boolean {
+    return this.#refused.size > 0 || this.#recoveryState.isFailing;
   }
 
   /** Sets the id under which this run is shown. */
@@ -122,6 +132,7 @@ export class UsageWriter {
       if (this.#pending.size <= this.#options.pendingRowsMax) break;
       this.#pending.delete(rowKey);
       this.#unjournaled.delete(rowKey);
+      this.#refused.delete(rowKey);
       this.#losses.lostRows++;
     }
   }
@@ -150,7 +161,7 @@ export class UsageWriter {
   async #write(): Promise<void> {
     try {
       await this.#writePending();
-      this.#state.report(null);
+      this.#state.report(this.#refused.size === 0 ? null : this.#refusal);
       await this.#recoverOrphans();
     } catch (error) {
       this.#state.report(error);
@@ -160,20 +171,34 @@ export class UsageWriter {
   }
 
   async #writePending(): Promise<void> {
-    const { sink } = this.#options;
-    for (const batch of chunk([...this.#pending], sink.batchRows)) {
-      this.#losses.lateRows += await sink.write(
-        this.runId,
-        batch.map(([, row]) => row),
-        this.#gateway,
-      );
-      for (const [rowKey, row] of batch) this.#forget(rowKey, row);
+    const now = performance.now();
+    const due = [...this.#pending].filter(([rowKey]) => (this.#refused.get(rowKey) ?? now) <= now);
+    for (const batch of chunk(due, this.#options.sink.batchRows)) {
+      const refused = await this.#writeBatch(batch.map(([, row]) => row));
+      for (const [rowKey, row] of batch) {
+        if (refused.has(row)) this.#refused.set(rowKey, now + REFUSED_RETRY_MS);
+        else this.#forget(rowKey, row);
+      }
     }
     if (this.#pending.size === 0) await this.#clearJournal();
   }
 
+  /** Returns the rows that the store refuses. They stay pending, and do not block others. */
+  async #writeBatch(rows: readonly StoredUsage[]): Promise<ReadonlySet<StoredUsage>> {
+    try {
+      this.#losses.lateRows += await this.#options.sink.write(this.runId, rows, this.#gateway);
+      return new Set();
+    } catch (error) {
+      if (!(error instanceof RefusedUsage)) throw error;
+      this.#refusal = error;
+      this.#losses.lateRows += error.lateRows;
+      return new Set(error.rows);
+    }
+  }
+
   /** Removes a row unless a newer total arrived during the write. */
   #forget(rowKey: string, row: StoredUsage): void {
+    this.#refused.delete(rowKey);
     if (this.#pending.get(rowKey) === row) this.#pending.delete(rowKey);
     if (this.#unjournaled.get(rowKey) === row) this.#unjournaled.delete(rowKey);
   }
@@ -189,12 +214,13 @@ export class UsageWriter {
   async #recoverOrphans(): Promise<void> {
     const { sink, journalFolder, onJournalRecovered } = this.#options;
     if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
-    this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
       await recoverJournals(sink, journalFolder, onJournalRecovered);
       this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
       this.#recoveryState.report(null);
     } catch (error) {
+      const retryMs = error instanceof RefusedUsage ? REFUSED_RETRY_MS : RECOVERY_RETRY_MS;
+      this.#nextRecoveryAt = performance.now() + retryMs;
       this.#recoveryState.report(error);
     }
   }

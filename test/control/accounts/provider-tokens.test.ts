@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { linkIdentity, unlinkIdentity } from '../../../src/control/accounts/link-identity.ts';
 import { describeOnSqlite } from '../stores.ts';
 import {
   type AccountsFixture,
@@ -102,6 +103,24 @@ describeOnSqlite('tokens of an OpenID Connect provider', ({ open, migrated, defe
     expect([status, json.error.code]).toEqual([403, 'NOT_LINKED']);
     const users = await fixture.store.db.selectFrom('auth_user').select('email').execute();
     expect(users.map((user) => user.email).sort()).toEqual([fixture.email, email].sort());
+  });
+
+  it('act for the account to which an operator linked their subject, until it is unlinked', async () => {
+    const { store } = fixture;
+    const context = { store, actor: 'cli:root', invitationMs: 0, now: () => fixture.clock.now };
+    const machine = { provider: 'example', subject: 'machine' };
+    const token = issue({ sub: machine.subject });
+    await expect(linkIdentity(context, 'nobody@example.com', machine)).rejects.toThrow('No account');
+    await linkIdentity(context, email, machine);
+    await expect(linkIdentity(context, fixture.email, machine)).rejects.toThrow('Unlink it first');
+    expect((await get('/api/v1/me', token)).json.user).toMatchObject({ email });
+    const { items } = (await operator.get('/api/v1/audit?limit=1')).json;
+    expect(items).toMatchObject([
+      { action: 'user.way-in', actor: 'cli:root', detail: { user: email, ...machine } },
+    ]);
+    await unlinkIdentity(context, machine);
+    expect((await get('/api/v1/me', token)).status).toBe(403);
+    expect((await get('/api/v1/me', issue())).status).toBe(200);
   });
 
   it('that are forged count as failed attempts, and valid ones still pass', async () => {

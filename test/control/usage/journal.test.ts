@@ -10,16 +10,26 @@ import {
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { ClickHouse } from '../../../src/control/clickhouse/client.ts';
+import { ClickHouseTables } from '../../../src/control/clickhouse/tables.ts';
 import type { Store } from '../../../src/control/database/store.ts';
+import { FailureState } from '../../../src/control/failure-state.ts';
+import { clickHouseSink } from '../../../src/control/usage/clickhouse/usage-sink.ts';
 import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
-import { journalLine, readJournalLine, UsageJournal } from '../../../src/control/usage/usage-journal.ts';
+import {
+  journalLine,
+  readJournalLine,
+  recoverJournals,
+  UsageJournal,
+} from '../../../src/control/usage/usage-journal.ts';
 import { databaseSink } from '../../../src/control/usage/usage-rows.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
 import type { Network } from '../../../src/protocol/call.ts';
 import { temporaryFolder } from '../../service/program.ts';
+import { fail, isInsert, send, startFakeClickHouse } from '../fake-clickhouse.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 import { usageRow, write } from './usage-fixture.ts';
 
@@ -310,6 +320,77 @@ describeOnSqlite('a usage journal file', ({ open }) => {
       requests: 5,
     });
     await Promise.all([one.writer.stop(), two.writer.stop()]);
+  });
+});
+
+describeOnSqlite('usage that the store refuses', ({ open }) => {
+  it('does not block other usage, and stays in its journal', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let poison = 'getSlot';
+    const rowsOf = new Map<string, number>();
+    const fake = await startFakeClickHouse((statement, response, _, rows) => {
+      if (!isInsert(statement)) return send(response);
+      if (rows.includes(`"${poison}"`)) return fail(response, 27);
+      for (const line of rows.trim().split('\n')) {
+        const { method, requests } = JSON.parse(line) as { method: string; requests: number };
+        rowsOf.set(method, requests);
+      }
+      send(response);
+    });
+    const server = new ClickHouse(fake.url);
+    const tables = new ClickHouseTables(server, []);
+    const sink = clickHouseSink(store, server, tables, new FailureState());
+    const states: boolean[] = [];
+    const one = writerOn(store, folder, {
+      ...{ sink: { ...sink, batchRows: 4 }, onStoreState: (error) => states.push(error === null) },
+    });
+    const record = (method: string) => one.meter.record({ ...call, method, latencyMicros: 500 }, RECENT);
+    for (const method of ['getSlot', 'getBlock', 'getHealth', 'getEpochInfo', 'getSupply']) record(method);
+    await one.writer.flush();
+    record('getSlot');
+    record('getBlock');
+    await one.writer.flush();
+    expect([one.writer.pendingRows, one.writer.isIncomplete, states]).toEqual([1, true, [false]]);
+    expect([rowsOf.size, rowsOf.get('getBlock'), rowsOf.has('getSlot')]).toEqual([4, 2, false]);
+    const [orphan, other] = [killed(folder), killed(folder)];
+    writeFileSync(other, journalLine(usageRow({ method: 'getVersion' })));
+    const recover = () => recoverJournals(sink, folder, () => undefined);
+    await expect(recover()).rejects.toThrow('1 usage rows were refused');
+    expect([existsSync(orphan), existsSync(other), rowsOf.size]).toEqual([true, false, 5]);
+    poison = 'none';
+    await recover();
+    expect([existsSync(orphan), rowsOf.get('getSlot')]).toEqual([false, 2]);
+    await one.writer.flush();
+    expect(one.writer.pendingRows).toBe(1);
+    vi.advanceTimersByTime(60_000);
+    await one.writer.flush();
+    expect([one.writer.pendingRows, one.writer.isIncomplete, states]).toEqual([0, false, [false, true]]);
+    await one.writer.stop();
+    await server.close();
+    fake.close();
+  });
+
+  it('of an earlier run is retried soon after the store could not be reached', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const one = writerOn(store, folder);
+    one.outage.now = true;
+    one.use(1);
+    await one.writer.flush();
+    const journal = killed(folder);
+    const two = writerOn(store, folder);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    two.outage.now = true;
+    await two.writer.flush();
+    two.outage.now = false;
+    await two.writer.flush();
+    expect(existsSync(journal)).toBe(true);
+    vi.advanceTimersByTime(2_000);
+    await two.writer.flush();
+    expect(existsSync(journal)).toBe(false);
+    await Promise.all([one, two].map(({ writer }) => writer.stop()));
   });
 });
 

@@ -115,7 +115,7 @@ async function compareAll(store: Store, rows: readonly StoredUsage[]): Promise<v
         );
         const query = { axis: axisOver('minute', from * 60_000, to * 60_000), filter };
         const label = `${column} of ${JSON.stringify(filter)} from ${from - START} to ${to - START}`;
-        expect(await usage.readLargest(query, column, 'requests', 4), label).toEqual(expected.slice(0, 4));
+        expect(await usage.readLargest(query, column, 'traffic', 4), label).toEqual(expected.slice(0, 4));
         const found = new Map<string, Map<number, number>>();
         const by = { column, values: [...sums.keys(), 'absent'] };
         await usage.readLatencies(query, by, ({ at, name, latency }) => {

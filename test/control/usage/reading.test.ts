@@ -66,7 +66,7 @@ async function topOf(
   const list = contract[name].result.parse(
     await handler({ path: { customer }, query: read, body: null }, context),
   );
-  return list.rows.map((row) => [row.label, row[sum]]);
+  return [...list.rows.map((row) => [row.label, row[sum]]), ...(list.hasMore ? ['and more'] : [])];
 }
 
 async function csvOf(store: Store, query: Readonly<Record<string, string | number>>): Promise<string[]> {
@@ -392,6 +392,8 @@ describeOnBothStores('a usage report', ({ open }) => {
         usageRow({ requests: 3, minute, keyId: 'BBBBBBBB', method: 'getBlock', latency: '60:3' }),
         usageRow({ requests: 7, minute: NOW_MINUTE, keyId: 'CCCCCCCC', network: 'testnet', latency: '9:7' }),
         usageRow({ requests: 2, minute: NOW_MINUTE, keyId: 'CCCCCCCC', ...limited }),
+        // Has no requests and no credits.
+        usageRow({ requests: 0, minute, method: 'notifications', messages: 5 }),
       ],
       'gateway-1',
     );
@@ -410,6 +412,7 @@ describeOnBothStores('a usage report', ({ open }) => {
       expect(await topOf(store, { by: 'key', limit: 2 })).toEqual([
         ['name of CCCCCCCC', 9],
         ['name of AAAAAAAA', 5],
+        'and more',
       ]);
       expect(await topOf(store, { by: 'method', sort: 'p95' })).toEqual([
         ['getBlock', 3],

@@ -5,12 +5,12 @@ import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/store.ts';
 import { databaseUpkeep } from '../../../src/control/usage/database-upkeep.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
-import { rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
+import { finishRollUp, rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';
 import { pruneUsage, usageRetention } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
-import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { markStale, readMarks, type StoredUsage } from '../../../src/control/usage/usage-rows.ts';
+import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 import {
   addKeys,
   allOf,
@@ -202,6 +202,49 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, migrated }) => {
     await write(store, [usageRow({ requests: 5 })]);
     await one.runOnce();
     expect(await sumsByTable(store)).toEqual(allOf(5));
+  });
+});
+
+describeOnSqlite('a bucket that always fails', ({ open }) => {
+  it('does not block others, and is retried less often, until it succeeds', async () => {
+    const store = await open();
+    const hour = Math.floor(EDGE_MINUTE / 60);
+    const mark = (...hours: number[]) =>
+      store.db.transaction().execute((trx) =>
+        markStale(
+          trx,
+          'run',
+          hours.map((bucket) => ({ kind: 'clickhouse_hour', bucket })),
+        ),
+      );
+    let isFailing = true;
+    const attempts: number[] = [];
+    const roll = async (_: Store, bucket: number): Promise<boolean> => {
+      attempts.push(bucket - hour);
+      if (isFailing && bucket === hour) throw new Error('refused');
+      return finishRollUp(store, await readMarks(store.db, 'clickhouse_hour', bucket), null);
+    };
+    const clock = { now: EDGE + 10 * HOUR_MS };
+    const states: boolean[] = [];
+    let upkeeps = 0;
+    const roller = new UsageRoller({
+      ...{ store, now: () => clock.now, rollUps: [{ kind: 'clickhouse_hour', roll }] },
+      onState: (error) => states.push(error === null),
+      upkeep: async () => void upkeeps++,
+    });
+    await mark(hour - 1, hour, hour + 1);
+    for (let run = 0; run < 4; run++) await roller.runOnce();
+    expect([attempts.splice(0), upkeeps, roller.isIncomplete]).toEqual([[1, 0, -1, 0, 0], 1, true]);
+    await mark(hour + 2);
+    clock.now += 60_000;
+    await roller.runOnce();
+    isFailing = false;
+    await roller.runOnce();
+    expect([attempts.splice(0), states]).toEqual([[2, 0], [false]]);
+    clock.now += 60_000;
+    await roller.runOnce();
+    expect([attempts, states, roller.isIncomplete]).toEqual([[0], [false, true], false]);
+    await roller.stop();
   });
 });
 

@@ -33,6 +33,8 @@ export type TableProps<Row> = Readonly<{
   /** The order in which the service sorts, for a page of a longer list. Only `columns` can then be sorted by. */
   order?: Readonly<{ sort: Sort; columns: readonly string[]; onSort: (sort: Sort) => void }>;
   empty?: ReactNode;
+  /** Whether the cells of a row are listed one below the other on a narrow screen. */
+  isStacked?: boolean;
   csvName?: string;
   selection?: Readonly<{
     chosen: ReadonlySet<string>;
@@ -52,6 +54,7 @@ export function Table<Row>(props: TableProps<Row>) {
     initialSort,
     order,
     empty,
+    isStacked = false,
     csvName,
     selection,
   } = props;
@@ -84,7 +87,7 @@ export function Table<Row>(props: TableProps<Row>) {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
       <section ref={scroll} className={frame} aria-labelledby={captionId} tabIndex={0}>
-        <table className="table" aria-rowcount={sorted.length + 1}>
+        <table className={isStacked ? 'table table-stacked' : 'table'} aria-rowcount={sorted.length + 1}>
           <caption id={captionId} className="visually-hidden">
             {caption}
           </caption>
@@ -112,7 +115,11 @@ export function Table<Row>(props: TableProps<Row>) {
                   <SelectRow row={row} rowKey={rowKey} selection={selection} />
                 )}
                 {columns.map((column) => (
-                  <td key={column.id} className={classOf(column)}>
+                  <td
+                    key={column.id}
+                    className={classOf(column)}
+                    {...(isStacked && { 'data-title': column.title })}
+                  >
                     {column.cell(row)}
                   </td>
                 ))}

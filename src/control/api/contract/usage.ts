@@ -69,6 +69,8 @@ const topList = z.object({
       latency,
     }),
   ),
+  /** Whether a larger `limit` returns more rows. */
+  hasMore: z.boolean(),
   updatedAt: time,
 });
 

@@ -70,7 +70,7 @@ async function readBreakdown(
   whole: Series,
 ): Promise<Series[]> {
   const { axis, filter } = query;
-  const largest = await usage.readLargest(query, column, 'requests', SERIES_MAX + 1);
+  const largest = await usage.readLargest(query, column, 'traffic', SERIES_MAX + 1);
   if (largest.length === 0) return [];
   const names = largest.slice(0, SERIES_MAX).map(({ name }) => name);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));

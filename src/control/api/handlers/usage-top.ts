@@ -55,7 +55,7 @@ async function topRows(
   axis: Axis,
   query: TopQuery,
   customerId: string | null,
-): Promise<Row[]> {
+): Promise<Pick<RouteOutput<'GET /usage/top'>, 'rows' | 'hasMore'>> {
   const { store } = services;
   const { by, sort, limit, product, method, network } = query;
   if (by === 'node') {
@@ -63,17 +63,24 @@ async function topRows(
     const sizeOf = ({ requests, errors, latency }: (typeof nodes)[number]): number =>
       ({ requests, errors, credits: requests, p95: latency.p95 ?? -1 })[sort];
     const rows = nodes.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, limit);
-    return rows.map((row) => ({ ...row, label: row.name, customer: null, credits: null }));
+    return {
+      rows: rows.map((row) => ({ ...row, label: row.name, customer: null, credits: null })),
+      hasMore: nodes.length > limit,
+    };
   }
   const filter = { customerId, product, method, network, failed: by === 'code' ? true : undefined };
   const usage: UsageQuery = { axis, filter };
-  const rows = await readTop(usageReaderOf(services), usage, columns[by], sort, limit);
+  const largest = await readTop(usageReaderOf(services), usage, columns[by], sort, limit);
+  const rows = largest.slice(0, limit);
   const labels = await labelsOf(
     store,
     by,
     rows.map(({ name }) => name),
   );
-  return rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) }));
+  return {
+    rows: rows.map((row) => ({ ...row, label: row.name, customer: null, ...labels.get(row.name) })),
+    hasMore: largest.length > limit,
+  };
 }
 
 export const usageTopHandlers = (services: ApiServices) => {
@@ -88,8 +95,8 @@ export const usageTopHandlers = (services: ApiServices) => {
     limitRead(owner, async () => {
       const at = now();
       const axis = await axisOf(store, query, at);
-      const rows = await topRows(services, axis, query, customerId);
-      return { axis: toAxisJson(axis), rows, updatedAt: await usageUpdatedAt(store, at) };
+      const top = await topRows(services, axis, query, customerId);
+      return { axis: toAxisJson(axis), ...top, updatedAt: await usageUpdatedAt(store, at) };
     });
   return defineHandlers({
     'GET /usage/top': ({ query }, { caller }) => readTopList(query, null, callerKeyOf(caller)),

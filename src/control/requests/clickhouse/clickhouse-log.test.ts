@@ -1,50 +1,29 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
+import {
+  type Answer,
+  fail,
+  isInsert,
+  send,
+  startFakeClickHouse,
+} from '../../../../test/control/fake-clickhouse.ts';
 import { createRequestWriter, requestEntry } from '../../../../test/control/request-writer-fixture.ts';
 import { temporaryFolder } from '../../../../test/service/program.ts';
 import type { Store } from '../../database/store.ts';
 import { ClickHouseLog, type clickHouseLogOptions } from './clickhouse-log.ts';
-
-type Answer = (statement: string, response: ServerResponse, settings: URLSearchParams) => void;
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-const send = (response: ServerResponse, data: readonly object[] = []): void =>
-  void response
-    .setHeader('x-clickhouse-server-display-name', 'test')
-    .end(JSON.stringify({ meta: [], data, rows: data.length, statistics: { rows_read: 0 } }));
-
-const fail = (response: ServerResponse, code: number): void =>
-  void response.writeHead(500).end(`Code: ${code}. DB::Exception: it failed. (NAME_OF_CODE)`);
-
 /** Opens a log whose server answers as given. */
 async function openLog(answer: Answer, options: Partial<typeof clickHouseLogOptions> = {}) {
-  const server = createServer(async (request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://localhost');
-    const body = await text(request);
-    answer(searchParams.get('query') ?? body, response, searchParams);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const logStore = new ClickHouseLog(
-    `http://127.0.0.1:${port}/solway`,
-    temporaryFolder('log-journal'),
-    options,
-  );
-  cleanUps.push(
-    () => server.close(),
-    () => server.closeAllConnections(),
-    () => logStore.stop(),
-  );
+  const server = await startFakeClickHouse(answer);
+  const logStore = new ClickHouseLog(server.url, temporaryFolder('log-journal'), options);
+  cleanUps.push(server.close, () => logStore.stop());
   return { logStore, ...createRequestWriter({} as Store, {}, logStore) };
 }
-
-const isInsert = (statement: string): boolean => /^insert/i.test(statement);
 
 it('bounds the inserts for a batch that is full of invalid rows', async () => {
   let inserts = 0;

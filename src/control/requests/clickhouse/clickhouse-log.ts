@@ -1,6 +1,7 @@
 import { chunk } from '../../../base/chunk.ts';
 import { withDefaults } from '../../../base/with-defaults.ts';
-import { ClickHouse, isRejectedRow, listOf, textLiteral } from '../../clickhouse/client.ts';
+import { ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
+import { insertAccepted } from '../../clickhouse/insert-accepted.ts';
 import { ClickHouseTables } from '../../clickhouse/tables.ts';
 import { FailureState, type OnState } from '../../failure-state.ts';
 import { PeriodicTask } from '../../periodic-task.ts';
@@ -40,8 +41,6 @@ const HOUR_MS = 3_600_000;
 const INSERT_MAX_BYTES = 4_194_304;
 /** Ids per query. The server accepts statements of 256 KiB. */
 const IDS_MAX = 1_000;
-/** Rejected parts of a batch that are halved to find the invalid rows. Further rejected parts are dropped whole. */
-const HALVINGS_MAX = 64;
 /** Unfinished deletions in which a failing one is looked for. */
 const MUTATIONS_MAX = 100;
 
@@ -276,33 +275,14 @@ export class ClickHouseLog implements LogStore {
     return rows.filter(({ id }) => !stored.has(id));
   }
 
-  /** Halves rejected parts of a batch until only the invalid rows are left, which are dropped. */
-  async #insertValid(batch: readonly NewLogRow[]): Promise<void> {
-    const parts = batch.length === 0 ? [] : [batch];
-    let halvings = 0;
-    // By size, so that the parts that are dropped whole are small.
-    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      if (await this.#insert(part)) continue;
-      if (part.length === 1 || halvings === HALVINGS_MAX) {
-        this.#rejected += part.length;
-        continue;
-      }
-      halvings++;
-      const half = part.length >> 1;
-      parts.push(part.slice(0, half), part.slice(half));
-    }
-  }
-
-  /** @returns false if the server rejects a row. */
-  async #insert(rows: readonly NewLogRow[]): Promise<boolean> {
-    const values = rows.map((row) => ({ ...row, terms: termsOf(row) }));
-    try {
-      await this.#writes.insert(TABLE, values);
-      return true;
-    } catch (error) {
-      if (isRejectedRow(error)) return false;
-      throw error;
-    }
+  /** Drops the rows that the server rejects. */
+  async #insertValid(rows: readonly NewLogRow[]): Promise<void> {
+    const insert = (part: readonly NewLogRow[]) =>
+      this.#writes.insert(
+        TABLE,
+        part.map((row) => ({ ...row, terms: termsOf(row) })),
+      );
+    this.#rejected += (await insertAccepted(rows, insert)).length;
   }
 
   async #prune(): Promise<void> {

@@ -1,4 +1,3 @@
-import type { TopSort } from '../../api/contract/usage.ts';
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
@@ -19,7 +18,7 @@ import {
   type UsageQuery,
   type UsageSum,
 } from '../read-usage.ts';
-import type { Largest, UsageReader } from '../usage-reader.ts';
+import type { Largest, LargestOrder, UsageReader } from '../usage-reader.ts';
 import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
@@ -104,7 +103,7 @@ export class ClickHouseUsage implements UsageReader {
   async readLargest(
     query: UsageQuery,
     column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
+    order: LargestOrder,
     limit: number,
   ): Promise<Largest[]> {
     if ((await this.#detailsInDatabase(query)) !== null)
@@ -114,7 +113,11 @@ export class ClickHouseUsage implements UsageReader {
       ...[`${column} as name`, 'requests as r', 'credits as c', 'messages as m'],
       "if(status = 'ok', toUInt64(0), requests) as e",
     ];
-    const end = `group by name order by ${order} desc, messages desc, name limit ${limit}`;
+    const [having, sorted] =
+      order === 'traffic'
+        ? ['', 'requests desc, messages desc']
+        : ['having requests > 0 or credits > 0', `${order} desc`];
+    const end = `group by name ${having} order by ${sorted}, name limit ${limit}`;
     return this.#read<Largest>(query, [column], null, { select, columns, end });
   }
 
@@ -122,7 +125,7 @@ export class ClickHouseUsage implements UsageReader {
   async #readLargestOfBoth(
     query: UsageQuery,
     column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
+    order: LargestOrder,
     limit: number,
   ): Promise<Largest[]> {
     const groups = new Map<string, Largest>();
@@ -138,9 +141,14 @@ export class ClickHouseUsage implements UsageReader {
       });
     };
     await this.readSums(query, [column, 'status'], add, null);
+    const isTraffic = order === 'traffic';
+    const sizeOf = (row: Largest): number => row[isTraffic ? 'requests' : order];
     const larger = (a: Largest, b: Largest): number =>
-      b[order] - a[order] || b.messages - a.messages || (a.name < b.name ? -1 : 1);
-    return [...groups.values()].sort(larger).slice(0, limit);
+      sizeOf(b) - sizeOf(a) || (isTraffic ? b.messages - a.messages : 0) || (a.name < b.name ? -1 : 1);
+    const counted = [...groups.values()].filter(
+      ({ requests, credits }) => isTraffic || requests > 0 || credits > 0,
+    );
+    return counted.sort(larger).slice(0, limit);
   }
 
   /** The part of a query for which the database has details; null: none. */

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../clickhouse/client.ts';
+import { insertAccepted } from '../../clickhouse/insert-accepted.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
 import type { FailureState } from '../../failure-state.ts';
@@ -6,6 +7,7 @@ import {
   accountsOf,
   markStale,
   noAccount,
+  RefusedUsage,
   retentionStarts,
   type StoredUsage,
   type UsageSink,
@@ -50,13 +52,18 @@ export const clickHouseSink = (
     const retained = rows.filter(({ minute }) => minute >= starts.minute);
     if (retained.length === 0) return rows.length;
     const accounts = await accountsOf(store.db, retained);
-    const values = retained.map((row) =>
-      tableRow(runId, row, (accounts.get(row.keyId) ?? noAccount).customer_id),
-    );
-    await state.watch(() => tables.use(() => server.insert(tableOf('minute'), values)));
+    const insert = (part: readonly StoredUsage[]) =>
+      server.insert(
+        tableOf('minute'),
+        part.map((row) => tableRow(runId, row, (accounts.get(row.keyId) ?? noAccount).customer_id)),
+      );
+    const refused = await state.watch(() => tables.use(() => insertAccepted(retained, insert)));
+    // Also hours whose rows were all refused: marking too many is harmless.
     const hours = new Set(retained.map(({ minute }) => Math.floor(minute / 60)));
     const marks = [...hours].map((bucket) => ({ kind: 'clickhouse_hour', bucket }) as const);
     await store.db.transaction().execute((trx) => markStale(trx, runId, marks));
-    return rows.length - retained.length;
+    const lateRows = rows.length - retained.length;
+    if (refused.length > 0) throw new RefusedUsage(refused, lateRows);
+    return lateRows;
   },
 });

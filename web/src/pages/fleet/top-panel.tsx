@@ -8,6 +8,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Choice } from '../../ui/tabs.tsx';
+import { specialNames } from '../usage/dimensions.ts';
 
 type Row = RouteOutput<'GET /usage/top'>['rows'][number];
 type Query = NonNullable<RouteInput<'GET /usage/top'>['query']>;
@@ -42,6 +43,7 @@ const emptyNames: Readonly<Partial<Record<By, string>>> = {
 
 const labelOf = (by: By, { name, label }: Row): string => {
   if (name === '') return emptyNames[by] ?? '–';
+  if (by === 'method' && name === 'notifications') return specialNames.notifications ?? label;
   return name === 'other' ? 'Other' : label;
 };
 
@@ -168,20 +170,36 @@ export function TopPanel({
   );
 }
 
+const ROWS = 20;
+const ROWS_MAX = 200;
+
 function TopList({ title, by, filters, onFilter, sort }: ListProps & Readonly<{ sort: Sort }>) {
-  const top = useRangedCall('GET /usage/top', { query: { ...filters, by, sort } });
+  const [limit, setLimit] = useState(ROWS);
+  const top = useRangedCall('GET /usage/top', { query: { ...filters, by, sort, limit } });
   const columns = useMemo(() => columnsOf(by, onFilter), [by, onFilter]);
   return (
     <Pending query={top}>
-      {({ rows }) => (
-        <Table
-          caption={title}
-          columns={columns}
-          rows={rows}
-          rowKey={({ name }) => name}
-          csvName={`top-by-${by}`}
-          empty={<p className="muted">No requests in this time range.</p>}
-        />
+      {({ rows, hasMore }) => (
+        <>
+          <Table
+            caption={title}
+            columns={columns}
+            rows={rows}
+            rowKey={({ name }) => name}
+            csvName={`top-by-${by}`}
+            empty={<p className="muted">No requests in this time range.</p>}
+          />
+          {hasMore ? (
+            <div className="row">
+              <span className="muted">The largest {rows.length} are shown.</span>
+              {limit < ROWS_MAX ? (
+                <Button size="s" onClick={() => setLimit(ROWS_MAX)} busy={top.isPlaceholderData}>
+                  Show more<span className="visually-hidden">: {title}</span>
+                </Button>
+              ) : null}
+            </div>
+          ) : null}
+        </>
       )}
     </Pending>
   );

@@ -117,6 +117,7 @@ export function KeysPage() {
           rowKey={({ id }) => id}
           order={{ sort, columns: sortable, onSort: setSort }}
           csvName="solway-keys"
+          isStacked
           empty={
             <NoKeys isFiltered={product !== '' || state !== '' || search !== ''} onCreate={commands.create} />
           }

@@ -158,6 +158,8 @@ function Run({
   const [isBusy, setIsBusy] = useState(false);
   const stream = useRef<LiveStream | null>(null);
   useEffect(() => () => stream.current?.close(''), []);
+  // Streams are served for one network; a REST request names its own.
+  const networks = method.kind === 'rpc' ? service.networks : [service.network];
   const read = readRequest(method, text);
   const request =
     read.isValid && read.kind === 'rpc' && network !== service.network ? { ...read, network } : read;
@@ -198,15 +200,15 @@ function Run({
       >
         <MethodSelect methods={methods} chosen={method} onChoose={onMethod} />
         <KeySelect product={product} chosen={key} onChoose={onKey} />
-        {method.kind === 'rpc' ? (
+        {method.kind === 'rest' ? null : (
           <SelectField
             label="Network"
             name="network"
-            value={network}
-            options={service.networks.map((one) => [one, one] as const)}
+            value={networks.includes(network) ? network : service.network}
+            options={networks.map((one) => [one, one] as const)}
             onChange={onNetwork}
           />
-        ) : null}
+        )}
         <Field
           label={takesArray(method) ? 'Parameters' : 'Request'}
           name="params"

@@ -152,6 +152,7 @@ export function NodeTable({
       rowKey={({ gateway, network, name }) => `${gateway} ${network} ${name}`}
       initialSort={{ column: 'name', down: false }}
       csvName="nodes"
+      isStacked
       empty={
         <EmptyState
           title="No upstream nodes"

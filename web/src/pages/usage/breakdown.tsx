@@ -145,6 +145,11 @@ export function UsageParts({
         {...(onZoom && { onZoom })}
       />
       <BreakdownTable usage={usage} series={series} by={by} hasLinks={hasLinks} />
+      {usage.series.some(({ name }) => name === 'other') ? (
+        <p className="muted">
+          The largest {usage.series.length - 1} by requests are shown; Other is the sum of the rest.
+        </p>
+      ) : null}
     </>
   );
 }
