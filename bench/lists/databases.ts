@@ -11,11 +11,12 @@ import { postgresPrograms, startPostgres } from '../../test/control/postgres-ser
 import { temporaryFolder } from '../../test/service/program.ts';
 import { type Bulk, bulkPostgres, bulkSqlite } from './bulk.ts';
 import { fill } from './fill.ts';
+import { fillClickHouseUsage } from './fill-usage.ts';
 import { logRows } from './log-rows.ts';
 import { type Population, populationOf, type Sizes } from './population.ts';
 
 export const storeKinds = ['sqlite', 'postgres', 'clickhouse'] as const;
-/** `clickhouse`: the request log in ClickHouse, everything else in SQLite. */
+/** `clickhouse`: the request log and usage in ClickHouse, everything else in SQLite. */
 export type StoreKind = (typeof storeKinds)[number];
 
 /** Describes the data of a folder. */
@@ -44,14 +45,15 @@ async function fillSqlLog(bulk: Bulk, population: Population, total: number, now
   await createIndexes();
 }
 
-async function fillClickHouse(url: string, population: Population, total: number, now: number) {
+async function fillClickHouse(url: string, population: Population, sizes: Sizes, now: number) {
   const server = new ClickHouse(url);
   await server.run(createTable);
-  for (const rows of logRows(population, total, now, CLICKHOUSE_BATCH_ROWS))
+  for (const rows of logRows(population, sizes.logRows, now, CLICKHOUSE_BATCH_ROWS))
     await server.insert(
       TABLE,
       rows.map((row) => ({ ...row, terms: termsOf(row) })),
     );
+  await fillClickHouseUsage(server, population, sizes, now);
   await server.close();
 }
 
@@ -101,8 +103,8 @@ export async function openFilledStore(
     const population = populationOf(sizes);
     await (await openDatabase(database)).close();
     const bulk = database.url === undefined ? bulkSqlite(database.file!) : await bulkPostgres(database.url);
-    await fill({ bulk, population, sizes, now: filledAt });
-    if (kind === 'clickhouse') await fillClickHouse(server!.url, population, sizes.logRows, filledAt);
+    await fill({ bulk, population, sizes, now: filledAt }, kind === 'clickhouse');
+    if (kind === 'clickhouse') await fillClickHouse(server!.url, population, sizes, filledAt);
     else await fillSqlLog(bulk, population, sizes.logRows, filledAt);
     await bulk.close();
     if (folder !== null) writeFileSync(join(folder, 'contents.json'), JSON.stringify({ sizes, filledAt }));

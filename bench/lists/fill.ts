@@ -189,8 +189,8 @@ const leases = [
   ...['billing statements', 'stripe', 'stripe totals'],
 ];
 
-/** Fills all tables but those of the request log. */
-export async function fill(filling: Filling): Promise<void> {
+/** Fills all tables but those of the request log. @param clickHouse - whether ClickHouse has the details of usage. */
+export async function fill(filling: Filling, clickHouse: boolean): Promise<void> {
   const { bulk, now } = filling;
   const createIndexes = await bulk.dropIndexes(['audit', 'submission', 'unknown_method']);
   await fillCustomers(filling);
@@ -200,7 +200,7 @@ export async function fill(filling: Filling): Promise<void> {
   await fillTransactions(filling);
   await fillOperations(filling);
   await createIndexes();
-  await fillUsage(filling);
+  await fillUsage(filling, clickHouse);
   await insertAll({ bulk }, 'usage_claim', leases.length, (nth) => ({
     ...{ name: leases[nth]!, holder: DEFAULT_CUSTOMER_ID, until: now + FAR_MS },
   }));

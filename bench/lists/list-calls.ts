@@ -8,8 +8,8 @@ export type ListCall = Readonly<{
   token: string;
   /** Measures a page far from the first. */
   isDeep: boolean;
-  /** Reads the request log. */
-  isLog: boolean;
+  /** Reads the request log or usage. */
+  isAnalytics: boolean;
 }>;
 
 export type Customer = Readonly<{
@@ -40,7 +40,7 @@ function callsOf(label: string, path: string, token: string, variants: Variants)
     path: `${path}?${textOf(query)}`,
     token,
     isDeep: variant.startsWith('deep'),
-    isLog: /\/logs\b/.test(path) || /\/errors$/.test(path),
+    isAnalytics: /\/(?:logs|errors|usage|summary|performance)(?:\/|$)/.test(path),
   }));
 }
 

@@ -135,7 +135,7 @@ export async function runListsBench(options: ListsOptions): Promise<void> {
     const lists = await measure(
       filled,
       calls,
-      ({ name, isLog }) => only.test(name) && (isLog || store !== 'clickhouse'),
+      ({ name, isAnalytics }) => only.test(name) && (isAnalytics || store !== 'clickhouse'),
     );
     const summary = {
       ...settingOf(commandOf(options)),

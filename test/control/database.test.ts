@@ -60,9 +60,50 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
     expect(await store.db.selectFrom('usage_mark').select('kind').orderBy('kind').execute()).toEqual([
       { kind: 'hour' },
       { kind: 'minute' },
+      { kind: 'total_hour' },
     ]);
     const steps = await store.db.selectFrom('schema_migration').select('number').orderBy('number').execute();
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
+  });
+
+  it('sums the networks and codes of customers from the usage of keys of an older schema', async () => {
+    const store = await open(await migrated());
+    await dropAll(store.db);
+    await migrate(store, migrations.slice(0, 27));
+    for (const step of ['hour', 'day'] as const)
+      for (const [nth, [key, network, latency]] of [
+        ['AAAAAAAA', 'devnet', '3:1,9:2'],
+        ['BBBBBBBB', 'devnet', ''],
+        ['CCCCCCCC', 'devnet', '3:4'],
+        ['CCCCCCCC', 'testnet', '7:8'],
+      ].entries())
+        await sql`insert into ${sql.table(`usage_${step}`)} (${sql.ref(step)}, last_minute, customer_id, key_id,
+          product, method, status, network, code, requests, bytes_in, bytes_out, credits, messages, latency)
+          values (5, 0, 'acme', ${key}, 'rpc', 'getSlot', 'ok', ${network}, '', ${10 ** nth}, 1, 1, 1, 1,
+            ${latency})`.execute(store.db);
+    await sql`insert into usage_mark (kind, bucket, epoch, token) values ('hour', 7, 'e', 1)`.execute(
+      store.db,
+    );
+    await migrate(store);
+    const columns = ['step', 'bucket', 'network', 'requests', 'credits', 'latency'] as const;
+    const rows = await store.db.selectFrom('usage_method').select(columns).orderBy('requests').execute();
+    const expected = (step: 'hour' | 'day') => [
+      { step, bucket: 5, network: 'devnet', requests: 111, credits: 3, latency: expect.any(String) },
+      { step, bucket: 5, network: 'testnet', requests: 1_000, credits: 1, latency: '7:8' },
+    ];
+    expect(rows).toHaveLength(4);
+    expect(rows).toEqual(expect.arrayContaining([...expected('hour'), ...expected('day')]));
+    // Histograms of the same range in one row, in any order.
+    expect(['3:1,9:2,3:4', '3:4,3:1,9:2']).toContain(rows[0]!.latency);
+    const marks = await store.db
+      .selectFrom('usage_mark')
+      .select(['kind', 'bucket'])
+      .orderBy('kind')
+      .execute();
+    expect(marks).toEqual([
+      { kind: 'hour', bucket: 7 },
+      { kind: 'total_hour', bucket: 7 },
+    ]);
   });
 
   it('is rejected if a newer version has written it', async () => {

@@ -10,7 +10,7 @@ import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestReasons, requestTables } from './tables/requests.ts';
-import { usageDetailed, usageLabels, usageListIndexes, usageTables } from './tables/usage.ts';
+import { usageDetailed, usageLabels, usageListIndexes, usageLists, usageTables } from './tables/usage.ts';
 
 /** Adds triggers that reject updates and deletions of rows, even by other programs. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
@@ -247,6 +247,7 @@ export const migrations: readonly Migration[] = [
   { number: 25, name: 'runs with usage details in ClickHouse', up: usageDetailed },
   { number: 26, name: 'comparison with the totals of Stripe', up: stripeTotalTable },
   { number: 27, name: 'indexes of lists of usage', up: usageListIndexes },
+  { number: 28, name: 'networks and codes of customers, and keys in order', up: usageLists },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

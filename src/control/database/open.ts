@@ -71,13 +71,28 @@ function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaF
   return { dialect: 'sqlite', db, location: file, watch: null, checkNotReplaced, close: () => db.destroy() };
 }
 
+/** Statements of migrations may copy or index large tables. */
+const MIGRATION_TIMEOUT_MS = 3_600_000;
+
+/** Returns the schema found. PostgreSQL needs connections without the timeouts of queries. */
+async function migrateStore(store: Omit<Store, 'schemaFound'>, options: OpenOptions): Promise<number> {
+  if (!options.url) return migrate(store);
+  const limits = { connectionsMax: 1, queryTimeoutMs: MIGRATION_TIMEOUT_MS };
+  const migrating = openPostgresStore(options.url, { ...options, ...limits });
+  try {
+    return await migrate(migrating);
+  } finally {
+    await migrating.close();
+  }
+}
+
 /** Opens the control-plane database and migrates it. */
 export async function openDatabase(options: OpenOptions): Promise<Store> {
   const store = options.url
     ? openPostgresStore(options.url, options)
     : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? databaseOptions.lockWaitMs);
   try {
-    return { ...store, schemaFound: await migrate(store) };
+    return { ...store, schemaFound: await migrateStore(store, options) };
   } catch (error) {
     await store.close();
     throw error;

@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { pagesOf } from '../database/rows.ts';
 import type { Store } from '../database/store.ts';
 import {
   type Axis,
   type GroupColumn,
-  segmentsFor,
+  partsOf,
   type UsageFilter,
   type UsageQuery,
   type UsageSum,
@@ -17,26 +17,23 @@ const PAGE_KEYS = 100;
 
 /** Yields the ids of keys with usage page by page. The database has them even if ClickHouse has the details. */
 async function* keyPages(
-  { db }: Store,
+  store: Store,
   axis: Axis,
   { customerId, keys }: UsageFilter,
   isWhole: boolean,
 ): AsyncGenerator<readonly string[]> {
   if (keys !== undefined) return yield keys;
-  const segments = await segmentsFor(db, 'detail', axis, isWhole);
-  if (segments.length === 0) return;
-  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
+  const parts = await partsOf(store, { axis, filter: { customerId } }, ['key_id'], isWhole);
+  if (parts.length === 0) return;
   const pages = pagesOf<{ key_id: string }>(PAGE_KEYS, async (last) => {
     const isLater = last === null ? sql`` : sql`and key_id > ${last.key_id}`;
     // Each part is limited, so that a page reads the rows of its keys only.
-    const parts = segments.map(({ step, from, to }): RawBuilder<unknown> => {
-      const bucket = sql.ref(step);
-      return sql`select key_id from (select distinct key_id from ${sql.table(`usage_${step}`)}
-        where ${bucket} >= ${from} and ${bucket} < ${to} ${ofCustomer} ${isLater}
-        order by key_id limit ${PAGE_KEYS}) as part`;
-    });
-    const { rows } = await sql<{ key_id: string }>`${sql.join(parts, sql` union `)}
-      order by key_id limit ${PAGE_KEYS}`.execute(db);
+    const selects = parts.map(
+      ({ table, where }) => sql`select key_id from (select distinct key_id from ${sql.table(table)}
+        where ${where} ${isLater} order by key_id limit ${PAGE_KEYS}) as part`,
+    );
+    const { rows } = await sql<{ key_id: string }>`${sql.join(selects, sql` union `)}
+      order by key_id limit ${PAGE_KEYS}`.execute(store.db);
     return rows;
   });
   for await (const rows of pages) yield rows.map(({ key_id }) => key_id);

@@ -19,12 +19,18 @@ export async function readTop(
       ? await usage.readLargest(query, column, 'requests', COMPARED_MAX)
       : await usage.readLargest(query, column, sort, limit + 1);
   const latencies = new Map(largest.map(({ name }) => [name, emptyLatencyHistogram()]));
+  const values = [...latencies.keys()];
+  const { axis, filter } = query;
+  const narrowed = column === 'key_id' ? { ...filter, keys: values } : filter;
   if (largest.length > 0)
-    await usage.readLatencies(query, { column, values: [...latencies.keys()] }, (row) => {
+    await usage.readLatencies({ axis, filter: narrowed }, { column, values }, (row) => {
       const sum = latencies.get(row.name);
       if (sum !== undefined) addLatency(sum, row.latency);
     });
-  const rows = largest.map((row) => ({ ...row, latency: percentilesOf(latencies.get(row.name) ?? []) }));
+  const rows = largest.map(({ messages: _, ...row }) => ({
+    ...row,
+    latency: percentilesOf(latencies.get(row.name) ?? []),
+  }));
   if (sort !== 'p95') return rows;
   return rows.sort((a, b) => (b.latency.p95 ?? -1) - (a.latency.p95 ?? -1)).slice(0, limit + 1);
 }

@@ -4,7 +4,7 @@ import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
-import { pagesOf, selectRows } from '../database/rows.ts';
+import { selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
 import {
@@ -166,7 +166,7 @@ type TableKind = 'fleet' | 'total' | 'method' | 'detail';
 const columnsOfKind: Readonly<Record<TableKind, readonly GroupColumn[]>> = {
   fleet: ['epoch', 'product', 'method', 'status', 'network', 'code'],
   total: ['customer_id', 'plan_id', 'product', 'status'],
-  method: ['customer_id', 'method', 'product', 'status'],
+  method: ['customer_id', 'method', 'product', 'status', 'network', 'code'],
   detail: ['customer_id', 'key_id', 'product', 'method', 'status', 'network', 'code'],
 };
 
@@ -192,31 +192,31 @@ function tableOf(kind: TableKind, { step, isRaw }: Segment): Table {
 
 const isTotal = (table: Table): boolean => (totalTables as readonly string[]).includes(table);
 
-const detailKey = ['key_id', 'product', 'method', 'status', 'network', 'code'] as const;
-
-/** Columns that identify a row within a bucket, in the order of the primary key. */
-const keyOfTable: Readonly<Record<Table, readonly GroupColumn[]>> = {
-  usage_minute: ['epoch', ...detailKey],
-  usage_hour: detailKey,
-  usage_day: detailKey,
-  usage_total: columnsOfKind.total,
-  usage_method: columnsOfKind.method,
-  usage_fleet: columnsOfKind.fleet,
-};
-
 type Part = Readonly<{
   table: Table;
   segment: Segment;
   column: RawBuilder<number>;
   where: RawBuilder<boolean>;
-  /** `where` without its lower bound. */
-  whereWithoutStart: RawBuilder<boolean>;
 }>;
+
+/** Days whose rows the indexes of usage_day have in the order of keys. */
+const DAYS_PER_BLOCK = 32;
+
+/** Whether these indexes suit a query. Otherwise, the primary key has the columns of the filter. */
+const usesBlocks = (table: Table, { customerId, keys, product, method, network }: UsageFilter): boolean =>
+  table === 'usage_day' &&
+  (customerId !== null || keys !== undefined || (product ?? method ?? network) === undefined);
 
 function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
-  const conditions: RawBuilder<boolean>[] = [sql`${column} < ${segment.to}`];
+  const conditions: RawBuilder<boolean>[] = [
+    sql`${column} >= ${segment.from}`,
+    sql`${column} < ${segment.to}`,
+  ];
+  // A literal, because a parameter would not match the expression of the indexes.
+  if (usesBlocks(table, filter))
+    conditions.push(sql`day / ${sql.lit(DAYS_PER_BLOCK)} = ${Math.floor(segment.from / DAYS_PER_BLOCK)}`);
   // For a large customer, the index by key selects fewer rows than the index by customer.
   if (filter.keys !== undefined) conditions.push(sql`key_id in (${sql.join([...filter.keys])})`);
   else if (filter.customerId !== null) conditions.push(sql`customer_id = ${filter.customerId}`);
@@ -227,9 +227,7 @@ function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
   if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
   if (filter.hasDetails === true) conditions.push(sql`method <> ''`);
-  const whereWithoutStart = sql.join<boolean>(conditions, sql` and `);
-  const where = sql<boolean>`${column} >= ${segment.from} and ${whereWithoutStart}`;
-  return { table, segment, column, where, whereWithoutStart };
+  return { table, segment, column, where: sql.join<boolean>(conditions, sql` and `) };
 }
 
 /** Splits an axis into axes of the coarsest steps that fit, so that a long range is summed from few rows. */
@@ -270,9 +268,12 @@ export async function partsOf(
   const segments = await segmentsFor(db, kind === 'detail' ? 'detail' : 'total', axis, isWhole);
   return segments.flatMap((segment) => {
     const parts: Part[] = [];
-    for (let from = segment.from; from < segment.to; from += BUCKETS_AT_ONCE) {
-      const to = Math.min(segment.to, from + BUCKETS_AT_ONCE);
-      parts.push(partOf(tableOf(kind, segment), { ...segment, from, to }, filter));
+    const table = tableOf(kind, segment);
+    for (let from = segment.from; from < segment.to; ) {
+      const length = table === 'usage_day' ? DAYS_PER_BLOCK - (from % DAYS_PER_BLOCK) : BUCKETS_AT_ONCE;
+      const to = Math.min(segment.to, from + length);
+      parts.push(partOf(table, { ...segment, from, to }, filter));
+      from = to;
     }
     return parts;
   });
@@ -347,22 +348,16 @@ export const readWholeSums = <Name extends GroupColumn>(
 
 export type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
 
-/** With the columns that identify the row in its table. */
-type KeyedLatencyRow = LatencyRow & Dimensions & Readonly<{ bucket: number }>;
-
-/** Rows per statement, because each has a histogram. */
-const LATENCY_PAGE_ROWS = 1_000;
-
 /** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
 export const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /** With `values`, only rows with these values are reported, for the whole axis, with `at` 0. */
 export type LatencyGroup = Readonly<{ column: GroupColumn; values?: readonly string[] }>;
 
-/** Columns whose values are read one by one, in the order of an index. */
-const indexedColumns: readonly (GroupColumn | undefined)[] = ['customer_id', 'key_id'];
-
-/** Reports histograms by step. @param by - column whose value is `name`; null: `name` is empty. */
+/**
+ * Reports histograms by step, and by the column, whose value is `name`; null: `name` is empty. Each is a list of stored
+ * histograms, of few rows: rows of keys are read only of listed keys.
+ */
 export async function readLatencyRows(
   store: Store,
   query: UsageQuery,
@@ -371,37 +366,17 @@ export async function readLatencyRows(
 ): Promise<void> {
   const { column, values } = by ?? {};
   const name = column === undefined ? sql`''` : sql.ref(column);
-  const lists =
-    values === undefined
-      ? [null]
-      : indexedColumns.includes(column)
-        ? values.map((value) => [value])
-        : [values];
+  const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
   const steps = values === undefined ? query.axis : null;
   const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
-  for (const part of parts) {
-    const keyColumns = keyOfTable[part.table];
-    const names = sql.join(keyColumns.map((one) => sql.ref(one)));
-    for (const list of lists) {
-      const isListed = list === null ? sql`` : sql`and ${name} in (${sql.join([...list])})`;
-      const pages = pagesOf<KeyedLatencyRow>(LATENCY_PAGE_ROWS, async (last) => {
-        // With two lower bounds, SQLite would search the index only for the coarser one.
-        const where =
-          last === null
-            ? part.where
-            : sql`${part.whereWithoutStart}
-              and (${part.column}, ${names}) > (${last.bucket}, ${sql.join(keyColumns.map((one) => last[one]))})`;
-        const { rows } =
-          await sql<KeyedLatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, latency,
-          ${part.column} as bucket, ${names}
-          from ${sql.table(part.table)} where ${where} and status in (${sql.join([...LATENCY_STATUSES])})
-          and latency <> '' ${isListed}
-          order by ${part.column}, ${names} limit ${LATENCY_PAGE_ROWS}`.execute(store.db);
-        return rows;
-      });
-      for await (const rows of pages) for (const row of rows) onRow(row);
-    }
-  }
+  const read = async (part: Part): Promise<LatencyRow[]> => {
+    const { rows } = await sql<LatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, product,
+      string_agg(latency, ',') as latency from ${sql.table(part.table)}
+      where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])}) and latency <> '' ${isListed}
+      group by 1, 2, 3`.execute(store.db);
+    return rows;
+  };
+  await eachRow(parts, read, onRow);
 }
 
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */

@@ -70,7 +70,7 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums
       const { customer_id, plan_id, epoch, product, method, status, network, code } = row;
       const bucketKey = { step: 'minute', bucket: minute, product, status } as const;
       sums.totals.add({ ...bucketKey, customer_id, plan_id }, row, NO_LAST_MINUTE);
-      sums.methods.add({ ...bucketKey, customer_id, method }, row, NO_LAST_MINUTE);
+      sums.methods.add({ ...bucketKey, customer_id, method, network, code }, row, NO_LAST_MINUTE);
       sums.fleet.add({ ...bucketKey, epoch, method, network, code }, row, NO_LAST_MINUTE);
     }
   }
@@ -98,8 +98,9 @@ async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): P
       sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, NO_LAST_MINUTE);
     }
     const methods = await selectRows(db, 'usage_method', where).execute();
-    for (const { customer_id, product, method, status, ...counters } of methods) {
-      sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, NO_LAST_MINUTE);
+    for (const { customer_id, product, method, status, network, code, ...counters } of methods) {
+      const dimensions = { step, bucket, customer_id, product, method, status, network, code };
+      sums.methods.add(dimensions, counters, NO_LAST_MINUTE);
     }
     const fleet = await selectRows(db, 'usage_fleet', where).execute();
     for (const { epoch, product, method, status, network, code, ...counters } of fleet) {

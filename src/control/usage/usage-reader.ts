@@ -21,7 +21,10 @@ export type TopRow = Readonly<{
   latency: LatencyJson;
 }>;
 
-export type Largest = Omit<TopRow, 'latency'>;
+/** `traffic`: by requests, then messages. The others leave out groups that have only free notifications. */
+export type LargestOrder = Exclude<TopSort, 'p95'> | 'traffic';
+
+export type Largest = Omit<TopRow, 'latency'> & Readonly<{ messages: number }>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
 export interface UsageReader {
@@ -34,36 +37,41 @@ export interface UsageReader {
   ): Promise<void>;
   /** See `readLatencyRows` in read-usage.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
-  /** The largest groups by a column, largest first, without those that have only free notifications. */
-  readLargest(
-    query: UsageQuery,
-    column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
-    limit: number,
-  ): Promise<Largest[]>;
+  /** The largest groups by a column, largest first. See `LargestOrder`. */
+  readLargest(query: UsageQuery, column: GroupColumn, order: LargestOrder, limit: number): Promise<Largest[]>;
 }
+
+const columnsOf: Readonly<Record<LargestOrder, string>> = {
+  ...{ requests: '2 desc', errors: '3 desc', credits: '4 desc', traffic: '2 desc, 5 desc' },
+};
+
+const failedRequests = "case when status = 'ok' then 0 else requests end";
+
+const largestSums = (errors: string) =>
+  sql.raw(
+    Object.entries({ requests: 'requests', errors, credits: 'credits', messages: 'messages' })
+      .map(([name, value]) => `cast(sum(${value}) as bigint) as ${name}`)
+      .join(', '),
+  );
 
 /** The largest groups by a column, in one statement, so that only these leave the database. */
 async function readLargest(
   store: Store,
   query: UsageQuery,
   column: GroupColumn,
-  order: Exclude<TopSort, 'p95'>,
+  order: LargestOrder,
   limit: number,
 ): Promise<Largest[]> {
   const parts = await partsOf(store, query, [column, 'status'], true);
   const selects = parts.map(
-    ({ table, where }) => sql`select ${sql.ref(column)} as name, requests,
-      case when status = 'ok' then 0 else requests end as errors, credits
-      from ${sql.table(table)} where ${where}`,
+    ({ table, where }) => sql`select ${sql.ref(column)} as name, ${largestSums(failedRequests)}
+      from ${sql.table(table)} where ${where} group by 1`,
   );
-  const { rows } = await sql<Largest>`select name, cast(sum(requests) as bigint) as requests,
-    cast(sum(errors) as bigint) as errors, cast(sum(credits) as bigint) as credits
-    from (${sql.join(selects, sql` union all `)}) as part group by 1
-    having sum(requests) > 0 or sum(credits) > 0
-    order by ${sql.raw({ requests: '2', errors: '3', credits: '4' }[order])} desc, 1 limit ${limit}`.execute(
-    store.db,
-  );
+  // Merges parts in the order of their names, without sorting or hashing the names.
+  const { rows } = await sql<Largest>`select name, ${largestSums('errors')}
+    from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
+    ${sql.raw(order === 'traffic' ? '' : 'having sum(requests) > 0 or sum(credits) > 0')}
+    order by ${sql.raw(columnsOf[order])}, 1 limit ${limit}`.execute(store.db);
   return rows;
 }
 

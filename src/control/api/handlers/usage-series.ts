@@ -49,20 +49,6 @@ async function readWhole(usage: UsageReader, query: UsageQuery): Promise<Series>
   return series;
 }
 
-async function namesBySize(usage: UsageReader, query: UsageQuery, column: Column): Promise<string[]> {
-  const sizes = new Map<string, { requests: number; messages: number }>();
-  const add = (row: UsageSum<Column>): void => {
-    const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
-    size.requests += row.requests;
-    size.messages += row.messages;
-    sizes.set(row[column], size);
-  };
-  await usage.readSums(query, [column], add, null);
-  return [...sizes]
-    .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
-    .map(([name]) => name);
-}
-
 /** Subtracts without going below zero: usage may be written between the reads of the total and of its parts. */
 const minus = (count: number, part = 0): number => Math.max(0, count - part);
 
@@ -84,9 +70,9 @@ async function readBreakdown(
   whole: Series,
 ): Promise<Series[]> {
   const { axis, filter } = query;
-  const allNames = await namesBySize(usage, query, column);
-  if (allNames.length === 0) return [];
-  const names = allNames.slice(0, SERIES_MAX);
+  const largest = await usage.readLargest(query, column, 'traffic', SERIES_MAX + 1);
+  if (largest.length === 0) return [];
+  const names = largest.slice(0, SERIES_MAX).map(({ name }) => name);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // A customer may have very many keys, so this reads only the rows of the displayed keys.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
@@ -96,7 +82,7 @@ async function readBreakdown(
     if (one !== undefined) addRow(one, row);
   });
   const largestSeries = [...series.values()];
-  const isAll = names.length === allNames.length;
+  const isAll = names.length === largest.length;
   return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries)];
 }
 

@@ -36,7 +36,7 @@ const keysOfTables = {
   usage_hour: ['hour', 'key_id', 'product', 'method', 'status', 'network', 'code'],
   usage_day: ['day', 'key_id', 'product', 'method', 'status', 'network', 'code'],
   usage_total: ['customer_id', 'step', 'bucket', 'plan_id', 'product', 'status'],
-  usage_method: ['customer_id', 'step', 'bucket', 'method', 'product', 'status'],
+  usage_method: ['customer_id', 'step', 'bucket', 'method', 'product', 'status', 'network', 'code'],
   usage_fleet: ['step', 'bucket', 'epoch', 'product', 'method', 'status', 'network', 'code'],
   usage_mark: ['kind', 'bucket', 'epoch'],
   usage_horizon: ['step'],

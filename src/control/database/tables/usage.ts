@@ -103,8 +103,8 @@ export interface UsageTotalTable extends UsageSumTable {
   plan_id: string;
 }
 
-/** Totals by method, across keys. */
-export interface UsageMethodTable extends UsageSumTable {
+/** Totals across keys. */
+export interface UsageMethodTable extends UsageSumTable, UsageLabels {
   customer_id: string;
   method: string;
 }
@@ -251,3 +251,40 @@ export const usageListIndexes = `
           (customer_id, ${step}, key_id, product, method, status, network, code);`,
     )
     .join('')}`;
+
+const summed = 'requests, bytes_in, bytes_out, credits, messages';
+const methodColumns = 'customer_id, method, product, status, network, code';
+
+/** Sums finer rows of a step. A list of histograms is a histogram too. */
+const methodTotalsOf = (step: UsageStep): string => `
+  insert into usage_method (step, bucket, ${methodColumns}, ${summed}, latency)
+    select '${step}', ${step}, ${methodColumns}, ${summed.replaceAll(/\w+/g, 'sum($&)')},
+      coalesce(string_agg(case when latency <> '' then latency end, ','), '')
+    from usage_${step} group by ${step}, ${methodColumns};`;
+
+/**
+ * Adds network and code to usage_method, without defaults: roll-ups by an older version must fail. The new rows have the
+ * state of the rows of keys, so what is stale of these is marked.
+ *
+ * Groups by key need no sorting, because indexes of usage_day have the keys of 32 days in order.
+ */
+export const usageLists = `
+  insert into usage_mark (kind, bucket, epoch, token)
+    select distinct 'total_' || kind, bucket, '', 0 from usage_mark where kind in ('hour', 'day')
+    on conflict (kind, bucket, epoch) do update set token = 0;
+  drop table usage_method;
+  create table usage_method (
+    customer_id text not null, step text not null, bucket bigint not null, method text not null,
+    product text not null, status text not null, network text not null, code text not null, ${counters},
+    constraint usage_method_row primary key (customer_id, step, bucket, method, product, status, network, code)
+  );
+  ${usageSteps.map(methodTotalsOf).join('')}
+  create index usage_method_by_step on usage_method (step, bucket);
+  drop index usage_hour_by_customer;
+  create index usage_hour_by_customer on usage_hour (customer_id, hour, key_id, status);
+  drop index usage_day_by_key;
+  drop index usage_day_by_customer;
+  drop index usage_day_sums;
+  create index usage_day_keys on usage_day ((day / 32), key_id, day, status, requests, credits, messages);
+  create index usage_day_customer_keys on usage_day
+    (customer_id, (day / 32), key_id, day, status, requests, credits, messages)`;

@@ -1,4 +1,3 @@
-import type { TopSort } from '../../api/contract/usage.ts';
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
@@ -19,7 +18,7 @@ import {
   type UsageQuery,
   type UsageSum,
 } from '../read-usage.ts';
-import type { Largest, UsageReader } from '../usage-reader.ts';
+import type { Largest, LargestOrder, UsageReader } from '../usage-reader.ts';
 import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
@@ -104,17 +103,21 @@ export class ClickHouseUsage implements UsageReader {
   async readLargest(
     query: UsageQuery,
     column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
+    order: LargestOrder,
     limit: number,
   ): Promise<Largest[]> {
     if ((await this.#detailsInDatabase(query)) !== null)
       return this.#readLargestOfBoth(query, column, order, limit);
-    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits';
+    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits, sum(m) as messages';
     const columns = [
-      ...[`${column} as name`, 'requests as r', 'credits as c'],
+      ...[`${column} as name`, 'requests as r', 'credits as c', 'messages as m'],
       "if(status = 'ok', toUInt64(0), requests) as e",
     ];
-    const end = `group by name having requests > 0 or credits > 0 order by ${order} desc, name limit ${limit}`;
+    const [having, sorted] =
+      order === 'traffic'
+        ? ['', 'requests desc, messages desc']
+        : ['having requests > 0 or credits > 0', `${order} desc`];
+    const end = `group by name ${having} order by ${sorted}, name limit ${limit}`;
     return this.#read<Largest>(query, [column], null, { select, columns, end });
   }
 
@@ -122,23 +125,29 @@ export class ClickHouseUsage implements UsageReader {
   async #readLargestOfBoth(
     query: UsageQuery,
     column: GroupColumn,
-    order: Exclude<TopSort, 'p95'>,
+    order: LargestOrder,
     limit: number,
   ): Promise<Largest[]> {
     const groups = new Map<string, Largest>();
     const add = (row: UsageSum<GroupColumn>): void => {
-      const { [column]: name, status, requests, credits } = row;
-      const before = groups.get(name) ?? { name, requests: 0, errors: 0, credits: 0 };
+      const { [column]: name, status, requests, credits, messages } = row;
+      const before = groups.get(name) ?? { name, requests: 0, errors: 0, credits: 0, messages: 0 };
       groups.set(name, {
         name,
         requests: before.requests + requests,
         errors: before.errors + (status === 'ok' ? 0 : requests),
         credits: before.credits + credits,
+        messages: before.messages + messages,
       });
     };
     await this.readSums(query, [column, 'status'], add, null);
-    const larger = (a: Largest, b: Largest): number => b[order] - a[order] || (a.name < b.name ? -1 : 1);
-    const counted = [...groups.values()].filter(({ requests, credits }) => requests > 0 || credits > 0);
+    const isTraffic = order === 'traffic';
+    const sizeOf = (row: Largest): number => row[isTraffic ? 'requests' : order];
+    const larger = (a: Largest, b: Largest): number =>
+      sizeOf(b) - sizeOf(a) || (isTraffic ? b.messages - a.messages : 0) || (a.name < b.name ? -1 : 1);
+    const counted = [...groups.values()].filter(
+      ({ requests, credits }) => isTraffic || requests > 0 || credits > 0,
+    );
     return counted.sort(larger).slice(0, limit);
   }
 

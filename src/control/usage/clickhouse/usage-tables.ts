@@ -26,20 +26,29 @@ const columns: readonly string[] = [
   'latency_counts Array(UInt64)',
 ];
 
+/** A partition has one day, so sorting by day first lets reads of all customers merge partitions by a number. */
+const orders: Readonly<Record<UsageStep, string>> = {
+  minute: 'bucket, customer_id',
+  hour: 'level, customer_id, bucket',
+  day: 'level, bucket, customer_id',
+};
+
+/** Fewer than usual: a partition has few rows of a customer, and reads of many partitions read whole granules. */
+const GRANULE_ROWS = 512;
+
 /**
  * Rows are running totals: of the states of a row, the one with the largest counters is merged in. One partition per day
  * (UTC), which retention drops as a whole. The sorting key has a hash of all dimensions, because merging compares it.
  */
 const createTable = (step: UsageStep): string => {
-  const [level, order] =
-    step === 'minute' ? [[], 'bucket, customer_id'] : [['level UInt8'], 'level, customer_id, bucket'];
+  const level = step === 'minute' ? [] : ['level UInt8'];
   const materialized = [
     `version UInt64 materialized ${counterColumns.join(' + ')}`,
     `row UInt64 materialized cityHash64(${dimensionColumns.join(', ')})`,
   ];
   return `create table if not exists ${tableOf(step)} (${[...level, ...columns, ...materialized].join(', ')})
     engine = ReplacingMergeTree(version) partition by intDiv(bucket, ${stepMs.day / stepMs[step]})
-    order by (${order}, key_id, row)`;
+    order by (${orders[step]}, key_id, row) settings index_granularity = ${GRANULE_ROWS}`;
 };
 
 export const createUsageTables: readonly string[] = usageSteps.map(createTable);
