@@ -129,7 +129,7 @@ async function watchStore(
     lostUsage: usage.lost,
     /** null: not configured. */
     clickHouse: usage.clickHouse,
-    isClickHouseIncomplete: usage.isClickHouseIncomplete,
+    hasRejectedRows: usage.hasRejectedRows,
     limits: sharing,
     lastUsed,
     store,

@@ -56,14 +56,19 @@ export function openClickHouse(store: Store, url: string | null, log: Logger) {
       'Failed to copy the audit log to ClickHouse; retrying',
       'Copying the audit log to ClickHouse recovered',
     ),
+    onRejectedState: logStateChange(
+      log,
+      'Some audit entries could not be stored in ClickHouse; retrying',
+      'ClickHouse has all audit entries',
+    ),
   });
   for (const task of [pings, roller, audit]) task.start();
   return {
     sink: clickHouseSink(store, writes, tables, inserts),
     usage: new ClickHouseUsage(store, reads, tables),
     isUp: () => !ping.isFailing && !inserts.isFailing,
-    /** Whether usage or audit entries are refused again and again; `UsageWriter` has its own state. */
-    isIncomplete: () => roller.isIncomplete || audit.isIncomplete,
+    /** Whether audit entries are rejected, or hours cannot be summed; `UsageWriter` has its own state. */
+    hasRejectedRows: () => audit.hasRejectedRows || (roller.isIncomplete && !ping.isFailing),
     // Aborts a running rollup, which could take minutes.
     stopWork: () =>
       stopEach([() => rollUps.close(), () => pings.stop(), () => roller.stop(), () => audit.stop()]),

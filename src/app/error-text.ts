@@ -104,6 +104,7 @@ export function ledgerErrorText(error: unknown): string {
 
 /** Error text for operators. Solway's own errors contain a remedy; known system errors get a remedy by error code. */
 export function errorText(error: unknown): string {
-  if (error instanceof OperatorError) return error.message;
+  if (error instanceof OperatorError)
+    return error.cause === undefined ? error.message : `${error.message}: ${cleanMessage(error.cause)}`;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
 }

@@ -57,6 +57,11 @@ const openWriter = (
       `Failed to store usage of an earlier run in ${name}; retrying`,
       `Usage of earlier runs is in ${name}`,
     ),
+    onRejectedState: logStateChange(
+      log,
+      `Some usage rows could not be stored in ${name}; retrying`,
+      `No usage rows are rejected by ${name} any more`,
+    ),
     onJournalRecovered: (recovered) => logRecoveredJournal(log, recovered),
   });
 
@@ -76,13 +81,13 @@ function openWriters(
     ...{ journal: 'usage-journal', name: 'the database' },
   });
   if (clickHouse === null || split === null)
-    return { runId, totals, writers: [totals], isClickHouseIncomplete: () => false };
+    return { runId, totals, writers: [totals], hasRejectedRows: () => false };
   const details = open({
     ...{ sink: clickHouse.sink, source: split.details, journal: 'usage-detail-journal', name: 'ClickHouse' },
   });
   return {
     ...{ runId, totals, writers: [totals, details] },
-    isClickHouseIncomplete: () => details.isIncomplete || clickHouse.isIncomplete(),
+    hasRejectedRows: () => details.hasRejectedRows || clickHouse.hasRejectedRows(),
   };
 }
 
@@ -90,7 +95,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
   const clickHouse = openClickHouse(store, configuration.store.clickhouseUrl, log);
-  const { runId, totals, writers, isClickHouseIncomplete } = openWriters(
+  const { runId, totals, writers, hasRejectedRows } = openWriters(
     ...([store, meter, clickHouse, configuration, log] as const),
   );
   const retention = {
@@ -130,7 +135,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     lost: () => meter.uncounted + sumOf('lostRows') + sumOf('lateRows'),
     waiting: () => writers.reduce((sum, { pendingRows }) => sum + pendingRows, 0),
     clickHouse,
-    isClickHouseIncomplete,
+    hasRejectedRows,
     stop: () =>
       stopEach([
         () => roller.stop(),

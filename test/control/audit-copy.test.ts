@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { errorText } from '../../src/app/error-text.ts';
 import { AuditCopy } from '../../src/control/clickhouse/audit-copy.ts';
 import { ClickHouse } from '../../src/control/clickhouse/client.ts';
 import { makeChange, writeAudit } from '../../src/control/database/transaction.ts';
@@ -9,56 +10,119 @@ import { describeOnSqlite } from './stores.ts';
 /** Longer than a lease. */
 const LEASE_MS = 60_000;
 
-describeOnSqlite('the copy of the audit log', ({ open }) => {
-  it('has all entries but those that ClickHouse refuses, which are retried less often', async () => {
+type Entry = Readonly<{ id: number; key_id: string }>;
+
+describeOnSqlite('entries of the audit log that ClickHouse rejects', ({ open }) => {
+  async function setUp() {
     const store = await open();
-    const written = new Set<number>();
-    let poison = 'key-1';
-    let inserts = 0;
-    const fake = await startFakeClickHouse((statement, response, _, rows) => {
-      if (statement.includes('max(id)')) return send(response, [{ last: Math.max(0, ...written) }]);
-      if (statement.includes('uniqExact')) return send(response, [{ count: written.size }]);
+    const written = new Map<number, string>();
+    const poison = new Set<string>();
+    /** Keys of the entries of each insert. */
+    const inserts: string[][] = [];
+    const outage = { now: false };
+    const fake = await startFakeClickHouse((statement, response, _, text) => {
+      if (outage.now) return fail(response, 999);
+      if (statement.includes('max(id)')) return send(response, [{ last: Math.max(0, ...written.keys()) }]);
+      if (statement.includes('uniqExact')) {
+        const parts = Map.groupBy(written.keys(), (id) => Math.floor(id / 2));
+        return send(
+          response,
+          [...parts].map(([part, ids]) => ({ part, count: ids.length })),
+        );
+      }
       if (!isInsert(statement)) return send(response);
-      inserts++;
-      if (rows.includes(`"${poison}"`)) return fail(response, 27);
-      for (const line of rows.trim().split('\n')) written.add((JSON.parse(line) as { id: number }).id);
+      const entries = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Entry);
+      inserts.push(entries.map((entry) => entry.key_id));
+      if (entries.some((entry) => poison.has(entry.key_id))) return fail(response, 27);
+      for (const { id, key_id } of entries) written.set(id, key_id);
       send(response);
     });
     const server = new ClickHouse(fake.url);
     const clock = { now: Date.now() };
-    const states: boolean[] = [];
-    const openCopy = () =>
-      new AuditCopy({
+    const states: string[] = [];
+    const copies: AuditCopy[] = [];
+    const openCopy = (): AuditCopy => {
+      const copy = new AuditCopy({
         ...{ store, server, batchRows: 2, now: () => clock.now },
-        onState: (error) => states.push(error === null),
+        onState: (error) => states.push(error === null ? 'recovered' : 'failed'),
+        onRejectedState: (error) => states.push(error === null ? 'accepted' : errorText(error)),
       });
-    const change = (keyId: string) =>
-      makeChange(store, (trx, version) =>
-        writeAudit(trx, version, { at: 1, actor: 'cli', action: 'key.create', keyId, detail: {} }),
-      );
-    const missing = async () => {
-      const rows = await store.db.selectFrom('audit').select(['id', 'key_id']).orderBy('id').execute();
-      return rows.flatMap(({ id, key_id }) => (written.has(id) ? [] : [key_id]));
+      copies.push(copy);
+      return copy;
     };
-    for (let index = 0; index < 5; index++) await change(`key-${index}`);
-    const first = openCopy();
-    await first.runOnce();
-    await change('later');
-    await first.runOnce();
-    expect([await missing(), first.isIncomplete, states]).toEqual([['key-1'], true, [false]]);
-    const before = inserts;
-    await first.runOnce();
-    expect(inserts).toBe(before);
-    poison = 'none';
+    onTestFinished(async () => {
+      for (const copy of copies) await copy.stop();
+      await server.close();
+      fake.close();
+    });
+    const add = async (...keys: string[]): Promise<void> => {
+      for (const keyId of keys)
+        await makeChange(store, (trx, version) =>
+          writeAudit(trx, version, { at: 1, actor: 'cli', action: 'key.create', keyId, detail: {} }),
+        );
+    };
+    const stored = () => [...written.values()].toSorted().join('');
+    return { ...{ written, poison, inserts, outage, clock, states, openCopy, add, stored } };
+  }
+
+  it('are retried alone, once a minute, while others are copied', async () => {
+    const { poison, inserts, clock, states, openCopy, add, stored } = await setUp();
+    for (const key of ['b', 'd', 'g']) poison.add(key);
+    await add('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    const copy = openCopy();
+    await copy.runOnce();
+    expect([stored(), copy.hasRejectedRows]).toEqual(['acef', true]);
+    expect(states).toEqual([expect.stringMatching(/^ClickHouse rejects 3 audit entries.*it failed/)]);
+    inserts.splice(0);
+    clock.now += 5_000;
+    await add('h');
+    await copy.runOnce();
+    expect(inserts.splice(0)).toEqual([['h']]);
+    clock.now += 60_000;
+    await copy.runOnce();
+    expect(inserts.splice(0)).toEqual([['b', 'd', 'g'], ['b'], ['d', 'g'], ['d'], ['g']]);
+    poison.clear();
+    await copy.runOnce();
+    expect(inserts).toEqual([]);
+    clock.now += 60_000;
+    await copy.runOnce();
+    expect([inserts, stored(), copy.hasRejectedRows]).toEqual([[['b', 'd', 'g']], 'abcdefgh', false]);
+    expect(states.slice(1)).toEqual(['accepted']);
+  });
+
+  it('are the only ones that are sent again after an error', async () => {
+    const { poison, inserts, outage, clock, states, openCopy, add } = await setUp();
+    poison.add('a');
+    await add('a', 'b', 'c');
+    const copy = openCopy();
+    await copy.runOnce();
+    clock.now += 60_000;
+    outage.now = true;
+    await copy.runOnce();
+    outage.now = false;
+    inserts.splice(0);
+    await copy.runOnce();
+    expect(inserts.filter((keys) => keys.includes('c'))).toEqual([]);
+    expect(states).toEqual([expect.stringMatching('such as 1: it failed'), 'failed', 'recovered']);
+  });
+
+  it('and entries that it lost are found at a start, without the others', async () => {
+    const { written, inserts, poison, clock, openCopy, add, stored } = await setUp();
+    await add('a', 'b', 'c', 'd', 'e', 'f');
+    poison.add('b');
+    await openCopy().runOnce();
+    poison.clear();
+    for (const [id, key] of written) if (key === 'd') written.delete(id);
+    inserts.splice(0);
     clock.now += LEASE_MS;
-    const second = openCopy();
-    await second.runOnce();
-    expect([await missing(), second.isIncomplete]).toEqual([[], false]);
-    await first.runOnce();
-    expect([first.isIncomplete, states]).toEqual([false, [false, true]]);
-    for (const copy of [first, second]) await copy.stop();
-    await server.close();
-    fake.close();
+    const copy = openCopy();
+    await copy.runOnce();
+    expect([stored(), copy.hasRejectedRows]).toEqual(['abcdef', false]);
+    expect(inserts.flat()).not.toContain('a');
+    expect(inserts.flat()).not.toContain('f');
   });
 });
 

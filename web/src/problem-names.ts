@@ -4,6 +4,7 @@ export const problemNames: Readonly<Record<ProblemJson['code'], string>> = {
   no_ready_node: 'No ready node',
   database_unavailable: 'Database unavailable',
   clickhouse_unavailable: 'ClickHouse unavailable',
+  clickhouse_rows_rejected: 'Rows rejected by ClickHouse',
   disk_full: 'Disk nearly full',
   stripe_push: 'Stripe usage reporting failing',
   stripe_totals: 'Stripe totals differ',

@@ -17,7 +17,7 @@ export type HealthSources = Readonly<{
   network: Network;
   isStoreUp: () => boolean;
   isClickHouseUp: () => boolean;
-  isClickHouseIncomplete: () => boolean;
+  hasRejectedRows: () => boolean;
   lostUsage: () => number;
   pool: Pick<UpstreamPool, 'status' | 'slotAt'>;
   yellowstone: Pick<YellowstoneSource, 'hasServers' | 'newest' | 'isDown'>;
@@ -52,7 +52,7 @@ function watchDisk(folder: string) {
 
 /** Tracks the problems of this process. @param options - read at each use, because a reload may change them. */
 export function openHealth(options: HealthOptions, sources: HealthSources) {
-  const { network, isStoreUp, isClickHouseUp, isClickHouseIncomplete, pool, yellowstone, counters } = sources;
+  const { network, isStoreUp, isClickHouseUp, hasRejectedRows, pool, yellowstone, counters } = sources;
   const { lostUsage, lostLogEntries } = sources;
   const disk = watchDisk(sources.dataDir);
   const facts: HealthFacts = {
@@ -66,7 +66,7 @@ export function openHealth(options: HealthOptions, sources: HealthSources) {
     },
     isStoreUp,
     isClickHouseUp,
-    isClickHouseIncomplete,
+    hasRejectedRows,
     losses: () => ({ usage: lostUsage(), log: lostLogEntries() }),
     disk: disk.space,
   };

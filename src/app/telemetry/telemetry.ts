@@ -78,7 +78,7 @@ const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
 // Passes the live section of the configuration, so that a reload takes effect.
 const openHealthOf = (
   { health, dataDir, networks }: Configuration,
-  { keys, lostUsage, clickHouse, isClickHouseIncomplete }: Access,
+  { keys, lostUsage, clickHouse, hasRejectedRows }: Access,
   {
     logStore,
     ...sources
@@ -86,7 +86,7 @@ const openHealthOf = (
     Readonly<{ logStore: LogStore }>,
 ): Health =>
   openHealth(health, {
-    ...{ ...sources, dataDir, lostUsage, isClickHouseIncomplete, network: networks.default },
+    ...{ ...sources, dataDir, lostUsage, hasRejectedRows, network: networks.default },
     isStoreUp: () => keys.storeReachable,
     isClickHouseUp: () => (clickHouse?.isUp() ?? true) && logStore.isFailing !== true,
   });

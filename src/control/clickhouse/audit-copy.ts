@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { AuditTable } from '../database/schema.ts';
 import type { Store } from '../database/store.ts';
-import type { OnState } from '../failure-state.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 import { LeasedTask } from '../leased-task.ts';
 import type { ClickHouse } from './client.ts';
 import { insertAccepted } from './insert-accepted.ts';
@@ -29,9 +30,13 @@ const createTable = `create table if not exists ${TABLE}
 
 const INTERVAL_MS = 5_000;
 const LEASE_MS = 30_000;
-const REFUSED_RETRY_MS = 60_000;
+const REJECTED_RETRY_MS = 60_000;
+/** Ids of rejected entries in memory. The entries beyond are retried after these. */
+const REJECTED_MAX = 1_000;
 const auditCopyOptions = {
   onState: (() => undefined) as OnState,
+  /** Whether ClickHouse rejects entries. */
+  onRejectedState: (() => undefined) as OnState,
   batchRows: 5_000,
   now: () => Date.now(),
 };
@@ -46,16 +51,19 @@ export class AuditCopy {
   readonly #options: AuditCopyOptions;
   readonly #tables: ClickHouseTables;
   readonly #task: LeasedTask;
-  /** Id of the first entry that ClickHouse refused; 0: an earlier run may know; null: none. */
-  #firstRefused: number | null = 0;
-  /** Id of the last entry that was sent, or refused. */
-  #lastSent = 0;
+  readonly #rejectedState: FailureState;
+  /** Ids of entries that ClickHouse rejected. */
+  readonly #rejected = new Set<number>();
+  #lastError: unknown = null;
   #retryAt = 0;
+  /** Id of the last entry that was sent; null: unknown, so the copy may lack earlier entries. */
+  #lastSent: number | null = null;
 
   constructor(options: Partial<AuditCopyOptions> & Pick<AuditCopyOptions, 'store' | 'server'>) {
     this.#options = { ...auditCopyOptions, ...options };
-    const { store, server, onState, now } = this.#options;
+    const { store, server, onState, onRejectedState, now } = this.#options;
     this.#tables = new ClickHouseTables(server, [createTable]);
+    this.#rejectedState = new FailureState(onRejectedState);
     this.#task = new LeasedTask(
       { store, lease: 'audit-copy', leaseMs: LEASE_MS, intervalMs: INTERVAL_MS, onState, now },
       () => this.#tables.use(() => this.#copy()),
@@ -74,64 +82,94 @@ export class AuditCopy {
     return this.#task.stop();
   }
 
-  /** Whether ClickHouse refuses entries. */
-  get isIncomplete(): boolean {
-    return (this.#firstRefused ?? 0) > 0;
+  get hasRejectedRows(): boolean {
+    return this.#rejectedState.isFailing;
   }
 
-  /**
-   * Continues after the last entry that arrived. Ids follow the order of commits, so none is skipped, except those that
-   * ClickHouse refuses: they are retried less often.
-   */
   async #copy(): Promise<void> {
-    const { server, batchRows, now } = this.#options;
-    const isRetry = this.#firstRefused !== null && now() >= this.#retryAt;
-    const refused: number[] = [];
-    let last: number | null = null;
+    try {
+      // Otherwise another gateway copies, and reports what is rejected.
+      if (await this.#task.renewLease()) await this.#copyNew();
+      else this.#forget();
+    } catch (error) {
+      // ClickHouse may have lost its data.
+      this.#lastSent = null;
+      throw error;
+    }
+    this.#rejectedState.report(this.#rejected.size === 0 ? null : this.#rejection());
+  }
+
+  #rejection(): OperatorError {
+    const text = `ClickHouse rejects ${this.#rejected.size} audit entries, such as ${[...this.#rejected][0]}`;
+    return new OperatorError(text, { cause: this.#lastError });
+  }
+
+  #forget(): void {
+    this.#rejected.clear();
+    this.#lastSent = null;
+  }
+
+  /** Copies the entries after the last one. Ids follow the order of commits, so none is skipped. */
+  async #copyNew(): Promise<void> {
+    const { server, batchRows } = this.#options;
+    if (this.#lastSent === null) {
+      const { rows } = await server.query<{ last: number }>(`select max(id) as last from ${TABLE}`);
+      await this.#copyMissing(rows[0]!.last);
+      this.#lastSent = rows[0]!.last;
+    }
     let rows: AuditTable[];
     do {
-      // Another gateway copies, and reports what is refused.
-      if (!(await this.#task.renewLease())) {
-        [this.#firstRefused, this.#retryAt] = [0, 0];
-        return;
-      }
-      last ??= isRetry ? await this.#lastComplete(this.#firstRefused ?? 0) : await this.#lastCopied();
-      rows = await this.#read(last);
-      const more = await insertAccepted(rows, (part) => server.insert(TABLE, part));
-      last = rows.at(-1)?.id ?? last;
-      this.#lastSent = last;
-      refused.push(...more.map(({ id }) => id));
-      if (refused.length > 0) this.#firstRefused = Math.min(this.#firstRefused || Infinity, ...refused);
+      rows = await this.#entries.where('id', '>', this.#lastSent).limit(batchRows).execute();
+      await this.#insert(rows);
+      this.#lastSent = rows.at(-1)?.id ?? this.#lastSent;
+      if (!(await this.#task.renewLease())) return this.#forget();
     } while (rows.length === batchRows);
-    if (isRetry) this.#firstRefused = refused.length === 0 ? null : Math.min(...refused);
-    if (isRetry || refused.length > 0) this.#retryAt = now() + REFUSED_RETRY_MS;
-    if (this.isIncomplete)
-      throw new OperatorError(`ClickHouse refuses entry ${this.#firstRefused} of the audit log`);
+    await this.#retryRejected();
   }
 
-  #read(last: number): Promise<AuditTable[]> {
-    const { store, batchRows } = this.#options;
-    const entries = store.db.selectFrom('audit').selectAll().where('id', '>', last);
-    return entries.orderBy('id').limit(batchRows).execute();
-  }
-
-  async #lastCopied(): Promise<number> {
-    const { rows } = await this.#options.server.query<{ last: number }>(
-      `select max(id) as last from ${TABLE}`,
+  /** Sends the ranges of ids again of which ClickHouse has fewer entries. */
+  async #copyMissing(last: number): Promise<void> {
+    const { server, store, batchRows } = this.#options;
+    const copied = await server.query<{ part: number; count: number }>(
+      `select intDiv(id, ${batchRows}) as part, uniqExact(id) as count from ${TABLE} group by part`,
     );
-    return Math.max(rows[0]!.last, this.isIncomplete ? this.#lastSent : 0);
+    const counts = new Map(copied.rows.map(({ part, count }) => [part, count]));
+    const part = sql<number>`id / ${sql.lit(batchRows)}`;
+    const entries = store.db.selectFrom('audit').where('id', '<=', last);
+    const stored = await entries
+      .select(({ fn }) => [part.as('part'), fn.countAll<number>().as('count')])
+      .groupBy(part)
+      .execute();
+    this.#rejected.clear();
+    for (const { part, count } of stored) {
+      if (Number(count) <= (counts.get(Number(part)) ?? 0)) continue;
+      const from = Number(part) * batchRows;
+      const range = this.#entries.where('id', '>=', from).where('id', '<', from + batchRows);
+      await this.#insert(await range.where('id', '<=', last).execute());
+      if (!(await this.#task.renewLease())) return;
+    }
   }
 
-  /** Returns the id before the first entry that may be missing; copying an entry again is harmless. */
-  async #lastComplete(firstRefused: number): Promise<number> {
-    const last = await this.#lastCopied();
-    const { rows } = await this.#options.server.query<{ count: number }>(
-      `select uniqExact(id) as count from ${TABLE}`,
-    );
-    const entries = this.#options.store.db.selectFrom('audit').where('id', '<=', last);
-    const { count } = await entries
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow();
-    return Number(count) > rows[0]!.count ? Math.max(0, firstRefused - 1) : last;
+  async #retryRejected(): Promise<void> {
+    const { now } = this.#options;
+    if (this.#rejected.size === 0 || now() < this.#retryAt) return;
+    this.#retryAt = now() + REJECTED_RETRY_MS;
+    await this.#insert(await this.#entries.where('id', 'in', [...this.#rejected]).execute());
+    // Finds entries beyond the maximum.
+    if (this.#rejected.size === 0) this.#lastSent = null;
+  }
+
+  get #entries() {
+    return this.#options.store.db.selectFrom('audit').selectAll().orderBy('id');
+  }
+
+  async #insert(rows: readonly AuditTable[]): Promise<void> {
+    const { server, now } = this.#options;
+    const { rejected, error } = await insertAccepted(rows, (part) => server.insert(TABLE, part));
+    for (const { id } of rows) this.#rejected.delete(id);
+    if (rejected.length === 0) return;
+    if (this.#rejected.size === 0) this.#retryAt = now() + REJECTED_RETRY_MS;
+    for (const { id } of rejected.slice(0, REJECTED_MAX - this.#rejected.size)) this.#rejected.add(id);
+    this.#lastError = error;
   }
 }

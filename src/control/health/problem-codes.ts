@@ -10,6 +10,7 @@ export const problemCodes = [
   'error_rate',
   'stream_lag',
   'node_unhealthy',
+  'clickhouse_rows_rejected',
   'log_loss',
   'quota_spent',
 ] as const;

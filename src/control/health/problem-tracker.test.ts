@@ -11,7 +11,7 @@ let losses = { usage: 0, log: 0 };
 let disk: ReturnType<HealthFacts['disk']> = null;
 let isStoreUp = true;
 let isClickHouseUp = true;
-let isClickHouseIncomplete = false;
+let hasRejectedRows = false;
 let tracker: ProblemTracker;
 
 const node = (name: string, state: string, reason: string | null = null) =>
@@ -26,14 +26,14 @@ beforeEach(() => {
   disk = null;
   isStoreUp = true;
   isClickHouseUp = true;
-  isClickHouseIncomplete = false;
+  hasRejectedRows = false;
   const facts: HealthFacts = {
     nodes: () => nodes,
     requests: () => requests,
     stream: () => stream,
     isStoreUp: () => isStoreUp,
     isClickHouseUp: () => isClickHouseUp,
-    isClickHouseIncomplete: () => isClickHouseIncomplete,
+    hasRejectedRows: () => hasRejectedRows,
     losses: () => losses,
     disk: () => disk,
   };
@@ -98,18 +98,14 @@ it('failures older than a minute do not count', () => {
   expect(codesAt(61_000)).toEqual([]);
 });
 
-it('ClickHouse that refuses data is a warning, and one that is unavailable an error', () => {
-  const texts = () => at(now).map(({ code, severity, text }) => `${code} ${severity}: ${text}`);
-  isClickHouseIncomplete = true;
-  expect(texts()).toEqual([
-    expect.stringMatching(/^clickhouse_unavailable warning: Some usage .* are retried/),
-  ]);
+it('rows that ClickHouse rejects are a problem of their own, so that an outage is reported beside it', () => {
+  const codes = () => at(now).map(({ code, severity }) => `${code} ${severity}`);
+  hasRejectedRows = true;
+  expect(codes()).toEqual(['clickhouse_rows_rejected warning']);
   isClickHouseUp = false;
-  expect(texts()).toEqual([
-    expect.stringMatching(/^clickhouse_unavailable error: ClickHouse is unavailable/),
-  ]);
-  [isClickHouseUp, isClickHouseIncomplete] = [true, false];
-  expect(texts()).toEqual([]);
+  expect(codes()).toEqual(['clickhouse_unavailable error', 'clickhouse_rows_rejected warning']);
+  [isClickHouseUp, hasRejectedRows] = [true, false];
+  expect(codes()).toEqual([]);
 });
 
 it('streams, databases, losses and disk are problems until they recover, errors first', () => {

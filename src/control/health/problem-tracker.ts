@@ -33,8 +33,8 @@ export type HealthFacts = Readonly<{
   isStoreUp: () => boolean;
   /** True also if ClickHouse is not configured. */
   isClickHouseUp: () => boolean;
-  /** Whether ClickHouse refuses some of the data again and again. */
-  isClickHouseIncomplete: () => boolean;
+  /** Whether ClickHouse repeatedly fails to store some data although it is up. */
+  hasRejectedRows: () => boolean;
   /** Entries lost since startup. */
   losses: () => Readonly<{ usage: number; log: number }>;
   /** null: unknown. */
@@ -111,7 +111,7 @@ export class ProblemTracker {
     return [
       ...this.#nodeConditions(now),
       this.#storeCondition(),
-      this.#clickHouseCondition(),
+      ...this.#clickHouseConditions(),
       this.#diskCondition(),
       this.#errorCondition(now),
       this.#streamCondition(),
@@ -149,19 +149,23 @@ export class ProblemTracker {
     return { code: 'database_unavailable', severity: 'error', ...everywhere, text };
   }
 
-  #clickHouseCondition(): Condition | null {
-    const common = { code: 'clickhouse_unavailable', ...everywhere } as const;
-    if (this.#facts.isClickHouseUp()) {
-      if (!this.#facts.isClickHouseIncomplete()) return null;
-      const text =
-        'Some usage or audit entries are not in ClickHouse yet, and are retried. The log of the gateway has the reason. ' +
-        'Calls, quotas and bills are not affected.';
-      return { ...common, severity: 'warning', text };
-    }
-    const text =
-      'ClickHouse is unavailable. Usage pages and the request log fail, and new entries are queued. ' +
-      'Calls, quotas and bills are not affected.';
-    return { ...common, severity: 'error', text };
+  #clickHouseConditions(): Condition[] {
+    const conditions: Condition[] = [];
+    if (!this.#facts.isClickHouseUp())
+      conditions.push({
+        ...{ code: 'clickhouse_unavailable', severity: 'error', ...everywhere },
+        text:
+          'ClickHouse is unavailable. Usage pages and the request log fail, and new entries are queued. ' +
+          'Calls, quotas and bills are not affected.',
+      });
+    if (this.#facts.hasRejectedRows())
+      conditions.push({
+        ...{ code: 'clickhouse_rows_rejected', severity: 'warning', ...everywhere },
+        text:
+          'Some usage or audit data could not be stored in ClickHouse; retrying. ' +
+          'See the gateway log for the reason.',
+      });
+    return conditions;
   }
 
   #diskCondition(): Condition | null {

@@ -35,6 +35,7 @@ const pages: Readonly<Record<ProblemCode, string>> = {
   no_ready_node: '/upstreams',
   database_unavailable: '/settings?tab=service',
   clickhouse_unavailable: '/settings?tab=service',
+  clickhouse_rows_rejected: '/settings?tab=service',
   disk_full: '/settings?tab=service',
   usage_loss: '/audit',
   stripe_push: '/billing?tab=all',

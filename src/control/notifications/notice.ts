@@ -116,6 +116,7 @@ const alertSubjects: Readonly<Record<ProblemCode, string>> = {
   no_ready_node: 'No ready node',
   database_unavailable: 'Database unavailable',
   clickhouse_unavailable: 'ClickHouse unavailable',
+  clickhouse_rows_rejected: 'Rows rejected by ClickHouse',
   disk_full: 'Disk nearly full',
   usage_loss: 'Usage lost',
   stripe_push: 'Stripe usage reporting failing',

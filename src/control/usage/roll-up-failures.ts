@@ -8,7 +8,7 @@ type Failure = Readonly<{ error: unknown; count: number; retryAt: number }>;
 export class RollUpFailures {
   readonly #failures = new Map<string, Failure>();
 
-  get isLasting(): boolean {
+  get isPersistent(): boolean {
     return [...this.#failures.values()].some(({ count }) => count >= ATTEMPTS_MAX);
   }
 
@@ -40,7 +40,7 @@ export class RollUpFailures {
   }
 
   /** @throws unknown - the error of a bucket, if any still fails. */
-  throwAny(): void {
+  throwFirst(): void {
     for (const { error } of this.#failures.values()) throw error;
   }
 }

@@ -301,7 +301,7 @@ export async function rollUp(
       else await failures.watch(kind, bucket, nowMs, () => roll(store, bucket));
     }
   }
-  failures.throwAny();
+  failures.throwFirst();
 }
 
 /** Drops marks left by late writes. The sources of the bucket are already pruned, so it cannot be rebuilt. */

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chunk } from '../../base/chunk.ts';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { usageStatuses } from '../../gateway/metering/usage-status.ts';
@@ -8,7 +9,7 @@ import { isNetworkName } from '../../protocol/call.ts';
 import { products } from '../../protocol/product.ts';
 import { checkedLine, readCheckedLine } from '../checked-line.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
-import { RefusedUsage, rowKeyOf, type StoredUsage, type UsageSink } from './usage-rows.ts';
+import { RejectedRows, rowKeyOf, type StoredUsage, type UsageSink } from './usage-rows.ts';
 
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
@@ -69,6 +70,8 @@ function rowOf(values: unknown): StoredUsage | null {
 export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
+/** A smaller file is not compacted. */
+const COMPACT_MIN_BYTES = 1_048_576;
 
 /** File of rows that are not in the store yet. The last line for a row is its newest state. Calls must not overlap. */
 export class UsageJournal {
@@ -78,6 +81,8 @@ export class UsageJournal {
   readonly #maxBytes: number;
   #file: FileHandle | null = null;
   #bytes = 0;
+  /** Size after the last rewrite. */
+  #rewrittenBytes = 0;
 
   constructor(folder: string, runId: string, maxBytes = usageJournalOptions.maxBytes) {
     this.#folder = folder;
@@ -112,10 +117,16 @@ export class UsageJournal {
     }
   }
 
+  /** Rewrites the file with only the pending rows, if they are at most about half of it. */
+  async compact(pendingRows: Iterable<StoredUsage>): Promise<void> {
+    if (this.#bytes > 2 * this.#rewrittenBytes + COMPACT_MIN_BYTES) await this.#rewrite(pendingRows);
+  }
+
   async clear(): Promise<void> {
     if (this.#bytes === 0) return;
     await this.#file?.truncate(0);
     this.#bytes = 0;
+    this.#rewrittenBytes = 0;
   }
 
   /** Stops writing. A file with rows stays for the next start; an empty file is removed. */
@@ -157,6 +168,7 @@ export class UsageJournal {
       await this.#closeFile();
       this.#file = file;
       this.#bytes = bytes;
+      this.#rewrittenBytes = bytes;
       return skippedRows;
     } catch (error) {
       await file.close();
@@ -235,17 +247,17 @@ export type RecoveredJournal = Readonly<{
 }>;
 
 /**
- * Stores the rows from journals of exited processes under their epochs, then removes the journals. Idempotent.
- * @throws RefusedUsage - after all other rows are stored; the journals with refused rows stay.
+ * Stores the rows from journals of exited processes under their epochs, then removes the journals, except the rows that
+ * the sink rejects. Idempotent. @returns the last rejection; null: none.
  */
 export async function recoverJournals(
   sink: UsageSink,
   folder: string,
   onRecovered: (journal: RecoveredJournal) => void,
-): Promise<void> {
-  let refusal: RefusedUsage | null = null;
+): Promise<RejectedRows | null> {
+  let rejection: RejectedRows | null = null;
   for (const { path, runId } of await findOrphanedJournals(folder)) {
-    let isRefused = false;
+    const rejected: StoredUsage[] = [];
     const corruption: JournalCorruption = { lines: 0 };
     let rows = 0;
     let lateRows = 0;
@@ -253,15 +265,26 @@ export async function recoverJournals(
       try {
         lateRows += await sink.write(runId, batch);
       } catch (error) {
-        if (!(error instanceof RefusedUsage)) throw error;
-        refusal = error;
-        isRefused = true;
+        if (!(error instanceof RejectedRows)) throw error;
+        rejection = error;
+        lateRows += error.lateRows;
+        rejected.push(...error.rows);
       }
       rows += batch.length;
     }
-    if (isRefused) continue;
-    await rm(path, { force: true });
-    if (rows + corruption.lines > 0) onRecovered({ path, rows, corruptLines: corruption.lines, lateRows });
+    if (rejected.length === 0) await rm(path, { force: true });
+    else if (rejected.length < rows) await replaceRows(path, rejected);
+    const stored = rows - rejected.length;
+    const corruptLines = corruption.lines;
+    if (stored + corruptLines > 0) onRecovered({ path, rows: stored, corruptLines, lateRows });
   }
-  if (refusal !== null) throw refusal;
+  return rejection;
+}
+
+/** Writes to a draft first. See `UsageJournal`. */
+async function replaceRows(path: string, rows: readonly StoredUsage[]): Promise<void> {
+  const draft = path + DRAFT_SUFFIX;
+  const parts = chunk(rows, PART_ROWS).map((part) => part.map(journalLine).join(''));
+  await writeFile(draft, parts, { mode: 0o600, flush: true });
+  await rename(draft, path);
 }

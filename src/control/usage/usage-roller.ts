@@ -47,7 +47,7 @@ export class UsageRoller {
 
   /** Whether some usage failed to be rolled up several times in a row. */
   get isIncomplete(): boolean {
-    return this.#failures.isLasting;
+    return this.#failures.isPersistent;
   }
 
   start(): void {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { selectRows, upsertRow } from '../database/rows.ts';
@@ -219,13 +220,14 @@ async function upsertUsage(trx: Transaction<Schema>, runId: string, rows: readon
   return rows.length - retained.length;
 }
 
-/** A sink stored a batch without these rows, because it refuses their content. */
-export class RefusedUsage extends Error {
+/** A sink stored a batch without these rows, because it rejects their content. */
+export class RejectedRows extends OperatorError {
   readonly rows: readonly StoredUsage[];
   readonly lateRows: number;
 
-  constructor(rows: readonly StoredUsage[], lateRows: number) {
-    super(`${rows.length} usage rows were refused, the first of key ${rows[0]?.keyId ?? 'none'}`);
+  /** @param cause - the error of the last of these rows. */
+  constructor(rows: readonly StoredUsage[], lateRows: number, cause: unknown) {
+    super(`${rows.length} usage rows were rejected, the first of key ${rows[0]?.keyId ?? 'none'}`, { cause });
     this.rows = rows;
     this.lateRows = lateRows;
   }
@@ -240,7 +242,7 @@ export type UsageSink = Readonly<{
   /**
    * Returns the number of rows rejected because their minutes were deleted.
    * @param gateway - id of the gateway; undefined if it is not known.
-   * @throws RefusedUsage - if all other rows are stored.
+   * @throws RejectedRows - if all other rows are stored.
    */
   write(runId: string, rows: readonly StoredUsage[], gateway?: string): Promise<number>;
 }>;

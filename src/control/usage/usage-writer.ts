@@ -8,7 +8,7 @@ import {
   UsageJournal,
   usageJournalOptions,
 } from './usage-journal.ts';
-import { RefusedUsage, rowKeyOf, type StoredUsage, storedUsage, type UsageSink } from './usage-rows.ts';
+import { RejectedRows, rowKeyOf, type StoredUsage, storedUsage, type UsageSink } from './usage-rows.ts';
 
 export const usageWriterOptions = {
   /** Interval between flushes. If the process is killed, at most this much usage is lost. */
@@ -23,6 +23,8 @@ export const usageWriterOptions = {
   onJournalRecovered: (_journal: RecoveredJournal): void => undefined,
   /** Journals of earlier runs could not be stored or read; their recovery is retried. */
   onRecoveryState: (() => undefined) as OnState,
+  /** Whether the store rejects rows because of their content. They are retried. */
+  onRejectedState: (() => undefined) as OnState,
 };
 
 export type UsageWriterOptions = Readonly<
@@ -31,7 +33,7 @@ export type UsageWriterOptions = Readonly<
 
 /** Soon, so that journals are stored as soon as the store is available. */
 const RECOVERY_RETRY_MS = 2_000;
-const REFUSED_RETRY_MS = 60_000;
+const REJECTED_RETRY_MS = 60_000;
 
 /** Flushes usage to a store. Failed writes are retried and never affect requests. */
 export class UsageWriter {
@@ -41,10 +43,11 @@ export class UsageWriter {
   readonly #state: FailureState;
   readonly #journalState: FailureState;
   readonly #recoveryState: FailureState;
+  readonly #rejectedState: FailureState;
   /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
-  /** Pending rows that the store refused, and when to retry them. */
-  readonly #refused = new Map<string, number>();
+  /** Pending rows that the store rejected, and when to retry them. */
+  readonly #rejected = new Map<string, number>();
   /** Pending rows that are not in the journal either. */
   readonly #unjournaled = new Map<string, StoredUsage>();
   readonly #losses = {
@@ -56,7 +59,9 @@ export class UsageWriter {
     journalOverflowRows: 0,
   };
   #nextRecoveryAt = 0;
-  #refusal: RefusedUsage | null = null;
+  #rejection: RejectedRows | null = null;
+  /** Of journals of earlier runs. */
+  #orphansRejection: RejectedRows | null = null;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
   #gateway: string | undefined;
@@ -65,13 +70,14 @@ export class UsageWriter {
   constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'sink' | 'source'>) {
     this.#options = { ...usageWriterOptions, ...options };
     const { runId, journalFolder, journalMaxBytes } = this.#options;
-    const { onStoreState, onJournalState, onRecoveryState } = this.#options;
+    const { onStoreState, onJournalState, onRecoveryState, onRejectedState } = this.#options;
     this.runId = runId ?? randomUUID();
     this.#journal =
       journalFolder === null ? null : new UsageJournal(journalFolder, this.runId, journalMaxBytes);
     this.#state = new FailureState(onStoreState);
     this.#journalState = new FailureState(onJournalState);
     this.#recoveryState = new FailureState(onRecoveryState);
+    this.#rejectedState = new FailureState(onRejectedState);
   }
 
   /** Counters since startup. */
@@ -83,9 +89,9 @@ export class UsageWriter {
     return this.#pending.size;
   }
 
-  /** Whether the store refuses rows, or lacks those of earlier runs. */
-  get isIncomplete(): boolean {
-    return this.#refused.size > 0 || this.#recoveryState.isFailing;
+  /** Whether the store rejects rows, also those of earlier runs. */
+  get hasRejectedRows(): boolean {
+    return this.#rejectedState.isFailing;
   }
 
   /** Sets the id under which this run is shown. */
@@ -132,7 +138,7 @@ export class UsageWriter {
       if (this.#pending.size <= this.#options.pendingRowsMax) break;
       this.#pending.delete(rowKey);
       this.#unjournaled.delete(rowKey);
-      this.#refused.delete(rowKey);
+      this.#rejected.delete(rowKey);
       this.#losses.lostRows++;
     }
   }
@@ -161,8 +167,9 @@ export class UsageWriter {
   async #write(): Promise<void> {
     try {
       await this.#writePending();
-      this.#state.report(this.#refused.size === 0 ? null : this.#refusal);
+      this.#state.report(null);
       await this.#recoverOrphans();
+      this.#rejectedState.report(this.#rejected.size > 0 ? this.#rejection : this.#orphansRejection);
     } catch (error) {
       this.#state.report(error);
       // Journals rows that did not go to the journal first.
@@ -172,25 +179,25 @@ export class UsageWriter {
 
   async #writePending(): Promise<void> {
     const now = performance.now();
-    const due = [...this.#pending].filter(([rowKey]) => (this.#refused.get(rowKey) ?? now) <= now);
+    const due = [...this.#pending].filter(([rowKey]) => (this.#rejected.get(rowKey) ?? now) <= now);
     for (const batch of chunk(due, this.#options.sink.batchRows)) {
-      const refused = await this.#writeBatch(batch.map(([, row]) => row));
+      const rejected = await this.#writeBatch(batch.map(([, row]) => row));
       for (const [rowKey, row] of batch) {
-        if (refused.has(row)) this.#refused.set(rowKey, now + REFUSED_RETRY_MS);
+        if (rejected.has(row) && this.#pending.has(rowKey)) this.#rejected.set(rowKey, now + REJECTED_RETRY_MS);
         else this.#forget(rowKey, row);
       }
     }
-    if (this.#pending.size === 0) await this.#clearJournal();
+    if (this.#pending.size === this.#rejected.size) await this.#compactJournal();
   }
 
-  /** Returns the rows that the store refuses. They stay pending, and do not block others. */
+  /** Returns the rows that the store rejects. They stay pending, and do not block others. */
   async #writeBatch(rows: readonly StoredUsage[]): Promise<ReadonlySet<StoredUsage>> {
     try {
       this.#losses.lateRows += await this.#options.sink.write(this.runId, rows, this.#gateway);
       return new Set();
     } catch (error) {
-      if (!(error instanceof RefusedUsage)) throw error;
-      this.#refusal = error;
+      if (!(error instanceof RejectedRows)) throw error;
+      this.#rejection = error;
       this.#losses.lateRows += error.lateRows;
       return new Set(error.rows);
     }
@@ -198,15 +205,17 @@ export class UsageWriter {
 
   /** Removes a row unless a newer total arrived during the write. */
   #forget(rowKey: string, row: StoredUsage): void {
-    this.#refused.delete(rowKey);
+    this.#rejected.delete(rowKey);
     if (this.#pending.get(rowKey) === row) this.#pending.delete(rowKey);
     if (this.#unjournaled.get(rowKey) === row) this.#unjournaled.delete(rowKey);
   }
 
-  #clearJournal(): Promise<void> {
+  /** Removes stored rows from the journal, unless a flush has added others in the meantime. */
+  #compactJournal(): Promise<void> {
     this.#saving = this.#saving.then(async () => {
-      // A flush may have added rows to the journal in the meantime.
-      if (this.#pending.size === 0) await this.#journal?.clear().catch(() => undefined);
+      if (this.#journal === null || this.#pending.size > this.#rejected.size) return;
+      if (this.#pending.size === 0) await this.#journal.clear().catch(() => undefined);
+      else await this.#journal.compact(this.#pending.values()).catch(() => undefined);
     });
     return this.#saving;
   }
@@ -215,12 +224,12 @@ export class UsageWriter {
     const { sink, journalFolder, onJournalRecovered } = this.#options;
     if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
     try {
-      await recoverJournals(sink, journalFolder, onJournalRecovered);
-      this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
+      this.#orphansRejection = await recoverJournals(sink, journalFolder, onJournalRecovered);
+      const retryMs = this.#orphansRejection === null ? Number.POSITIVE_INFINITY : REJECTED_RETRY_MS;
+      this.#nextRecoveryAt = performance.now() + retryMs;
       this.#recoveryState.report(null);
     } catch (error) {
-      const retryMs = error instanceof RefusedUsage ? REFUSED_RETRY_MS : RECOVERY_RETRY_MS;
-      this.#nextRecoveryAt = performance.now() + retryMs;
+      this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
       this.#recoveryState.report(error);
     }
   }

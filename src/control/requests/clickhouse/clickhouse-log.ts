@@ -41,6 +41,8 @@ const HOUR_MS = 3_600_000;
 const INSERT_MAX_BYTES = 4_194_304;
 /** Ids per query. The server accepts statements of 256 KiB. */
 const IDS_MAX = 1_000;
+/** Batches with more rows are retried if the server rejects all of them. */
+const ROWS_DROPPED_MAX = 64;
 /** Unfinished deletions in which a failing one is looked for. */
 const MUTATIONS_MAX = 100;
 
@@ -275,14 +277,17 @@ export class ClickHouseLog implements LogStore {
     return rows.filter(({ id }) => !stored.has(id));
   }
 
-  /** Drops the rows that the server rejects. */
+  /** Drops the rows that the server rejects, unless these are all of a large batch. */
   async #insertValid(rows: readonly NewLogRow[]): Promise<void> {
     const insert = (part: readonly NewLogRow[]) =>
       this.#writes.insert(
         TABLE,
         part.map((row) => ({ ...row, terms: termsOf(row) })),
       );
-    this.#rejected += (await insertAccepted(rows, insert)).length;
+    const { rejected, error } = await insertAccepted(rows, insert);
+    // Not because of the content of one row.
+    if (rejected.length > ROWS_DROPPED_MAX && rejected.length === rows.length) throw error;
+    this.#rejected += rejected.length;
   }
 
   async #prune(): Promise<void> {

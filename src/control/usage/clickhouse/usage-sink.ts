@@ -7,7 +7,7 @@ import {
   accountsOf,
   markStale,
   noAccount,
-  RefusedUsage,
+  RejectedRows,
   retentionStarts,
   type StoredUsage,
   type UsageSink,
@@ -57,13 +57,14 @@ export const clickHouseSink = (
         tableOf('minute'),
         part.map((row) => tableRow(runId, row, (accounts.get(row.keyId) ?? noAccount).customer_id)),
       );
-    const refused = await state.watch(() => tables.use(() => insertAccepted(retained, insert)));
-    // Also hours whose rows were all refused: marking too many is harmless.
-    const hours = new Set(retained.map(({ minute }) => Math.floor(minute / 60)));
+    const { rejected, error } = await state.watch(() => tables.use(() => insertAccepted(retained, insert)));
+    const unstored = new Set(rejected);
+    const stored = retained.filter((row) => !unstored.has(row));
+    const hours = new Set(stored.map(({ minute }) => Math.floor(minute / 60)));
     const marks = [...hours].map((bucket) => ({ kind: 'clickhouse_hour', bucket }) as const);
     await store.db.transaction().execute((trx) => markStale(trx, runId, marks));
     const lateRows = rows.length - retained.length;
-    if (refused.length > 0) throw new RefusedUsage(refused, lateRows);
+    if (rejected.length > 0) throw new RejectedRows(rejected, lateRows, error);
     return lateRows;
   },
 });
