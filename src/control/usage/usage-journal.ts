@@ -273,7 +273,7 @@ export async function recoverJournals(
       rows += batch.length;
     }
     if (rejected.length === 0) await rm(path, { force: true });
-    else if (rejected.length < rows) await replaceRows(path, rejected);
+    else if (rejected.length < rows + corruption.lines) await replaceRows(path, rejected);
     const stored = rows - rejected.length;
     const corruptLines = corruption.lines;
     if (stored + corruptLines > 0) onRecovered({ path, rows: stored, corruptLines, lateRows });

@@ -183,7 +183,8 @@ export class UsageWriter {
     for (const batch of chunk(due, this.#options.sink.batchRows)) {
       const rejected = await this.#writeBatch(batch.map(([, row]) => row));
       for (const [rowKey, row] of batch) {
-        if (rejected.has(row) && this.#pending.has(rowKey)) this.#rejected.set(rowKey, now + REJECTED_RETRY_MS);
+        if (rejected.has(row) && this.#pending.has(rowKey))
+          this.#rejected.set(rowKey, now + REJECTED_RETRY_MS);
         else this.#forget(rowKey, row);
       }
     }

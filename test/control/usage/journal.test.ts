@@ -11,6 +11,7 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { errorText } from '../../../src/app/error-text.ts';
 import { ClickHouse } from '../../../src/control/clickhouse/client.ts';
 import { ClickHouseTables } from '../../../src/control/clickhouse/tables.ts';
 import type { Store } from '../../../src/control/database/store.ts';
@@ -323,7 +324,7 @@ describeOnSqlite('a usage journal file', ({ open }) => {
   });
 });
 
-describeOnSqlite('usage that the store refuses', ({ open }) => {
+describeOnSqlite('usage that the store rejects', ({ open }) => {
   it('does not block other usage, and stays in its journal', async () => {
     const [store, folder] = [await open(), newFolder()];
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -342,9 +343,11 @@ describeOnSqlite('usage that the store refuses', ({ open }) => {
     const server = new ClickHouse(fake.url);
     const tables = new ClickHouseTables(server, []);
     const sink = clickHouseSink(store, server, tables, new FailureState());
-    const states: boolean[] = [];
+    const states: string[] = [];
     const one = writerOn(store, folder, {
-      ...{ sink: { ...sink, batchRows: 4 }, onStoreState: (error) => states.push(error === null) },
+      sink: { ...sink, batchRows: 4 },
+      onStoreState: (error) => states.push(`store ${error}`),
+      onRejectedState: (error) => states.push(error === null ? 'accepted' : errorText(error)),
     });
     const record = (method: string) => one.meter.record({ ...call, method, latencyMicros: 500 }, RECENT);
     for (const method of ['getSlot', 'getBlock', 'getHealth', 'getEpochInfo', 'getSupply']) record(method);
@@ -352,13 +355,23 @@ describeOnSqlite('usage that the store refuses', ({ open }) => {
     record('getSlot');
     record('getBlock');
     await one.writer.flush();
-    expect([one.writer.pendingRows, one.writer.isIncomplete, states]).toEqual([1, true, [false]]);
+    expect([one.writer.pendingRows, one.writer.hasRejectedRows]).toEqual([1, true]);
+    expect(states).toEqual([expect.stringMatching(/^1 usage rows were rejected.*: it failed/)]);
     expect([rowsOf.size, rowsOf.get('getBlock'), rowsOf.has('getSlot')]).toEqual([4, 2, false]);
+    const marks = () => store.db.selectFrom('usage_mark').select('token').execute();
+    const before = await marks();
     const [orphan, other] = [killed(folder), killed(folder)];
     writeFileSync(other, journalLine(usageRow({ method: 'getVersion' })));
-    const recover = () => recoverJournals(sink, folder, () => undefined);
-    await expect(recover()).rejects.toThrow('1 usage rows were refused');
+    const recovered: number[] = [];
+    const recover = () => recoverJournals(sink, folder, ({ rows }) => recovered.push(rows));
+    expect((await recover())?.rows).toMatchObject([{ method: 'getSlot' }]);
     expect([existsSync(orphan), existsSync(other), rowsOf.size]).toEqual([true, false, 5]);
+    // Only the rejected row is left to send, which makes no hour stale.
+    expect(linesOf(orphan)).toMatchObject([{ method: 'getSlot', requests: 2 }]);
+    const afterFirst = await marks();
+    expect(afterFirst).not.toEqual(before);
+    await recover();
+    expect([await marks(), recovered.toSorted()]).toEqual([afterFirst, [1, 4]]);
     poison = 'none';
     await recover();
     expect([existsSync(orphan), rowsOf.get('getSlot')]).toEqual([false, 2]);
@@ -366,7 +379,11 @@ describeOnSqlite('usage that the store refuses', ({ open }) => {
     expect(one.writer.pendingRows).toBe(1);
     vi.advanceTimersByTime(60_000);
     await one.writer.flush();
-    expect([one.writer.pendingRows, one.writer.isIncomplete, states]).toEqual([0, false, [false, true]]);
+    expect([one.writer.pendingRows, one.writer.hasRejectedRows, states.slice(1)]).toEqual([
+      0,
+      false,
+      ['accepted'],
+    ]);
     await one.writer.stop();
     await server.close();
     fake.close();
