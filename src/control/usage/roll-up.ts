@@ -294,11 +294,11 @@ export async function rollUp(
   for (const { kind, roll, acceptsParts } of rollUps) {
     const { finer, count } = rollUpSources[stepOfKind[kind]];
     const starts = await retentionStarts(store.db);
-    const due = await dueBuckets(store.db, kind, nowMs, BUCKETS_MAX);
-    for (const bucket of failures.select(kind, due, nowMs)) {
+    const listDue = (limit: number) => dueBuckets(store.db, kind, nowMs, limit);
+    for (const bucket of await failures.select(kind, BUCKETS_MAX, listDue)) {
       if (!(await shouldContinue())) return;
       if (bucket * count < starts[finer] && !acceptsParts) await dropMarks(store, kind, bucket);
-      else await failures.watch(kind, bucket, nowMs, () => roll(store, bucket));
+      else await failures.watch(kind, bucket, () => roll(store, bucket));
     }
   }
   failures.throwFirst();

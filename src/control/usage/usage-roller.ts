@@ -31,7 +31,7 @@ export class UsageRoller {
   readonly #holder = randomUUID();
   readonly #options: UsageRollerOptions;
   readonly #state: FailureState;
-  readonly #failures = new RollUpFailures();
+  readonly #failures: RollUpFailures;
   readonly #task: PeriodicTask;
   #stopped = false;
   #leasedAt = Number.NEGATIVE_INFINITY;
@@ -39,6 +39,7 @@ export class UsageRoller {
   constructor(options: Partial<UsageRollerOptions> & Pick<UsageRollerOptions, 'store'>) {
     this.#options = { ...usageRollerOptions, ...options };
     this.#state = new FailureState(this.#options.onState);
+    this.#failures = new RollUpFailures(this.#options.now);
     this.#task = new PeriodicTask(
       () => this.#state.guard(() => this.#workIfLeased()),
       this.#options.intervalMs,
