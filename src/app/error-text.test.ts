@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { OperatorError } from '../base/operator-error.ts';
 import { ClickHouse } from '../control/clickhouse/client.ts';
 import { errorText } from './error-text.ts';
 
@@ -17,4 +18,11 @@ it('names the option of ClickHouse, not that of PostgreSQL, if ClickHouse does n
   const closed = new ClickHouse(url, 100);
   onTestFinished(() => closed.close());
   expect(await problemOf(closed)).toMatch(/^connection refused: .*ClickHouse/);
+});
+
+it('has the cause of an error, without passwords', () => {
+  const cause = new Error('Cannot parse input from http://solway:s3cret@localhost/');
+  const text = errorText(new OperatorError('2 rows were rejected', { cause }));
+  expect(text).toMatch(/^2 rows were rejected: Cannot parse input/);
+  expect(text).not.toMatch('s3cret');
 });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { startFakeClickHouse } from '../../../test/control/fake-clickhouse.ts';
-import { ClickHouse, isUnreachable } from './client.ts';
+import { send, startFakeClickHouse } from '../../../test/control/fake-clickhouse.ts';
+import { ClickHouse, isRejectedRow, isUnreachable } from './client.ts';
 
 const requests = {
   query: (server: ClickHouse) => server.query('select 1'),
@@ -35,13 +35,17 @@ async function errorOf(
 it.each(Object.entries(requests))(
   'ends a %s whose response takes too long, although bytes arrive',
   async (_, request) => {
-    const trickle = (status: number) => (response: ServerResponse) => {
-      response.writeHead(status);
-      const timer = setInterval(() => response.write(' '), 5);
-      response.on('close', () => clearInterval(timer));
-    };
-    for (const status of [200, 500])
-      expect(isUnreachable(await errorOf(request, trickle(status), 50))).toBe(true);
+    for (const status of [200, 500]) {
+      let bytes = 0;
+      const trickle = (response: ServerResponse) => {
+        response.writeHead(status);
+        const timer = setInterval(() => response.write(' ', () => bytes++), 5);
+        response.on('close', () => clearInterval(timer));
+      };
+      // A slow machine needs longer for the first bytes.
+      for (let timeoutMs = 50; bytes < 2; timeoutMs *= 2)
+        expect(isUnreachable(await errorOf(request, trickle, timeoutMs))).toBe(true);
+    }
   },
 );
 
@@ -55,4 +59,35 @@ it('ends a request whose response is too long', async () => {
   };
   for (const request of [requests.statement, requests.insert])
     expect((await errorOf(request, flood)).message).toMatch('too long');
+});
+
+it('fails with a message for the user if the result of a query is too large', async () => {
+  const fake = await startFakeClickHouse((_, response) => send(response, [{ text: 'x'.repeat(1_000) }]));
+  const server = new ClickHouse(fake.url, 10_000, 100);
+  await expect(server.query('select 1')).rejects.toMatchObject({
+    ...{ status: 422, code: 'RESULT_TOO_LARGE' },
+    message: 'Query result too large. Choose a shorter time range.',
+  });
+  await server.close();
+  fake.close();
+});
+
+it.each(Object.entries(requests))('fails for a %s if a proxy responds instead', async (_, request) => {
+  const fake = await startFakeClickHouse((_, response) => void response.end('{"data": []}'));
+  const server = new ClickHouse(fake.url);
+  await expect(request(server)).rejects.toThrow('the response is not that of ClickHouse');
+  await server.close();
+  fake.close();
+});
+
+it('a row is rejected because of its content, but not because the table lacks a column', () => {
+  const invalid = new Error(
+    'Code: 27. DB::Exception: Cannot parse input: Unknown field. (CANNOT_PARSE_INPUT)',
+  );
+  const unknown = 'Unknown field found while parsing JSONEachRow format: origin';
+  const missing = [
+    Object.assign(new Error(unknown), { code: '117' }),
+    new Error(`Code: 117, e.displayText() = DB::Exception: ${unknown}, e.what() = DB::Exception`),
+  ];
+  expect([invalid, ...missing].map(isRejectedRow)).toEqual([true, false, false]);
 });

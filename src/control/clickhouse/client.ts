@@ -80,17 +80,19 @@ type Request = Readonly<{
   settings?: ClickHouseSettings;
   /** Body of an insert. */
   values?: string;
-  maxBytes?: number;
+  isQuery?: boolean;
 }>;
 
 /** Sends statements to a ClickHouse server over HTTP. A response that is not that of ClickHouse is an error. */
 export class ClickHouse {
   readonly #client: ClickHouseClient;
   readonly #timeoutMs: number;
+  readonly #queryMaxBytes: number;
 
   /** @param url - with user, password and database. */
-  constructor(url: string, timeoutMs = REQUEST_TIMEOUT_MS) {
+  constructor(url: string, timeoutMs = REQUEST_TIMEOUT_MS, queryMaxBytes = QUERY_MAX_BYTES) {
     this.#timeoutMs = timeoutMs;
+    this.#queryMaxBytes = queryMaxBytes;
     this.#client = createClient({
       url,
       application: 'solway',
@@ -105,7 +107,7 @@ export class ClickHouse {
   async query<Row>(query: string, settings: ClickHouseSettings = {}): Promise<Rows<Row>> {
     const text = await this.#send(`${query} format JSON`, {
       settings: { ...querySettings, ...settings },
-      maxBytes: QUERY_MAX_BYTES,
+      isQuery: true,
     });
     const { data, statistics } = JSON.parse(text) as {
       data: Row[];
@@ -144,7 +146,7 @@ export class ClickHouse {
 
   /** Reads the response itself: the client limits neither its length nor the time for all of it. */
   async #exchange(query: string, request: Request, signal: AbortSignal): Promise<string> {
-    const { settings = {}, values, maxBytes = RESPONSE_MAX_BYTES } = request;
+    const { settings = {}, values, isQuery = false } = request;
     const { stream, http_status_code, response_headers } = await this.#client.exec({
       ...{ query, clickhouse_settings: settings, abort_signal: signal, ignore_error_response: true },
       ...(values === undefined ? {} : { values: Readable.from([values]) }),
@@ -152,8 +154,9 @@ export class ClickHouse {
     const isFailed =
       http_status_code !== 200 || response_headers['x-clickhouse-exception-code'] !== undefined;
     const body = addAbortSignal(signal, stream);
-    const bytes = await readLimited(body, isFailed ? RESPONSE_MAX_BYTES : maxBytes);
-    if (bytes === null) throw maxBytes === QUERY_MAX_BYTES && !isFailed ? resultTooLarge() : tooLong();
+    const hasRows = isQuery && !isFailed;
+    const bytes = await readLimited(body, hasRows ? this.#queryMaxBytes : RESPONSE_MAX_BYTES);
+    if (bytes === null) throw hasRows ? resultTooLarge() : tooLong();
     const text = bytes.toString();
     if (isFailed) throw parseError(text.slice(0, ERROR_MAX_CHARS));
     // A response of a proxy would otherwise count as success.

@@ -24,7 +24,7 @@ import {
   recoverJournals,
   UsageJournal,
 } from '../../../src/control/usage/usage-journal.ts';
-import { databaseSink } from '../../../src/control/usage/usage-rows.ts';
+import { databaseSink, RejectedRows } from '../../../src/control/usage/usage-rows.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
@@ -387,6 +387,47 @@ describeOnSqlite('usage that the store rejects', ({ open }) => {
     await one.writer.stop();
     await server.close();
     fake.close();
+  });
+
+  it('does not stay marked as rejected if it is dropped during the write', async () => {
+    await open();
+    const meter = new UsageMeter();
+    const use = (minute: number) => meter.record({ ...call, latencyMicros: 500 }, RECENT + minute * 60_000);
+    let isFirst = true;
+    const writer: UsageWriter = new UsageWriter({
+      source: meter,
+      pendingRowsMax: 1,
+      sink: {
+        ...{ batchRows: 10, isJournaledFirst: false },
+        async write(_, rows) {
+          if (!isFirst) return 0;
+          isFirst = false;
+          use(1);
+          // Collects the second row, which displaces the first, and waits for this write.
+          void writer.flush();
+          throw new RejectedRows(rows, 0, null);
+        },
+      },
+    });
+    use(0);
+    await writer.flush();
+    await writer.flush();
+    expect([writer.losses.lostRows, writer.pendingRows, writer.hasRejectedRows]).toEqual([1, 0, false]);
+    await writer.stop();
+  });
+
+  it('does not keep stored rows in the journal', async () => {
+    const journal = new UsageJournal(newFolder(), 'epoch');
+    const rejected = usageRow({ method: 'getSlot' });
+    const others = Array.from({ length: 20_000 }, (_, minute) => usageRow({ minute }));
+    await journal.append([rejected, ...others], []);
+    await journal.compact([rejected]);
+    const size = journal.bytes;
+    expect(size).toBe(journalLine(rejected).length);
+    await journal.append([rejected], []);
+    await journal.compact([rejected]);
+    expect(journal.bytes).toBe(2 * size);
+    await journal.close();
   });
 
   it('of an earlier run is retried soon after the store could not be reached', async () => {
