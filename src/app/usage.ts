@@ -60,7 +60,7 @@ const openWriter = (
     onRejectedState: logStateChange(
       log,
       `Some usage rows could not be stored in ${name}; retrying`,
-      `No usage rows are rejected by ${name} any more`,
+      `All usage rows are in ${name}`,
     ),
     onJournalRecovered: (recovered) => logRecoveredJournal(log, recovered),
   });
@@ -95,9 +95,8 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
   const clickHouse = openClickHouse(store, configuration.store.clickhouseUrl, log);
-  const { runId, totals, writers, hasRejectedRows } = openWriters(
-    ...([store, meter, clickHouse, configuration, log] as const),
-  );
+  const opened = openWriters(store, meter, clickHouse, configuration, log);
+  const { runId, totals, writers, hasRejectedRows } = opened;
   const retention = {
     minutesDays: keys.usageMinutesDays,
     hoursDays: keys.usageHoursDays,
