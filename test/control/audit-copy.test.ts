@@ -93,7 +93,7 @@ describeOnSqlite('entries of the audit log that ClickHouse rejects', ({ open }) 
     expect(states.slice(1)).toEqual(['accepted']);
   });
 
-  it('are the only ones that are sent again after an error', async () => {
+  it('are retried only when due, also after an error', async () => {
     const { poison, inserts, outage, clock, states, openCopy, add } = await setUp();
     poison.add('a');
     await add('a', 'b', 'c');
@@ -105,7 +105,7 @@ describeOnSqlite('entries of the audit log that ClickHouse rejects', ({ open }) 
     outage.now = false;
     inserts.splice(0);
     await copy.runOnce();
-    expect(inserts.filter((keys) => keys.includes('c'))).toEqual([]);
+    expect(inserts).toEqual([]);
     expect(states).toEqual([expect.stringMatching('such as 1: it failed'), 'failed', 'recovered']);
   });
 

@@ -56,8 +56,10 @@ export class AuditCopy {
   readonly #rejected = new Set<number>();
   #lastError: unknown = null;
   #retryAt = 0;
-  /** Id of the last entry that was sent; null: unknown, so the copy may lack earlier entries. */
-  #lastSent: number | null = null;
+  /** Id of the last entry that was sent; infinite: unknown, so the copy may lack earlier entries. */
+  #lastSent = Number.POSITIVE_INFINITY;
+  /** False after an error, because ClickHouse may have lost its data. */
+  #isChecked = false;
 
   constructor(options: Partial<AuditCopyOptions> & Pick<AuditCopyOptions, 'store' | 'server'>) {
     this.#options = { ...auditCopyOptions, ...options };
@@ -92,8 +94,7 @@ export class AuditCopy {
       if (await this.#task.renewLease()) await this.#copyNew();
       else this.#forget();
     } catch (error) {
-      // ClickHouse may have lost its data.
-      this.#lastSent = null;
+      this.#isChecked = false;
       throw error;
     }
     this.#rejectedState.report(this.#rejected.size === 0 ? null : this.#rejection());
@@ -106,16 +107,19 @@ export class AuditCopy {
 
   #forget(): void {
     this.#rejected.clear();
-    this.#lastSent = null;
+    this.#lastSent = Number.POSITIVE_INFINITY;
+    this.#isChecked = false;
   }
 
   /** Copies the entries after the last one. Ids follow the order of commits, so none is skipped. */
   async #copyNew(): Promise<void> {
     const { server, batchRows } = this.#options;
-    if (this.#lastSent === null) {
+    if (!this.#isChecked) {
       const { rows } = await server.query<{ last: number }>(`select max(id) as last from ${TABLE}`);
-      await this.#copyMissing(rows[0]!.last);
-      this.#lastSent = rows[0]!.last;
+      const { last } = rows[0]!;
+      if (last < this.#lastSent) await this.#copyMissing(last);
+      this.#lastSent = Math.min(last, this.#lastSent);
+      this.#isChecked = true;
     }
     let rows: AuditTable[];
     do {
@@ -156,7 +160,7 @@ export class AuditCopy {
     this.#retryAt = now() + REJECTED_RETRY_MS;
     await this.#insert(await this.#entries.where('id', 'in', [...this.#rejected]).execute());
     // Finds entries beyond the maximum.
-    if (this.#rejected.size === 0) this.#lastSent = null;
+    if (this.#rejected.size === 0) this.#forget();
   }
 
   get #entries() {
