@@ -221,7 +221,7 @@ describeOnSqlite('a bucket that always fails', ({ open }) => {
     const attempts: number[] = [];
     const roll = async (_: Store, bucket: number): Promise<boolean> => {
       attempts.push(bucket - hour);
-      if (isFailing && bucket === hour) throw new Error('refused');
+      if (isFailing && bucket === hour) throw new Error('rejected');
       return finishRollUp(store, await readMarks(store.db, 'clickhouse_hour', bucket), null);
     };
     const clock = { now: EDGE + 10 * HOUR_MS };

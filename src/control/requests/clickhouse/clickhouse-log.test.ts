@@ -25,17 +25,19 @@ async function openLog(answer: Answer, options: Partial<typeof clickHouseLogOpti
   return { logStore, ...createRequestWriter({} as Store, {}, logStore) };
 }
 
-it('bounds the inserts for a batch that is full of invalid rows', async () => {
-  let inserts = 0;
-  const { logStore, log, writer } = await openLog((statement, response) => {
-    if (!isInsert(statement)) return send(response);
-    inserts++;
-    fail(response, 27);
+it('keeps a large batch of which the server rejects all rows, and drops a few that it rejects', async () => {
+  let rejected = /./;
+  const { logStore, log, writer } = await openLog((statement, response, _, rows) => {
+    if (isInsert(statement) && rejected.test(rows)) return fail(response, 27);
+    send(response);
   });
-  log.push(...Array.from({ length: 300 }, () => requestEntry()));
+  log.push(...Array.from({ length: 299 }, () => requestEntry()), requestEntry({ method: 'getInvalid' }));
   await writer.flush();
   await logStore.flush();
-  expect([inserts, logStore.losses.rejected, logStore.waiting]).toEqual([129, 300, 0]);
+  expect([logStore.isFailing, logStore.losses.rejected, logStore.waiting]).toEqual([true, 0, 300]);
+  rejected = /getInvalid/;
+  await logStore.flush();
+  expect([logStore.isFailing, logStore.losses.rejected, logStore.waiting]).toEqual([false, 1, 0]);
 });
 
 it('keeps rows that something else than the server confirms, until the server has them', async () => {
