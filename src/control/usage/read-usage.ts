@@ -192,7 +192,7 @@ function tableOf(kind: TableKind, { step, isRaw }: Segment): Table {
 
 const isTotal = (table: Table): boolean => (totalTables as readonly string[]).includes(table);
 
-type Part = Readonly<{
+export type Part = Readonly<{
   table: Table;
   segment: Segment;
   column: RawBuilder<number>;
@@ -207,7 +207,7 @@ const usesBlocks = (table: Table, { customerId, keys, product, method, network }
   table === 'usage_day' &&
   (customerId !== null || keys !== undefined || (product ?? method ?? network) === undefined);
 
-function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+export function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
@@ -280,7 +280,7 @@ export async function partsOf(
 }
 
 /** @param axis - null: treats the whole axis as one step. */
-const stepIndexIn = (axis: Axis | null, { segment, column }: Part): RawBuilder<number> => {
+export const stepIndexIn = (axis: Axis | null, { segment, column }: Part): RawBuilder<number> => {
   if (axis === null) return sql`0`;
   const factor = stepMs[axis.step] / stepMs[segment.step];
   return factor === 1
@@ -313,16 +313,6 @@ async function readPart<Name extends GroupColumn>(
 
 export type OnSum<Name extends GroupColumn> = (row: UsageSum<Name>) => void;
 
-async function eachRow<Row>(
-  parts: readonly Part[],
-  read: (part: Part) => Promise<readonly Row[]>,
-  onRow: (row: Row) => void,
-): Promise<void> {
-  for (const part of parts) {
-    for (const row of await read(part)) onRow(row);
-  }
-}
-
 /**
  * Reports sums by step and columns. The caller must add them up: a combination may be reported several times, because
  * data since the last roll-up is read from finer rows.
@@ -336,7 +326,9 @@ export async function readSums<Name extends GroupColumn>(
   steps: Axis | null = query.axis,
 ): Promise<void> {
   const parts = await partsOf(store, query, groupBy, steps === null);
-  await eachRow(parts, (part) => readPart(store, steps, part, groupBy), onRow);
+  for (const part of parts) {
+    for (const row of await readPart(store, steps, part, groupBy)) onRow(row);
+  }
 }
 
 export const readWholeSums = <Name extends GroupColumn>(
@@ -345,39 +337,6 @@ export const readWholeSums = <Name extends GroupColumn>(
   groupBy: readonly Name[],
   onRow: OnSum<Name>,
 ): Promise<void> => readSums(store, query, groupBy, onRow, null);
-
-export type LatencyRow = Readonly<{ at: number; name: string; product: Product; latency: string }>;
-
-/** Results and JSON-RPC errors from nodes. The duration of other failed calls says nothing about latency. */
-export const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
-
-/** With `values`, only rows with these values are reported, for the whole axis, with `at` 0. */
-export type LatencyGroup = Readonly<{ column: GroupColumn; values?: readonly string[] }>;
-
-/**
- * Reports histograms by step, and by the column, whose value is `name`; null: `name` is empty. Each is a list of stored
- * histograms, of few rows: rows of keys are read only of listed keys.
- */
-export async function readLatencyRows(
-  store: Store,
-  query: UsageQuery,
-  by: LatencyGroup | null,
-  onRow: (row: LatencyRow) => void,
-): Promise<void> {
-  const { column, values } = by ?? {};
-  const name = column === undefined ? sql`''` : sql.ref(column);
-  const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
-  const steps = values === undefined ? query.axis : null;
-  const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
-  const read = async (part: Part): Promise<LatencyRow[]> => {
-    const { rows } = await sql<LatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, product,
-      string_agg(latency, ',') as latency from ${sql.table(part.table)}
-      where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])}) and latency <> '' ${isListed}
-      group by 1, 2, 3`.execute(store.db);
-    return rows;
-  };
-  await eachRow(parts, read, onRow);
-}
 
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */
 const bucketEndMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;

@@ -1,17 +1,9 @@
 import { sql } from 'kysely';
-import type { LatencyJson, TopSort } from '../api/contract/usage.ts';
+import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/store.ts';
-import {
-  type Axis,
-  type GroupColumn,
-  type LatencyGroup,
-  type LatencyRow,
-  type OnSum,
-  partsOf,
-  readLatencyRows,
-  readSums,
-  type UsageQuery,
-} from './read-usage.ts';
+import { type LargestOrder, selectLargest } from './largest-order.ts';
+import { type LatencyGroup, type LatencyRow, readLatencyRows } from './read-latencies.ts';
+import { type Axis, type GroupColumn, type OnSum, partsOf, readSums, type UsageQuery } from './read-usage.ts';
 
 export type TopRow = Readonly<{
   name: string;
@@ -20,9 +12,6 @@ export type TopRow = Readonly<{
   credits: number;
   latency: LatencyJson;
 }>;
-
-/** `traffic`: by requests, then messages. The others leave out groups that have only free notifications. */
-export type LargestOrder = Exclude<TopSort, 'p95'> | 'traffic';
 
 export type Largest = Omit<TopRow, 'latency'> & Readonly<{ messages: number }>;
 
@@ -35,15 +24,11 @@ export interface UsageReader {
     onRow: OnSum<Name>,
     steps?: Axis | null,
   ): Promise<void>;
-  /** See `readLatencyRows` in read-usage.ts. */
+  /** See `readLatencyRows` in read-latencies.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
   /** The largest groups by a column, largest first. See `LargestOrder`. */
   readLargest(query: UsageQuery, column: GroupColumn, order: LargestOrder, limit: number): Promise<Largest[]>;
 }
-
-const columnsOf: Readonly<Record<LargestOrder, string>> = {
-  ...{ requests: '2 desc', errors: '3 desc', credits: '4 desc', traffic: '2 desc, 5 desc' },
-};
 
 const failedRequests = "case when status = 'ok' then 0 else requests end";
 
@@ -68,10 +53,10 @@ async function readLargest(
       from ${sql.table(table)} where ${where} group by 1`,
   );
   // Merges parts in the order of their names, without sorting or hashing the names.
-  const { rows } = await sql<Largest>`select name, ${largestSums('errors')}
-    from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
-    ${sql.raw(order === 'traffic' ? '' : 'having sum(requests) > 0 or sum(credits) > 0')}
-    order by ${sql.raw(columnsOf[order])}, 1 limit ${limit}`.execute(store.db);
+  const { rows } = await sql<Largest>`select * from (
+      select name, ${largestSums('errors')}
+      from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
+    ) as sums ${sql.raw(selectLargest(order, limit))}`.execute(store.db);
   return rows;
 }
 
