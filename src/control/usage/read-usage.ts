@@ -1,6 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
-import type { UsageStatus } from '../../gateway/metering/usage-status.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
