@@ -137,18 +137,23 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
     const database = await migrated();
     const [store, older] = [await open(database), await open(database)];
     await dropAll(store.db);
-    await migrate(store, migrations.slice(0, 26));
-    await insertInto(store.db, 'usage_mark', { kind: 'minute', bucket: 1, epoch: 'e', token: 1 });
-    const migration = await older.db.transaction().execute(async (trx) => {
-      await trx.updateTable('usage_mark').set({ token: 2 }).execute();
+    await migrate(store, migrations.slice(0, 27));
+    for (const kind of ['minute', 'hour'])
+      await insertInto(store.db, 'usage_mark', { kind, bucket: 0, epoch: 'e', token: 1 });
+    const { migrating } = await older.db.transaction().execute(async (trx) => {
+      await trx.updateTable('usage_mark').set({ token: 1 }).where('kind', '=', 'minute').execute();
+      await trx.deleteFrom('usage_method').execute();
       const migrating = migrate(store);
-      const waiting = sql`select 1 from pg_locks where not granted and relation = 'usage_mark'::regclass`;
+      const waiting = sql`select 1 from pg_locks where not granted and
+        database = (select oid from pg_database where datname = current_database())`;
       while ((await waiting.execute(older.db)).rows.length === 0);
-      for (const table of ['usage_method', 'usage_hour', 'usage_day'])
-        await sql`delete from ${sql.table(table)}`.execute(trx);
+      await insertInto(trx, 'usage_mark', { kind: 'total_hour', bucket: 0, epoch: '', token: 2 });
       return { migrating };
     });
-    expect(await migration.migrating).toBe(26);
+    expect(await migrating).toBe(27);
+    expect(await store.db.selectFrom('usage_mark').select('token').orderBy('token').execute()).toEqual([
+      ...[{ token: 0 }, { token: 1 }, { token: 1 }],
+    ]);
   });
 
   it('is rejected if a newer version has written it', async () => {

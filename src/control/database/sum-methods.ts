@@ -2,7 +2,13 @@ import { type Kysely, sql } from 'kysely';
 import { UsageSums } from '../usage/usage-sums.ts';
 import { insertRow, pagesOf } from './rows.ts';
 import type { Schema } from './schema.ts';
-import { type UsageDetailTable, type UsageMethodTable, type UsageStep, usageSteps } from './tables/usage.ts';
+import {
+  type UsageCounters,
+  type UsageDetailTable,
+  type UsageMethodTable,
+  type UsageStep,
+  usageSteps,
+} from './tables/usage.ts';
 
 /** Rows per statement, because each has a histogram. */
 const PAGE_ROWS = 1_000;
@@ -22,12 +28,7 @@ const pagesOfStep = (db: Kysely<Schema>, step: UsageStep) =>
     return rows;
   });
 
-type Sums = UsageSums<
-  Pick<
-    UsageMethodTable,
-    'step' | 'bucket' | 'customer_id' | ((typeof keyColumns)[number] & keyof UsageMethodTable)
-  >
->;
+type Sums = UsageSums<Omit<UsageMethodTable, keyof UsageCounters>>;
 
 async function insertSums(db: Kysely<Schema>, sums: Sums): Promise<void> {
   const rows = sums.rows().map(({ last_minute: _, ...row }) => row);
@@ -46,17 +47,8 @@ export async function sumMethods(db: Kysely<Schema>): Promise<void> {
           [bucket, sums] = [row[step], new UsageSums()];
         }
         const { customer_id, product, method, status, network, code } = row;
-        const dimensions = {
-          step,
-          bucket: Number(bucket),
-          customer_id,
-          product,
-          method,
-          status,
-          network,
-          code,
-        };
-        sums.add(dimensions, row, 0);
+        const dimensions = { customer_id, product, method, status, network, code };
+        sums.add({ step, bucket: Number(bucket), ...dimensions }, row, 0);
       }
     await insertSums(db, sums);
   }
