@@ -90,9 +90,8 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
   const clickHouse = openClickHouse(store, configuration.store.clickhouseUrl, log);
-  const { runId, totals, writers, isClickHouseIncomplete } = openWriters(
-    ...([store, meter, clickHouse, configuration, log] as const),
-  );
+  const opened = openWriters(store, meter, clickHouse, configuration, log);
+  const { runId, totals, writers, isClickHouseIncomplete } = opened;
   const retention = {
     minutesDays: keys.usageMinutesDays,
     hoursDays: keys.usageHoursDays,

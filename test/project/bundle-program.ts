@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -29,6 +29,7 @@ const isFresh = (): boolean =>
 /** Runs before the tests. Renames the result, so that programs of another run never see a part of it. */
 export async function setup(): Promise<void> {
   if (isFresh()) return;
+  const startedAt = new Date();
   const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
     input: {
@@ -42,6 +43,10 @@ export async function setup(): Promise<void> {
   const beside = `${folder}.${process.pid}`;
   await bundle.write({ dir: beside, format: 'esm', keepNames: true });
   await bundle.close();
-  rmSync(folder, { recursive: true, force: true });
+  // A source that was changed meanwhile is newer.
+  utimesSync(join(beside, 'main.js'), startedAt, startedAt);
+  const replaced = `${beside}.replaced`;
+  if (existsSync(folder)) renameSync(folder, replaced);
   renameSync(beside, folder);
+  rmSync(replaced, { recursive: true, force: true });
 }

@@ -120,7 +120,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     it('show the calls of a key as table, chart and CSV', async () => {
       await open('Usage and quota', `/usage?range=15m&key=${created.key.id}`);
       await refetched(page, page.getByRole('row', { name: /^getSlot 12 100%/ }));
-      await page.getByText('The largest 20 by requests are shown').waitFor();
+      await page.getByText('Showing the top 20 by requests').waitFor();
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
       const chart = page.getByRole('figure', { name: 'Requests by method' });
       await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
@@ -139,7 +139,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await open('Home', '/?range=15m');
       await page.getByRole('link', { name: 'All customers', exact: true }).click();
       const methods = page.getByRole('region', { name: 'Methods', exact: true });
-      await methods.getByText('The largest 20 are shown.').waitFor();
+      await methods.getByText('Showing the top 20.').waitFor();
       await methods.getByRole('button', { name: /^Show more ?: Methods$/ }).click();
       await methods.getByRole('row', { name: /^minimumLedgerSlot 1/ }).waitFor();
       await methods.getByRole('radio', { name: 'p95' }).check();

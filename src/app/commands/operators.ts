@@ -132,8 +132,11 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
       checkProvider(configuration, identity);
       await linkIdentity(operatorContext, email, identity);
     },
-    /** @throws ApiError 404 */
-    unlink: (identity: Identity) => unlinkIdentity(operatorContext, identity),
+    /** @throws ApiError 404, 422 */
+    async unlink(identity: Identity) {
+      checkProvider(configuration, identity);
+      await unlinkIdentity(operatorContext, identity);
+    },
     /** @throws ApiError 404, 422 */
     async passwordLink(email: string) {
       checkEmail(email);

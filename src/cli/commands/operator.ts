@@ -12,10 +12,11 @@ Actions:
     --email ADDRESS   only the person with this address can use the link
   list                list the operators
   remove ADDRESS      remove the operator role; the account stays
-  link ADDRESS        accept JWTs of a subject of an OpenID Connect provider for an account
-    --provider ID     id in the configuration
-    --subject SUB     "sub" of the JWTs
-  unlink SUB          undo link; takes --provider
+  link ADDRESS        link a subject of an OpenID Connect provider to an account, which its JWTs then act for
+    --provider ID     required; id of the provider in the configuration
+    --subject SUB     required; "sub" of the JWTs
+  unlink SUB          remove the link
+    --provider ID     required
   password ADDRESS    print a link to set a new password; it expires after an hour
 
 Options of all actions:
@@ -86,7 +87,7 @@ const actions: Readonly<Record<string, Action<Job>>> = {
     options: ['provider', 'subject'],
     async run({ commands, argument: address, provider, subject }) {
       await commands.link(address, { provider, subject });
-      return { text: `Tokens of ${subject} act for ${address}.\n`, json: { done: true } };
+      return { text: `Linked ${subject} to ${address}.\n`, json: { done: true } };
     },
   },
   unlink: {
@@ -94,7 +95,7 @@ const actions: Readonly<Record<string, Action<Job>>> = {
     options: ['provider'],
     async run({ commands, argument: subject, provider }) {
       await commands.unlink({ provider, subject });
-      return { text: `Tokens of ${subject} are rejected.\n`, json: { done: true } };
+      return { text: `Unlinked ${subject}.\n`, json: { done: true } };
     },
   },
   password: {

@@ -82,7 +82,10 @@ export class ProviderTokens {
       .where('auth_account.accountId', '=', subject)
       .executeTakeFirst();
     if (row === undefined)
-      throw forbidden('NOT_LINKED', `No account is linked to this identity. Sign in with ${name} first.`);
+      throw forbidden(
+        'NOT_LINKED',
+        `No account is linked to this identity. Sign in with ${name} first, or ask an operator to link a machine.`,
+      );
     const { id: userId, email, isOperator } = row;
     return { kind: 'user', userId, email, isOperator: isOperator === 1, hasSession: false };
   }

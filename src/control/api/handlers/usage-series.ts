@@ -72,7 +72,8 @@ async function readBreakdown(
   const { axis, filter } = query;
   const largest = await usage.readLargest(query, column, 'traffic', SERIES_MAX + 1);
   if (largest.length === 0) return [];
-  const names = largest.slice(0, SERIES_MAX).map(({ name }) => name);
+  // A group that is itself named "other", such as that of unknown methods, is part of the rest.
+  const names = largest.flatMap(({ name }) => (name === OTHER ? [] : [name])).slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // A customer may have very many keys, so this reads only the rows of the displayed keys.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;

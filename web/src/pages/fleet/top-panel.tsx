@@ -191,7 +191,7 @@ function TopList({ title, by, filters, onFilter, sort }: ListProps & Readonly<{ 
           />
           {hasMore ? (
             <div className="row">
-              <span className="muted">The largest {rows.length} are shown.</span>
+              <span className="muted">Showing the top {rows.length}.</span>
               {limit < ROWS_MAX ? (
                 <Button size="s" onClick={() => setLimit(ROWS_MAX)} busy={top.isPlaceholderData}>
                   Show more<span className="visually-hidden">: {title}</span>

@@ -158,7 +158,7 @@ function Run({
   const [isBusy, setIsBusy] = useState(false);
   const stream = useRef<LiveStream | null>(null);
   useEffect(() => () => stream.current?.close(''), []);
-  // Streams are served for one network; a REST request names its own.
+  // Subscriptions use the default network; REST requests set `network` themselves.
   const networks = method.kind === 'rpc' ? service.networks : [service.network];
   const read = readRequest(method, text);
   const request =

@@ -36,6 +36,9 @@ const measureTitles: Readonly<Record<Measure, string>> = {
 
 const fields = ['by'] as const;
 
+/** Series of the API beside `other`. */
+const LISTED_MAX = 20;
+
 /** Limited by the number of distinguishable colors. */
 const SERIES_MAX = 8;
 
@@ -145,10 +148,8 @@ export function UsageParts({
         {...(onZoom && { onZoom })}
       />
       <BreakdownTable usage={usage} series={series} by={by} hasLinks={hasLinks} />
-      {usage.series.some(({ name }) => name === 'other') ? (
-        <p className="muted">
-          The largest {usage.series.length - 1} by requests are shown; Other is the sum of the rest.
-        </p>
+      {usage.series.length > LISTED_MAX ? (
+        <p className="muted">Showing the top {LISTED_MAX} by requests; Other is the remainder.</p>
       ) : null}
     </>
   );
