@@ -2,8 +2,17 @@ import { sql } from 'kysely';
 import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/store.ts';
 import { type LargestOrder, selectLargest } from './largest-order.ts';
-import { type LatencyGroup, type LatencyRow, readLatencyRows } from './read-latencies.ts';
-import { type Axis, type GroupColumn, type OnSum, partsOf, readSums, type UsageQuery } from './read-usage.ts';
+import {
+  type Axis,
+  type GroupColumn,
+  type LatencyGroup,
+  type LatencyRow,
+  type OnSum,
+  partsOf,
+  readLatencyRows,
+  readSums,
+  type UsageQuery,
+} from './read-usage.ts';
 
 export type TopRow = Readonly<{
   name: string;
@@ -24,7 +33,7 @@ export interface UsageReader {
     onRow: OnSum<Name>,
     steps?: Axis | null,
   ): Promise<void>;
-  /** See `readLatencyRows` in read-latencies.ts. */
+  /** See `readLatencyRows` in read-usage.ts. */
   readLatencies(query: UsageQuery, by: LatencyGroup | null, onRow: (row: LatencyRow) => void): Promise<void>;
   /** The largest groups by a column, largest first. See `LargestOrder`. */
   readLargest(query: UsageQuery, column: GroupColumn, order: LargestOrder, limit: number): Promise<Largest[]>;

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
 import {
+  axisOver,
+  type GroupColumn,
   LATENCY_ROWS_MAX,
   type LatencyRow,
   readLatencyRows,
-} from '../../../src/control/usage/read-latencies.ts';
-import { axisOver, type GroupColumn, type UsageFilter } from '../../../src/control/usage/read-usage.ts';
+  type UsageFilter,
+} from '../../../src/control/usage/read-usage.ts';
 import { databaseUsage } from '../../../src/control/usage/usage-reader.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { parseHistogram } from '../../../src/control/usage/usage-sums.ts';

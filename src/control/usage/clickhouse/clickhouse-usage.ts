@@ -3,17 +3,15 @@ import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
 import { type LargestOrder, largestOf, selectLargest } from '../largest-order.ts';
 import {
+  type Axis,
+  type GroupColumn,
   LATENCY_STATUSES,
   type LatencyGroup,
   type LatencyRow,
-  listedIn,
-  readLatencyRows,
-} from '../read-latencies.ts';
-import {
-  type Axis,
-  type GroupColumn,
   lengthOf,
+  listedIn,
   type OnSum,
+  readLatencyRows,
   readSums,
   type Segment,
   segmentsFor,
