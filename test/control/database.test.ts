@@ -9,6 +9,7 @@ import {
 } from '../../src/control/database/migrations.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import type { Schema } from '../../src/control/database/schema.ts';
+import { usageSteps } from '../../src/control/database/tables/usage.ts';
 import { describeOnBothStores } from './stores.ts';
 
 const extraTable = (name: string): Migration => ({
@@ -16,6 +17,13 @@ const extraTable = (name: string): Migration => ({
   name,
   up: async (db) => void (await db.schema.createTable(name).addColumn('id', 'integer').execute()),
 });
+
+/** For tables of an earlier schema. */
+const insertInto = (db: Kysely<Schema>, table: string, row: object) =>
+  db
+    .insertInto(table as 'plan')
+    .values(row as never)
+    .execute();
 
 describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
   it('is migrated exactly once when several programs start together', async () => {
@@ -70,39 +78,81 @@ describeOnBothStores('the database', ({ kind, fresh, migrated, open }) => {
     const store = await open(await migrated());
     await dropAll(store.db);
     await migrate(store, migrations.slice(0, 27));
-    for (const step of ['hour', 'day'] as const)
-      for (const [nth, [key, network, latency]] of [
-        ['AAAAAAAA', 'devnet', '3:1,9:2'],
-        ['BBBBBBBB', 'devnet', ''],
-        ['CCCCCCCC', 'devnet', '3:4'],
-        ['CCCCCCCC', 'testnet', '7:8'],
-      ].entries())
-        await sql`insert into ${sql.table(`usage_${step}`)} (${sql.ref(step)}, last_minute, customer_id, key_id,
-          product, method, status, network, code, requests, bytes_in, bytes_out, credits, messages, latency)
-          values (5, 0, 'acme', ${key}, 'rpc', 'getSlot', 'ok', ${network}, '', ${10 ** nth}, 1, 1, 1, 1,
-            ${latency})`.execute(store.db);
-    await sql`insert into usage_mark (kind, bucket, epoch, token) values ('hour', 7, 'e', 1)`.execute(
-      store.db,
-    );
+    for (const step of usageSteps)
+      for (const [nth, [key, network, latency, bucket = 5]] of (
+        [
+          ['AAAAAAAA', 'devnet', '3:1,9:2'],
+          ['BBBBBBBB', 'devnet', ''],
+          ['CCCCCCCC', 'devnet', '3:4'],
+          ['CCCCCCCC', 'testnet', '7:8'],
+          ['CCCCCCCC', 'testnet', '7:9', 6],
+        ] as const
+      ).entries())
+        await insertInto(store.db, `usage_${step}`, {
+          ...{
+            [step]: bucket,
+            customer_id: 'acme',
+            key_id: key,
+            product: 'rpc',
+            method: 'getSlot',
+            status: 'ok',
+          },
+          ...{
+            network,
+            code: '',
+            requests: 10 ** nth,
+            bytes_in: 1,
+            bytes_out: 1,
+            credits: 1,
+            messages: 1,
+            latency,
+          },
+          ...(step === 'minute' ? { epoch: nth === 0 ? 'one' : 'two', plan_id: '' } : { last_minute: 0 }),
+        });
+    for (const mark of [
+      { kind: 'hour', bucket: 7, epoch: 'e', token: 1 },
+      { kind: 'day', bucket: 8, epoch: 'e', token: 2 },
+      { kind: 'total_hour', bucket: 7, epoch: '', token: 3 },
+    ])
+      await insertInto(store.db, 'usage_mark', mark);
     await migrate(store);
     const columns = ['step', 'bucket', 'network', 'requests', 'credits', 'latency'] as const;
     const rows = await store.db.selectFrom('usage_method').select(columns).orderBy('requests').execute();
-    const expected = (step: 'hour' | 'day') => [
-      { step, bucket: 5, network: 'devnet', requests: 111, credits: 3, latency: expect.any(String) },
-      { step, bucket: 5, network: 'testnet', requests: 1_000, credits: 1, latency: '7:8' },
-    ];
-    expect(rows).toHaveLength(4);
-    expect(rows).toEqual(expect.arrayContaining([...expected('hour'), ...expected('day')]));
-    // Histograms of the same range in one row, in any order.
-    expect(['3:1,9:2,3:4', '3:4,3:1,9:2']).toContain(rows[0]!.latency);
-    const marks = await store.db
-      .selectFrom('usage_mark')
-      .select(['kind', 'bucket'])
-      .orderBy('kind')
-      .execute();
-    expect(marks).toEqual([
-      { kind: 'hour', bucket: 7 },
-      { kind: 'total_hour', bucket: 7 },
+    for (const step of usageSteps)
+      expect(rows.filter((row) => row.step === step)).toEqual([
+        { step, bucket: 5, network: 'devnet', requests: 111, credits: 3, latency: '3:5,9:2' },
+        { step, bucket: 5, network: 'testnet', requests: 1_000, credits: 1, latency: '7:8' },
+        { step, bucket: 6, network: 'testnet', requests: 10_000, credits: 1, latency: '7:9' },
+      ]);
+    const marks = store.db.selectFrom('usage_mark').select(['kind', 'bucket', 'token']).orderBy('kind');
+    expect(await marks.execute()).toEqual([
+      { kind: 'day', bucket: 8, token: 2 },
+      { kind: 'hour', bucket: 7, token: 1 },
+      { kind: 'total_day', bucket: 8, token: 0 },
+      { kind: 'total_hour', bucket: 7, token: 0 },
+    ]);
+  });
+
+  it.runIf(kind === 'postgres')('waits for a roll-up of an older version before it sums usage', async () => {
+    const database = await migrated();
+    const [store, older] = [await open(database), await open(database)];
+    await dropAll(store.db);
+    await migrate(store, migrations.slice(0, 27));
+    for (const kind of ['minute', 'hour'])
+      await insertInto(store.db, 'usage_mark', { kind, bucket: 0, epoch: 'e', token: 1 });
+    const { migrating } = await older.db.transaction().execute(async (trx) => {
+      await trx.updateTable('usage_mark').set({ token: 1 }).where('kind', '=', 'minute').execute();
+      await trx.deleteFrom('usage_method').execute();
+      const migrating = migrate(store);
+      const waiting = sql`select 1 from pg_locks where not granted and
+        database = (select oid from pg_database where datname = current_database())`;
+      while ((await waiting.execute(older.db)).rows.length === 0);
+      await insertInto(trx, 'usage_mark', { kind: 'total_hour', bucket: 0, epoch: '', token: 2 });
+      return { migrating };
+    });
+    expect(await migrating).toBe(27);
+    expect(await store.db.selectFrom('usage_mark').select('token').orderBy('token').execute()).toEqual([
+      ...[{ token: 0 }, { token: 1 }, { token: 1 }],
     ]);
   });
 

@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
+import { sumMethods } from './sum-methods.ts';
 import { accountTables, usageLinkTable } from './tables/accounts.ts';
 import { alertTables } from './tables/alerts.ts';
 import { billingTables, stripeTotalTable } from './tables/billing.ts';
@@ -10,7 +11,14 @@ import { nodeHistoryTables } from './tables/node-history.ts';
 import { nodeTables } from './tables/nodes.ts';
 import { noticeTables } from './tables/notices.ts';
 import { requestReasons, requestTables } from './tables/requests.ts';
-import { usageDetailed, usageLabels, usageListIndexes, usageLists, usageTables } from './tables/usage.ts';
+import {
+  usageDetailed,
+  usageKeyIndexes,
+  usageLabels,
+  usageListIndexes,
+  usageMethods,
+  usageTables,
+} from './tables/usage.ts';
 
 /** Adds triggers that reject updates and deletions of rows, even by other programs. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
@@ -46,6 +54,12 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
       `when exists (select 1 from ${table} where id = new.id) ` +
       `begin select raise(abort, '${table} is append-only'); end`;
   await sql.raw(statement).execute(db);
+}
+
+/** Makes writers and roll-ups wait: they lock marks before the tables of roll-ups, and must not change these now. */
+async function lockMarks(db: Kysely<unknown>): Promise<void> {
+  if (db.getExecutor().adapter instanceof PostgresAdapter)
+    await sql`lock table usage_mark in share row exclusive mode`.execute(db);
 }
 
 /** Never edit a released migration. */
@@ -246,8 +260,24 @@ export const migrations: readonly Migration[] = [
   },
   { number: 25, name: 'runs with usage details in ClickHouse', up: usageDetailed },
   { number: 26, name: 'comparison with the totals of Stripe', up: stripeTotalTable },
-  { number: 27, name: 'indexes of lists of usage', up: usageListIndexes },
-  { number: 28, name: 'networks and codes of customers, and keys in order', up: usageLists },
+  {
+    number: 27,
+    name: 'indexes of lists of usage',
+    async up(db) {
+      await lockMarks(db);
+      await executeSql(db, usageListIndexes);
+    },
+  },
+  {
+    number: 28,
+    name: 'networks and codes of customers, and keys in order',
+    async up(db) {
+      await lockMarks(db);
+      await executeSql(db, usageMethods);
+      await sumMethods(db as Kysely<Schema>);
+      await executeSql(db, usageKeyIndexes);
+    },
+  },
 ];
 
 /** Arbitrary, but must be unique on the server: "solway" in ASCII. */

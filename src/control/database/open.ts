@@ -71,14 +71,13 @@ function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaF
   return { dialect: 'sqlite', db, location: file, watch: null, checkNotReplaced, close: () => db.destroy() };
 }
 
-/** Statements of migrations may copy or index large tables. */
-const MIGRATION_TIMEOUT_MS = 3_600_000;
+/** Statements of migrations may copy or index large tables, which also slows the probes of the server. */
+const migrationLimits = { connectionsMax: 1, queryTimeoutMs: 3_600_000, hangsAfterMs: 15_000 };
 
 /** Returns the schema found. PostgreSQL needs connections without the timeouts of queries. */
 async function migrateStore(store: Omit<Store, 'schemaFound'>, options: OpenOptions): Promise<number> {
   if (!options.url) return migrate(store);
-  const limits = { connectionsMax: 1, queryTimeoutMs: MIGRATION_TIMEOUT_MS };
-  const migrating = openPostgresStore(options.url, { ...options, ...limits });
+  const migrating = openPostgresStore(options.url, { ...options, ...migrationLimits });
   try {
     return await migrate(migrating);
   } finally {

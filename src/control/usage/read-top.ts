@@ -20,10 +20,8 @@ export async function readTop(
       : await usage.readLargest(query, column, sort, limit + 1);
   const latencies = new Map(largest.map(({ name }) => [name, emptyLatencyHistogram()]));
   const values = [...latencies.keys()];
-  const { axis, filter } = query;
-  const narrowed = column === 'key_id' ? { ...filter, keys: values } : filter;
   if (largest.length > 0)
-    await usage.readLatencies({ axis, filter: narrowed }, { column, values }, (row) => {
+    await usage.readLatencies(query, { column, values }, (row) => {
       const sum = latencies.get(row.name);
       if (sum !== undefined) addLatency(sum, row.latency);
     });

@@ -313,16 +313,6 @@ async function readPart<Name extends GroupColumn>(
 
 export type OnSum<Name extends GroupColumn> = (row: UsageSum<Name>) => void;
 
-async function eachRow<Row>(
-  parts: readonly Part[],
-  read: (part: Part) => Promise<readonly Row[]>,
-  onRow: (row: Row) => void,
-): Promise<void> {
-  for (const part of parts) {
-    for (const row of await read(part)) onRow(row);
-  }
-}
-
 /**
  * Reports sums by step and columns. The caller must add them up: a combination may be reported several times, because
  * data since the last roll-up is read from finer rows.
@@ -336,7 +326,9 @@ export async function readSums<Name extends GroupColumn>(
   steps: Axis | null = query.axis,
 ): Promise<void> {
   const parts = await partsOf(store, query, groupBy, steps === null);
-  await eachRow(parts, (part) => readPart(store, steps, part, groupBy), onRow);
+  for (const part of parts) {
+    for (const row of await readPart(store, steps, part, groupBy)) onRow(row);
+  }
 }
 
 export const readWholeSums = <Name extends GroupColumn>(
@@ -354,29 +346,57 @@ export const LATENCY_STATUSES: readonly UsageStatus[] = ['ok', 'rpcError'];
 /** With `values`, only rows with these values are reported, for the whole axis, with `at` 0. */
 export type LatencyGroup = Readonly<{ column: GroupColumn; values?: readonly string[] }>;
 
+type ListedQuery = Readonly<{
+  query: UsageQuery;
+  values?: readonly string[] | undefined;
+  steps: Axis | null;
+}>;
+
+/** Selects listed keys by the filter, as indexes do, and other listed values by `values`. */
+export function listedIn(query: UsageQuery, by: LatencyGroup | null): ListedQuery {
+  const { axis, filter } = query;
+  if (by?.values === undefined) return { query, steps: axis };
+  if (by.column !== 'key_id') return { query, values: by.values, steps: null };
+  return { query: { axis, filter: { ...filter, keys: by.values } }, steps: null };
+}
+
+/** Limits the memory for the histograms of one statement. One has up to 1 kB, but usually far less. */
+export const LATENCY_ROWS_MAX = 50_000;
+
 /**
  * Reports histograms by step, and by the column, whose value is `name`; null: `name` is empty. Each is a list of stored
- * histograms, of few rows: rows of keys are read only of listed keys.
+ * histograms. A statement reads at most `rowsMax` rows or, if these are more, one minute, hour or day.
  */
 export async function readLatencyRows(
   store: Store,
-  query: UsageQuery,
+  given: UsageQuery,
   by: LatencyGroup | null,
   onRow: (row: LatencyRow) => void,
+  rowsMax = LATENCY_ROWS_MAX,
 ): Promise<void> {
-  const { column, values } = by ?? {};
-  const name = column === undefined ? sql`''` : sql.ref(column);
+  const { query, values, steps } = listedIn(given, by);
+  const name = by === null ? sql`''` : sql.ref(by.column);
   const isListed = values === undefined ? sql`` : sql`and ${name} in (${sql.join([...values])})`;
-  const steps = values === undefined ? query.axis : null;
-  const parts = await partsOf(store, query, column === undefined ? [] : [column], steps === null);
-  const read = async (part: Part): Promise<LatencyRow[]> => {
-    const { rows } = await sql<LatencyRow>`select ${stepIndexIn(steps, part)} as at, ${name} as name, product,
-      string_agg(latency, ',') as latency from ${sql.table(part.table)}
-      where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])}) and latency <> '' ${isListed}
-      group by 1, 2, 3`.execute(store.db);
-    return rows;
+  const read = async (part: Part): Promise<void> => {
+    const { table, segment } = part;
+    const length = lengthOf(segment);
+    const { rows } = await sql<LatencyRow & Readonly<{ rows: number }>>`select at, name, product,
+      string_agg(latency, ',') as latency, count(*) as rows
+      from (
+        select ${stepIndexIn(steps, part)} as at, ${name} as name, product, latency from ${sql.table(table)}
+        where ${part.where} and status in (${sql.join([...LATENCY_STATUSES])}) and latency <> '' ${isListed}
+        ${length > 1 ? sql`limit ${rowsMax + 1}` : sql``}
+      ) as part group by 1, 2, 3`.execute(store.db);
+    if (length === 1 || rows.reduce((sum, row) => sum + Number(row.rows), 0) <= rowsMax) {
+      for (const row of rows) onRow(row);
+      return;
+    }
+    const middle = segment.from + Math.floor(length / 2);
+    await read(partOf(table, { ...segment, to: middle }, query.filter));
+    await read(partOf(table, { ...segment, from: middle }, query.filter));
   };
-  await eachRow(parts, read, onRow);
+  for (const part of await partsOf(store, query, by === null ? [] : [by.column], steps === null))
+    await read(part);
 }
 
 /** Upper bound of a bucket in milliseconds; for the last bucket, which has none, its lower bound. */

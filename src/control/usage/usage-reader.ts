@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { LatencyJson, TopSort } from '../api/contract/usage.ts';
+import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/store.ts';
+import { type LargestOrder, selectLargest } from './largest-order.ts';
 import {
   type Axis,
   type GroupColumn,
@@ -21,9 +22,6 @@ export type TopRow = Readonly<{
   latency: LatencyJson;
 }>;
 
-/** `traffic`: by requests, then messages. The others leave out groups that have only free notifications. */
-export type LargestOrder = Exclude<TopSort, 'p95'> | 'traffic';
-
 export type Largest = Omit<TopRow, 'latency'> & Readonly<{ messages: number }>;
 
 /** Reads usage for charts, lists and exports. Quotas and bills are read from the database. */
@@ -40,10 +38,6 @@ export interface UsageReader {
   /** The largest groups by a column, largest first. See `LargestOrder`. */
   readLargest(query: UsageQuery, column: GroupColumn, order: LargestOrder, limit: number): Promise<Largest[]>;
 }
-
-const columnsOf: Readonly<Record<LargestOrder, string>> = {
-  ...{ requests: '2 desc', errors: '3 desc', credits: '4 desc', traffic: '2 desc, 5 desc' },
-};
 
 const failedRequests = "case when status = 'ok' then 0 else requests end";
 
@@ -68,10 +62,10 @@ async function readLargest(
       from ${sql.table(table)} where ${where} group by 1`,
   );
   // Merges parts in the order of their names, without sorting or hashing the names.
-  const { rows } = await sql<Largest>`select name, ${largestSums('errors')}
-    from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
-    ${sql.raw(order === 'traffic' ? '' : 'having sum(requests) > 0 or sum(credits) > 0')}
-    order by ${sql.raw(columnsOf[order])}, 1 limit ${limit}`.execute(store.db);
+  const { rows } = await sql<Largest>`select * from (
+      select name, ${largestSums('errors')}
+      from (${sql.join(selects, sql` union all `)} order by 1) as part group by 1
+    ) as sums ${sql.raw(selectLargest(order, limit))}`.execute(store.db);
   return rows;
 }
 

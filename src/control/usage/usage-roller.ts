@@ -10,8 +10,11 @@ const usageRollerOptions = {
   rollUps: databaseRollUps as readonly RollUp[],
   /** Runs at most once per interval across all gateways. */
   upkeep: async (_nowMs: number, _shouldContinue: () => Promise<boolean>): Promise<void> => undefined,
-  /** Distinguishes the leases of rollers. */
-  leasePrefix: '',
+  /**
+   * Distinguishes the leases of rollers. Versions before schema 28, whose roll-ups of minutes fail since then, use other
+   * leases, so that they do not keep this version from its work.
+   */
+  leasePrefix: 'database ',
   intervalMs: 5_000,
   /** Lease duration: how long other gateways wait after the holder crashes. */
   leaseMs: 30_000,

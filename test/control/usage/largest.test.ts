@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/store.ts';
-import { axisOver, type GroupColumn, type UsageFilter } from '../../../src/control/usage/read-usage.ts';
+import {
+  axisOver,
+  type GroupColumn,
+  LATENCY_ROWS_MAX,
+  type LatencyRow,
+  readLatencyRows,
+  type UsageFilter,
+} from '../../../src/control/usage/read-usage.ts';
 import { databaseUsage } from '../../../src/control/usage/usage-reader.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { parseHistogram } from '../../../src/control/usage/usage-sums.ts';
@@ -118,12 +125,13 @@ async function compareAll(store: Store, rows: readonly StoredUsage[]): Promise<v
         expect(await usage.readLargest(query, column, 'traffic', 4), label).toEqual(expected.slice(0, 4));
         const found = new Map<string, Map<number, number>>();
         const by = { column, values: [...sums.keys(), 'absent'] };
-        await usage.readLatencies(query, by, ({ at, name, latency }) => {
-          expect(at).toBe(0);
-          const histogram = found.get(name) ?? new Map<number, number>();
-          addTo(histogram, latency);
-          found.set(name, histogram);
-        });
+        const addRow = (row: LatencyRow): void => {
+          expect(row.at).toBe(0);
+          const histogram = found.get(row.name) ?? new Map<number, number>();
+          addTo(histogram, row.latency);
+          found.set(row.name, histogram);
+        };
+        await readLatencyRows(store, query, by, addRow, at === 1 ? 2 : LATENCY_ROWS_MAX);
         expect(found, label).toEqual(histograms);
       }
 }
@@ -143,5 +151,21 @@ describeOnBothStores('the largest groups', ({ open }) => {
     await compareAll(store, all);
     await rollUpAt(store, (START + 8 * DAY_MINUTES) * 60_000);
     await compareAll(store, all);
+  });
+
+  it('are compared by histograms of few rows at once, also of minutes that are not rolled up', async () => {
+    const store = await open();
+    const minutes = [0, 1, 2, 3].map((at) => START + at);
+    const rows = minutes.flatMap((minute) => [null, 'AAAAAAAA'].map((keyId) => usageRow({ minute, keyId })));
+    await write(store, rows);
+    const axis = { step: 'minute', from: START, to: START + 60 } as const;
+    const read = async (rowsMax: number): Promise<number[]> => {
+      const counts: number[] = [];
+      const by = { column: 'method' as const, values: ['getSlot'] };
+      const onRow = ({ latency }: LatencyRow) => void counts.push(latency.split(',').length);
+      await readLatencyRows(store, { axis, filter: { customerId: null } }, by, onRow, rowsMax);
+      return counts;
+    };
+    expect([await read(8), await read(7), await read(1)]).toEqual([[8], [4, 4], [2, 2, 2, 2]]);
   });
 });

@@ -7,6 +7,7 @@ import { databaseUpkeep } from '../../../src/control/usage/database-upkeep.ts';
 import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { finishRollUp, rollHourDetails, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { type CheckResult, runChecks } from '../../../src/control/usage/usage-checks.ts';
+import { acquireLease } from '../../../src/control/usage/usage-lease.ts';
 import { pruneUsage, usageRetention } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
 import { markStale, readMarks, type StoredUsage } from '../../../src/control/usage/usage-rows.ts';
@@ -202,6 +203,23 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, migrated }) => {
     await write(store, [usageRow({ requests: 5 })]);
     await one.runOnce();
     expect(await sumsByTable(store)).toEqual(allOf(5));
+  });
+
+  it('runs beside a gateway of an older version, which has the lease but fails', async () => {
+    const store = await open();
+    await write(store, [usageRow({ requests: 3, keyId: null })]);
+    for (const name of ['roll-up', 'upkeep']) await acquireLease(store, name, 'older', LATER, 2 * DAY_MS);
+    await new UsageRoller({ store, now: () => LATER }).runOnce();
+    expect(await sumsByTable(store)).toEqual(allOf(3));
+  });
+
+  it('gives the same result if two gateways run it at once', async () => {
+    const database = await migrated();
+    const stores = [await open(database), await open(database)] as const;
+    const rows = [0, 1, 61, 1_440].map((at) => usageRow({ minute: EDGE_MINUTE + at, keyId: null }));
+    await write(stores[0], rows);
+    await Promise.all(stores.map((store) => rollUpAt(store, LATER + DAY_MS)));
+    expect(await sumsByTable(stores[0])).toEqual(allOf(4));
   });
 });
 

@@ -252,23 +252,11 @@ export const usageListIndexes = `
     )
     .join('')}`;
 
-const summed = 'requests, bytes_in, bytes_out, credits, messages';
-const methodColumns = 'customer_id, method, product, status, network, code';
-
-/** Sums finer rows of a step. A list of histograms is a histogram too. */
-const methodTotalsOf = (step: UsageStep): string => `
-  insert into usage_method (step, bucket, ${methodColumns}, ${summed}, latency)
-    select '${step}', ${step}, ${methodColumns}, ${summed.replaceAll(/\w+/g, 'sum($&)')},
-      coalesce(string_agg(case when latency <> '' then latency end, ','), '')
-    from usage_${step} group by ${step}, ${methodColumns};`;
-
 /**
  * Adds network and code to usage_method, without defaults: roll-ups by an older version must fail. The new rows have the
  * state of the rows of keys, so what is stale of these is marked.
- *
- * Groups by key need no sorting, because indexes of usage_day have the keys of 32 days in order.
  */
-export const usageLists = `
+export const usageMethods = `
   insert into usage_mark (kind, bucket, epoch, token)
     select distinct 'total_' || kind, bucket, '', 0 from usage_mark where kind in ('hour', 'day')
     on conflict (kind, bucket, epoch) do update set token = 0;
@@ -277,8 +265,10 @@ export const usageLists = `
     customer_id text not null, step text not null, bucket bigint not null, method text not null,
     product text not null, status text not null, network text not null, code text not null, ${counters},
     constraint usage_method_row primary key (customer_id, step, bucket, method, product, status, network, code)
-  );
-  ${usageSteps.map(methodTotalsOf).join('')}
+  )`;
+
+/** Groups by key need no sorting, because indexes of usage_day have the keys of 32 days in order. */
+export const usageKeyIndexes = `
   create index usage_method_by_step on usage_method (step, bucket);
   drop index usage_hour_by_customer;
   create index usage_hour_by_customer on usage_hour (customer_id, hour, key_id, status);

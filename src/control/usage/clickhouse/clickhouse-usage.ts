@@ -1,6 +1,7 @@
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
+import { type LargestOrder, largestOf, selectLargest } from '../largest-order.ts';
 import {
   type Axis,
   type GroupColumn,
@@ -8,6 +9,7 @@ import {
   type LatencyGroup,
   type LatencyRow,
   lengthOf,
+  listedIn,
   type OnSum,
   readLatencyRows,
   readSums,
@@ -18,7 +20,7 @@ import {
   type UsageQuery,
   type UsageSum,
 } from '../read-usage.ts';
-import type { Largest, LargestOrder, UsageReader } from '../usage-reader.ts';
+import type { Largest, UsageReader } from '../usage-reader.ts';
 import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
@@ -75,13 +77,14 @@ export class ClickHouseUsage implements UsageReader {
   }
 
   async readLatencies(
-    query: UsageQuery,
+    given: UsageQuery,
     by: LatencyGroup | null,
     onRow: (row: LatencyRow) => void,
   ): Promise<void> {
-    const earlier = await this.#detailsInDatabase(query);
+    const earlier = await this.#detailsInDatabase(given);
     if (earlier !== null) await readLatencyRows(this.#store, earlier, by, onRow);
-    const { column, values } = by ?? {};
+    const { query, values, steps } = listedIn(given, by);
+    const column = by?.column;
     const name = column ?? "''";
     const listed = values === undefined ? [] : [`${name} in ${listOf(values.map(textLiteral))}`];
     const statuses = listOf(LATENCY_STATUSES.map(textLiteral));
@@ -91,7 +94,7 @@ export class ClickHouseUsage implements UsageReader {
     const rows = await this.#read<Omit<LatencyRow, 'latency'> & { latency: Latency }>(
       query,
       column === undefined ? [] : [column],
-      values === undefined ? query.axis : null,
+      steps,
       {
         ...{ select, columns, end: 'group by at, name, product_name' },
         conditions: [`status in ${statuses}`, 'notEmpty(latency_buckets)', ...listed],
@@ -108,16 +111,13 @@ export class ClickHouseUsage implements UsageReader {
   ): Promise<Largest[]> {
     if ((await this.#detailsInDatabase(query)) !== null)
       return this.#readLargestOfBoth(query, column, order, limit);
-    const select = 'select name, sum(r) as requests, sum(e) as errors, sum(c) as credits, sum(m) as messages';
+    const select =
+      'select * from (select name, sum(r) as requests, sum(e) as errors, sum(c) as credits, sum(m) as messages';
     const columns = [
       ...[`${column} as name`, 'requests as r', 'credits as c', 'messages as m'],
       "if(status = 'ok', toUInt64(0), requests) as e",
     ];
-    const [having, sorted] =
-      order === 'traffic'
-        ? ['', 'requests desc, messages desc']
-        : ['having requests > 0 or credits > 0', `${order} desc`];
-    const end = `group by name ${having} order by ${sorted}, name limit ${limit}`;
+    const end = `group by name) ${selectLargest(order, limit)}`;
     return this.#read<Largest>(query, [column], null, { select, columns, end });
   }
 
@@ -141,14 +141,7 @@ export class ClickHouseUsage implements UsageReader {
       });
     };
     await this.readSums(query, [column, 'status'], add, null);
-    const isTraffic = order === 'traffic';
-    const sizeOf = (row: Largest): number => row[isTraffic ? 'requests' : order];
-    const larger = (a: Largest, b: Largest): number =>
-      sizeOf(b) - sizeOf(a) || (isTraffic ? b.messages - a.messages : 0) || (a.name < b.name ? -1 : 1);
-    const counted = [...groups.values()].filter(
-      ({ requests, credits }) => isTraffic || requests > 0 || credits > 0,
-    );
-    return counted.sort(larger).slice(0, limit);
+    return largestOf(groups.values(), order, limit);
   }
 
   /** The part of a query for which the database has details; null: none. */
