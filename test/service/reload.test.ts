@@ -6,7 +6,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { createRpcClient } from './rpc-client.ts';
-import { type RunningService, startService } from './start-service.ts';
+import { type RunningService, startService, withoutShreds } from './start-service.ts';
 
 const SECRET = 'a-provider-key-that-nobody-reads';
 type Reloaded = Readonly<{ changed: string[]; restart: string[] }>;
@@ -17,7 +17,7 @@ let api: OperatorApi;
 
 const nodeTable = (name: string, { url }: MockNode): string =>
   `[[upstream]]\nname = "${name}"\nurl = "${url}${SECRET}"\nws = "off"\n`;
-const configure = (text: string): void => writeFileSync(service.config, text);
+const configure = (text: string): void => writeFileSync(service.config, withoutShreds(text));
 
 /** An unknown method is neither cached nor coalesced. */
 const METHOD = 'getSomethingElse';

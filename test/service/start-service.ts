@@ -36,7 +36,7 @@ export type ServiceOptions = Readonly<{
   LaunchOptions;
 
 /** Unless a test configures them, the embedded ledger sends no shreds, which are half of its work. */
-const withoutShreds = (text: string): string =>
+export const withoutShreds = (text: string): string =>
   text.includes('[shreds') ? text : `${text}\n[shreds]\nudp = false\n`;
 
 export function writeConfiguration(text = '[localnet]\nslot_ms = 50\n'): string {

@@ -3,7 +3,7 @@ import { ApiError, conflict, notFound } from '../api/api-error.ts';
 import { deleteRows, findRow, insertRow } from '../database/rows.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
 import type { OperatorContext } from './operators.ts';
-import { parseSubject } from './provider-tokens.ts';
+import { isValidSubject } from './provider-tokens.ts';
 
 type Identity = Readonly<{
   /** Id of the OpenID Connect provider. */
@@ -18,7 +18,7 @@ export async function linkIdentity(
   email: string,
   { provider, subject }: Identity,
 ): Promise<void> {
-  if (parseSubject(subject) === null)
+  if (!isValidSubject(subject))
     throw new ApiError(422, 'INVALID_FIELDS', 'invalid subject: use the "sub" of the tokens');
   await makeChange(store, async (trx, version) => {
     const user = await findRow(trx, 'auth_user', { email: email.toLowerCase() });

@@ -12,10 +12,8 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const SUBJECT_LENGTH_MAX = 255;
 
 /** PostgreSQL cannot compare texts with NUL. */
-export const parseSubject = (text: string): string | null =>
-  text !== '' && text.length <= SUBJECT_LENGTH_MAX && !text.includes('\0') && text.isWellFormed()
-    ? text
-    : null;
+export const isValidSubject = (text: string): boolean =>
+  text !== '' && text.length <= SUBJECT_LENGTH_MAX && !text.includes('\0') && text.isWellFormed();
 
 type Issuer = Readonly<{ provider: OidcProvider; keys: JwksClient; verifier: JwtVerifier<string> }>;
 
@@ -46,7 +44,8 @@ export class ProviderTokens {
       return;
     }
     const keys = new JwksClient(found.jwksUrl, this.#log);
-    const rules = { issuer: found.issuer, audience, claim: 'sub', parse: parseSubject };
+    const parse = (text: string): string | null => (isValidSubject(text) ? text : null);
+    const rules = { issuer: found.issuer, audience, claim: 'sub', parse };
     this.#issuers.push({ provider, keys, verifier: new JwtVerifier(rules, keys) });
     await keys.start();
   }
