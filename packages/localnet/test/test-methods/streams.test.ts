@@ -35,6 +35,9 @@ it('reaches PubSub and Geyser in the slot of the change', async () => {
     commitment: CommitmentLevel.CONFIRMED,
     accounts: { changed: { account: [ADDRESS], owner: [], filters: [] } },
   });
+  // Requests are handled in order, so the pong shows that the filter is active.
+  await listening.send({ ...nothing(), ping: { id: 1 } });
+  await listening.first(({ pong }) => pong !== undefined);
   const { context } = await callsOn(rig.lab.node)('surfnet_setAccount', ADDRESS, { lamports: 70 });
   expect(await client.received(id)).toMatchObject({
     context: { slot: context.slot },
