@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 
-/** Pause of the clients of tests: 400 calls a second leave no gap in which a failure hides. */
+/** Pause of each client in tests. About 400 calls a second suffice to detect a short outage. */
 export const TEST_PAUSE_MS = 20;
 
 /** Number of failures after which a load ends. */

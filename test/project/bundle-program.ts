@@ -11,7 +11,7 @@ const folder = join(root, 'test-artefacts', 'program');
 /** Path of the bundled `src/cli/main.ts`. */
 export const BUNDLED_PROGRAM: string = join(folder, 'main.js');
 
-/** Have native code, or files that they find beside themselves. */
+/** Packages with native code, or with files that they read from their own folder. */
 const EXTERNAL = [/^better-sqlite3/, /^litesvm/, /^pino/, 'pg-native', 'bufferutil', 'utf-8-validate'];
 
 function newest(path: string): number {

@@ -138,6 +138,15 @@ it('an interrupted write does not corrupt any line of the usage journal', async 
   await journal.close();
 });
 
+/** A run that was killed with a row in its journal. */
+async function killedRun(store: Store, folder: string) {
+  const one = writerOn(store, folder);
+  one.outage.now = true;
+  one.use(1);
+  await one.writer.flush();
+  return { one, journal: killed(folder) };
+}
+
 describeOnBothStores('the usage journal', ({ kind, open }) => {
   it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
@@ -219,11 +228,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
 
   it('of an earlier run stays until the store works, which is no failure of the journal', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const one = writerOn(store, folder);
-    one.outage.now = true;
-    one.use(1);
-    await one.writer.flush();
-    const journal = killed(folder);
+    const { one, journal } = await killedRun(store, folder);
     const states: string[] = [];
     const two = writerOn(store, folder, {
       onJournalState: () => void states.push('journal'),
@@ -263,11 +268,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
 describeOnSqlite('a usage journal file', ({ open }) => {
   it('is read without its incomplete last line, and past damaged lines, which are reported', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const one = writerOn(store, folder);
-    one.outage.now = true;
-    one.use(1);
-    await one.writer.flush();
-    const journal = killed(folder);
+    const { one, journal } = await killedRun(store, folder);
     const line = (minute: number) =>
       journalLine(usageRow({ minute: RECENT / 60_000 + minute, requests: 10 }));
     const torn = line(1).slice(0, -20);
@@ -432,11 +433,7 @@ describeOnSqlite('usage that the store rejects', ({ open }) => {
 
   it('of an earlier run is retried soon after the store could not be reached', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const one = writerOn(store, folder);
-    one.outage.now = true;
-    one.use(1);
-    await one.writer.flush();
-    const journal = killed(folder);
+    const { one, journal } = await killedRun(store, folder);
     const two = writerOn(store, folder);
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
