@@ -174,6 +174,14 @@ describe('pipeline', () => {
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1, credits: 0 }]);
   });
 
+  it('meters a revoked key for its customer, and responds as to an unknown key', async () => {
+    keys.apply([{ ...record, status: 'revoked', version: 2 }]);
+    const unknown = await serve(request({ credential: generateApiKey('rpc').text }));
+    usage.drain();
+    expect(await serve(request())).toEqual(unknown);
+    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'client', requests: 1, credits: 0 }]);
+  });
+
   it('admits a key before the body is read, and meters only rejections', async () => {
     const admit = (credential: string | null, product: 'rpc' | 'grpc') =>
       handler.admit({ credential, client: unknownClient }, product, 'devnet');

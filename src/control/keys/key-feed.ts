@@ -42,13 +42,16 @@ function stateOf({ state, customer_state }: Row): KeyStatus {
   return customer_state === 'active' || state === 'revoked' ? state : 'disabled';
 }
 
+/** Matches no key, so that nothing more is recorded about a deleted customer. */
+const NO_DIGEST = Buffer.alloc(32);
+
 function recordOf(row: Row): KeyRecord {
   return {
     id: row.id as KeyId,
     product: row.product,
     familyId: row.family_id,
     name: row.name,
-    digest: Buffer.from(row.digest, 'hex'),
+    digest: row.customer_state === 'deleted' ? NO_DIGEST : Buffer.from(row.digest, 'hex'),
     pepperVersion: row.pepper_version,
     status: stateOf(row),
     expiresAt: row.expires_at,

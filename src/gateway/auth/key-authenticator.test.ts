@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey, pepperOf } from '../../../test/gateway/keys.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { generateApiKey } from './api-key.ts';
-import { KeyAuthenticator } from './key-authenticator.ts';
+import { InactiveKey, KeyAuthenticator } from './key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
 import { createPlaygroundToken } from './playground-token.ts';
 
@@ -43,6 +43,27 @@ describe('key authenticator', () => {
   ] as const)('rejects a %s key like an unknown one', (_what, change) => {
     const { text } = admit(change);
     expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it.each([
+    ['revoked', { status: 'revoked' }],
+    ['disabled', { status: 'disabled' }],
+    ['expired', { expiresAt: NOW }],
+  ] as const)('names the %s key of a rejected secret, but not of a forged one', (_what, change) => {
+    const { text, record } = admit();
+    const inactiveKey = (next: Partial<KeyRecord>): string | null => {
+      directory.apply([{ ...record, ...change, ...next }]);
+      try {
+        return directory.authenticate(text, NOW).id;
+      } catch (thrown) {
+        return thrown instanceof InactiveKey ? thrown.key.id : null;
+      }
+    };
+    const otherDigest = pepperOf(9);
+    expect([inactiveKey({ version: 2 }), inactiveKey({ version: 3, digest: otherDigest })]).toEqual([
+      record.id,
+      null,
+    ]);
   });
 
   it('accepts a playground token as its key until the token expires or the key ends', () => {

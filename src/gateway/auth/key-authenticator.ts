@@ -56,8 +56,8 @@ export class KeyAuthenticator {
   readonly #tokenKeys = new WeakMap<VerifiedToken<KeyId>, LoadedKey>();
   readonly #limits = new Map<string, PlanLimits>();
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
-  /** Versions of revoked keys, so that an older record cannot restore a revoked key. */
-  readonly #revoked: Lru<KeyId, number>;
+  /** Revoked keys, so that an older record cannot restore one, and its requests count for its customer. */
+  readonly #revoked: Lru<KeyId, KeyRecord>;
   readonly #keysMax: number;
   readonly #now: () => number;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
@@ -111,7 +111,7 @@ export class KeyAuthenticator {
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
     for (const record of records) {
-      const existing = this.find(record.id)?.version ?? this.#revoked.get(record.id);
+      const existing = (this.find(record.id) ?? this.#revoked.get(record.id))?.version;
       if (existing !== undefined && existing >= record.version) continue;
       if (this.#insert(record)) applied.push(record);
     }
@@ -129,7 +129,7 @@ export class KeyAuthenticator {
     if (record.status === 'revoked') {
       this.#remove(record.id);
       this.#dropped.delete(record.id);
-      this.#revoked.set(record.id, record.version);
+      this.#revoked.set(record.id, this.#intern(record));
       return true;
     }
     if (!this.#entries.has(record.id) && !this.#hasCapacity()) {
@@ -205,7 +205,7 @@ export class KeyAuthenticator {
     const entry = this.#entries.get(uncheckedKeyId(credential));
     const isVerified = entry?.verifiedHash === fingerprint;
     const record = isVerified ? entry.record : this.#verify(credential, entry?.record);
-    if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    if (!isUsable(record, nowMs)) throw new InactiveKey(record);
     if (entry === undefined) return record;
     if (!isVerified) entry.verifiedHash = fingerprint;
     if (record.keyState === undefined) entry.record = withKeyState(record);
@@ -243,13 +243,14 @@ export class KeyAuthenticator {
     return { ...usableRecord(entry, nowMs), tokenExpiresAt: token.expiresAtMs };
   }
 
-  #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
+  #verify(credential: string, loaded: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
+    const record = loaded ?? this.#revoked.get(parsed.id);
     const pepper = record === undefined ? DUMMY_PEPPER : this.#peppers.get(record.pepperVersion);
     const digest = digestApiKey(credential, pepper ?? DUMMY_PEPPER);
     const matches = timingSafeEqual(digest, record?.digest ?? DUMMY_DIGEST);
-    if (record === undefined) throw this.#unknown(parsed.id);
+    if (record === undefined || (loaded === undefined && !matches)) throw this.#unknown(parsed.id);
     if (pepper === undefined) throw new Failure('KEYS_UNAVAILABLE');
     if (!matches) throw new Failure('INVALID_KEY');
     return record;
@@ -270,6 +271,16 @@ export class KeyAuthenticator {
 /** Failure cause for a key that was once valid. Its use is no guess and does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
+/** The secret of a revoked, disabled or expired key: rejected like an unknown key, but counted for its customer. */
+export class InactiveKey extends Failure {
+  readonly key: LoadedKey;
+
+  constructor(key: LoadedKey) {
+    super('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+    this.key = key;
+  }
+}
+
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
   networks === null && cidrs === null && origins === null && methods === null;
 
@@ -280,7 +291,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
 /** Copies a record on first use, with the hot fields first, so that keys in use are close together in memory. */
 /** Returns the record of a key with its state. @throws Failure INVALID_KEY */
 function usableRecord(entry: KeyEntry, nowMs: number): LoadedKey {
-  if (!isUsable(entry.record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
+  if (!isUsable(entry.record, nowMs)) throw new InactiveKey(entry.record);
   if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
   return entry.record;
 }

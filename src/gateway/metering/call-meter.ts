@@ -19,6 +19,8 @@ export class RequestContext {
   readonly startedAt = performance.now();
   /** Set as soon as the key is identified, even if its use is then rejected. */
   key: LoadedKey | null = null;
+  /** The revoked, disabled or expired key that was presented: its customer sees the rejected request. */
+  inactiveKey: LoadedKey | null = null;
   /** Why authentication failed. */
   rejection: Failure | null = null;
   authenticatedAt: number | null = null;
@@ -105,7 +107,8 @@ export class CallMeter {
     const { usage, quota, lastUsed, requestLog, counters } = this.#parts;
     const { key, startedAt } = context;
     const { method, status, network, bytesIn, bytesOut } = result;
-    const product = key?.product ?? result.product;
+    const countedKey = key ?? context.inactiveKey;
+    const product = countedKey?.product ?? result.product;
     const credits =
       key === null || result.credits === null
         ? (result.credits ?? 0)
@@ -115,13 +118,13 @@ export class CallMeter {
     const latencyMicros = (endedAt - startedAt) * 1_000;
     const code = codeOf(result);
     usage.record(
-      { key, product, method, status, network, code, bytesIn, bytesOut, credits, latencyMicros },
+      { key: countedKey, product, method, status, network, code, bytesIn, bytesOut, credits, latencyMicros },
       nowMs,
     );
     if (key !== null) quota?.spend(key, credits, nowMs, context.reservedCredits);
     if (key !== null && context.authenticatedAt !== null)
       lastUsed?.record(key.id, context.client.address, nowMs, key.keyState);
-    counters?.count(key, result, (endedAt - startedAt) / 1_000);
+    counters?.count(countedKey, result, (endedAt - startedAt) / 1_000);
     requestLog?.end(context, result, endedAt);
   }
 

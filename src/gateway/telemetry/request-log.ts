@@ -32,6 +32,7 @@ export type ObservedRequest = Readonly<{
   client: ClientInfo;
   startedAt: number;
   key: KeyRecord | null;
+  inactiveKey: KeyRecord | null;
   authenticatedAt: number | null;
   limitedAt: number | null;
   trace: RequestTrace | null;
@@ -143,7 +144,8 @@ export class RequestLog {
   }
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {
-    const { key, client, trace } = request;
+    const { client, trace } = request;
+    const key = request.key ?? request.inactiveKey;
     const { detail } = result;
     const failure = detail?.code ?? result.failure?.code ?? null;
     const attempts =
