@@ -138,21 +138,24 @@ ${(operation.description ?? '')
   .map((text) => `<p>${prose(text)}</p>`)
   .join('')}
 <h4>Request</h4>${requestTable(operation)}
-<pre>${escapeHtml(curl(endpoint, origin))}</pre>
+<pre tabindex="0">${escapeHtml(curl(endpoint, origin))}</pre>
 <h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeText(result))}</p>` : table(rows)}
 <h4>Errors</h4>${failureTable(operation)}
 </section>`;
 }
 
-const STYLE = `:root{color-scheme:light dark;--line:#8884}
-body{font:15px/1.55 system-ui,sans-serif;margin:0 auto;max-width:62rem;padding:1.5rem}
+const STYLE = `:root{color-scheme:light dark;--page:#fff;--text:#1b1f24;--link:#0b5cad;--line:#8884}
+@media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e8ea;--link:#8ab8ff}}
+body{background:var(--page);color:var(--text);font:15px/1.55 system-ui,sans-serif;margin:0 auto;
+max-width:62rem;padding:1.5rem}a{color:var(--link)}
 nav ul{columns:18rem;padding-left:1.1rem}section{border-top:1px solid var(--line);margin-top:2rem}
 .verb{font-size:.8em;border:1px solid var(--line);border-radius:4px;padding:.1em .4em}
 table{border-collapse:collapse;width:100%}
 th,td{border-bottom:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
 code,pre{font-family:ui-monospace,monospace;font-size:.92em}
 pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
-td:first-child{white-space:nowrap}`;
+td:first-child{white-space:nowrap}
+@media (max-width:48rem){td:first-child{white-space:normal}td,p{overflow-wrap:anywhere}}`;
 
 /** Renders one HTML page without scripts. @param origin - scheme and host for the example requests. */
 export function referencePage(document: ApiDocument, origin: string): string {
@@ -175,14 +178,17 @@ export function referencePage(document: ApiDocument, origin: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>
+<header><a href="/docs">Solway docs</a></header>
+<main>
 <h1>${escapeHtml(title)}</h1>
 <p>Every request needs an API key (<code>svc_rpc_live_…</code>), in the header <code>x-api-key</code>, as
 <code>Authorization: Bearer</code>, or as the query parameter <code>api-key</code>. Successful responses are
 <code>{"success": true, "message": …, "result": …}</code>; errors are
 <code>{"success": false, "message": …, "error": {"code": …, "message": …}}</code> with a matching HTTP status.
-The same reference as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
+This reference is also available as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 <nav><ul>${links.join('')}</ul></nav>
 ${sections.join('\n')}
+</main>
 </body></html>
 `;
 }
