@@ -292,7 +292,8 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const dialog = page.getByRole('dialog');
       const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
       expect(await drain.isDisabled()).toBe(true);
-      await dialog.getByRole('textbox').fill('embedded-ledger');
+      await dialog.getByLabel('Reason').fill('a new switch');
+      await dialog.getByLabel(/^Type/).fill('embedded-ledger');
       await drain.click();
       await banner.getByText(/^No node of .* is ready/).waitFor();
       await open('Home', '/');
@@ -300,11 +301,12 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'banner');
       await banner.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
+      await page.getByText('1 drained').waitFor();
       await command('Uncordon');
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
       await banner.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'embedded-ledger' }).click();
-      await refetched(page, page.getByRole('row', { name: /Drained.*Taken out of service by an operator/ }));
+      await refetched(page, page.getByRole('row', { name: /Drained.*a new switch/i }));
       await checkPage(page, 'node');
     });
 

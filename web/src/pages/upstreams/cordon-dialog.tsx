@@ -4,10 +4,9 @@ import { capitalized } from '../../format.ts';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Field, FormError } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-
-const REASON_MAX = 200;
+import { ReasonField } from './reason-field.tsx';
 
 const stateText = (state: string, reason: string): string =>
   (state === 'cordoned' ? `Cordon reason: ${reason}` : capitalized(reason)).replace(/\.$/, '');
@@ -65,23 +64,7 @@ export function CordonDialog({
                 No other {network} node is in service. This node stays in use until another one is available.
               </p>
             ) : null}
-            <Field
-              label="Reason"
-              name="reason"
-              optional
-              problem={cordon.error}
-              hint="Shown next to the node and in the audit log."
-            >
-              {(field) => (
-                <input
-                  {...field}
-                  className="input"
-                  maxLength={REASON_MAX}
-                  value={reason}
-                  onChange={(event) => setReason(event.target.value)}
-                />
-              )}
-            </Field>
+            <ReasonField value={reason} problem={cordon.error} onChange={setReason} />
           </>
         )}
         <FormError problem={change.error} />

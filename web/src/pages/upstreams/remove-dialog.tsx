@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
 import { ApiProblem } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { ReasonField } from './reason-field.tsx';
 
 export type NodeRemoval = 'drain' | 'remove';
 
@@ -22,6 +24,7 @@ export function RemoveDialog({
   const toast = useToast();
   const drain = useChange('POST /upstreams/{node}/drain');
   const remove = useChange('DELETE /upstreams/{node}');
+  const [reason, setReason] = useState('');
   const isDrain = removal === 'drain';
   const change = isDrain ? drain : remove;
   // The service may know of a change that this page does not yet show.
@@ -34,7 +37,7 @@ export function RemoveDialog({
       toast(isDrain ? `${name} drained.` : `${name} removed.`);
       onDone();
     };
-    if (isDrain) drain.mutate({ path, body: { network, force } }, { onSuccess });
+    if (isDrain) drain.mutate({ path, body: { network, reason, force } }, { onSuccess });
     else remove.mutate({ path, query: force ? { force: 'true' } : {} }, { onSuccess });
   };
 
@@ -42,6 +45,7 @@ export function RemoveDialog({
     <ConfirmDialog
       title={isDrain ? `Drain ${name}?` : `Remove ${name}?`}
       action={isDrain ? 'Drain' : 'Remove'}
+      choice={isDrain ? <ReasonField value={reason} problem={drain.error} onChange={setReason} /> : null}
       toType={force ? name : null}
       problem={change.error}
       isBusy={change.isPending}

@@ -104,17 +104,19 @@ export function UpstreamsPage() {
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
 function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
-  const healthy = nodes.filter(({ state, cordoned }) => state === 'healthy' && !cordoned);
+  const healthy = nodes.filter(({ state, cordoned, drained }) => state === 'healthy' && !cordoned && !drained);
   const slots = nodes.flatMap(({ slot }) => (slot === null ? [] : [Number(slot)]));
   const lags = nodes.flatMap(({ lagSlots }) => (lagSlots === null ? [] : [Number(lagSlots)]));
   const latencies = healthy.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
-  const cordoned = nodes.filter((node) => node.cordoned).length;
+  const drained = nodes.filter((node) => node.drained).length;
+  const cordoned = nodes.filter((node) => node.cordoned && !node.drained).length;
+  const out = [cordoned && `${cordoned} cordoned`, drained && `${drained} drained`].filter(Boolean);
   return (
     <div className="tiles">
       <Tile
         label="Healthy nodes"
         value={`${healthy.length} of ${nodes.length}`}
-        note={cordoned === 0 ? 'None cordoned' : `${cordoned} cordoned`}
+        note={out.join(', ') || 'None cordoned or drained'}
       />
       <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
       <Tile
