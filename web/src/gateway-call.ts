@@ -63,6 +63,15 @@ export const callRest = (
     body,
   });
 
+/** The error code of the service in a JSON-RPC response, such as INVALID_KEY. */
+export function errorCodeOf({ text }: GatewayResponse): string | null {
+  try {
+    return (JSON.parse(text) as { error?: { data?: { code?: string } } }).error?.data?.code ?? null;
+  } catch {
+    return null;
+  }
+}
+
 export function rejectionOf(response: GatewayResponse): string | null {
   if (response.status === 0) return response.text;
   try {

@@ -18,8 +18,11 @@ export const curlRpc = (urls: Urls, secret: string, json: string, network?: stri
   -H 'Content-Type: application/json' \\
   -d '${quoted(json)}'`;
 
+/** The method that the samples of an RPC key call. */
+export const SAMPLE_METHOD = 'getSlot';
+
 const rpcSnippets = (urls: Urls, secret: string): readonly CodeSnippet[] => [
-  { id: 'curl', label: 'curl', text: curlRpc(urls, secret, rpcBody('getSlot')) },
+  { id: 'curl', label: 'curl', text: curlRpc(urls, secret, rpcBody(SAMPLE_METHOD)) },
   {
     id: 'kit',
     label: 'TypeScript (kit)',

@@ -39,7 +39,7 @@ export function CreateDialog({
   onClose: () => void;
   onCreated: (created: NewKey) => void;
 }) {
-  const { customer } = useSession();
+  const { customer, user } = useSession();
   const [step, setStep] = useState(0);
   const [draft, setDraft] = useState<Draft>({ product: 'rpc', name: '', isPublic: false, planId: '' });
   const [rules, setRules] = useState<RulesForm>(noRules);
@@ -72,7 +72,11 @@ export function CreateDialog({
   };
 
   return (
-    <Dialog title="Create API key" canClose={!create.isPending} onClose={onClose}>
+    <Dialog
+      title={user.isOperator ? `Create API key for ${customer.name}` : 'Create API key'}
+      canClose={!create.isPending}
+      onClose={onClose}
+    >
       <form onSubmit={next} className="stack">
         <Steps at={step} />
         {step === 0 ? (

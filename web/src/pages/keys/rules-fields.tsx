@@ -59,7 +59,7 @@ export function RulesFields(props: Props) {
       <Checkbox
         checked={form.logsBodies}
         onChange={(logsBodies) => onChange({ logsBodies })}
-        hint="Stores truncated parameters and results, with credentials removed. Visible to Developers and above."
+        hint="Stores truncated parameters and results, with credentials removed. Visible to members with the Developer role or higher."
       >
         Log parameters and results
       </Checkbox>

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { formatMs } from '../../format.ts';
-import { callRpc, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
+import { callRpc, errorCodeOf, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
 import { useSession } from '../../shell/session.tsx';
-import { airdropCall, envFile, snippetsFor, streamTest } from '../../snippets.ts';
+import { airdropCall, envFile, SAMPLE_METHOD, snippetsFor, streamTest } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { downloadText } from '../../ui/csv.ts';
@@ -56,6 +56,12 @@ export function SecretDialog({
             panel: () => <Snippet text={text} label={`${label} sample`} />,
           }))}
         />
+        {product === 'rpc' && !allows(key.methods, SAMPLE_METHOD) ? (
+          <p className="muted">
+            The samples call {SAMPLE_METHOD}, which the rules of this key do not allow. Replace it with an allowed
+            method.
+          </p>
+        ) : null}
         {product === 'fs' ? <NoTransactionsHint /> : null}
         <DialogActions>
           <Checkbox checked={isSaved} onChange={setIsSaved}>
@@ -69,6 +75,11 @@ export function SecretDialog({
     </Dialog>
   );
 }
+
+/** @param methods - the rule of a key; null: all methods. */
+const allows = (methods: readonly string[] | null, method: string): boolean =>
+  methods === null ||
+  methods.some((rule) => rule === method || (rule.endsWith('*') && method.startsWith(rule.slice(0, -1))));
 
 function NoTransactionsHint() {
   const { service } = useSession();
@@ -93,7 +104,7 @@ async function callGetHealth(secret: string): Promise<GatewayResponse> {
   const until = performance.now() + PROPAGATION_MS;
   for (;;) {
     const response = await callRpc(secret, HEALTH);
-    if (rejectionOf(response) === null || performance.now() >= until) return response;
+    if (errorCodeOf(response) !== 'INVALID_KEY' || performance.now() >= until) return response;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
@@ -106,9 +117,12 @@ function TestButton({ secret }: { secret: string }) {
     setIsBusy(true);
     const response = await callGetHealth(secret);
     const rejection = rejectionOf(response);
+    const isForbidden = errorCodeOf(response) === 'METHOD_FORBIDDEN';
     setResult({
-      isGood: rejection === null,
-      text: rejection ?? `Key is valid: getHealth responded in ${formatMs(response.ms)}.`,
+      isGood: rejection === null || isForbidden,
+      text: isForbidden
+        ? 'Key is valid. Its rules do not allow getHealth, which this test calls.'
+        : (rejection ?? `Key is valid: getHealth responded in ${formatMs(response.ms)}.`),
     });
     setIsBusy(false);
   };
