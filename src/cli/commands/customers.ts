@@ -45,7 +45,7 @@ const LIMIT = 100;
 function customerTable(rows: readonly CustomerRow[]): string {
   if (rows.length === 0) return 'No matching customers.\n';
   const lines = rows.map(({ id, name, planId, state, createdAt, members, keys, creditsUsed }) => [
-    ...[id, state, planId, new Date(createdAt).toISOString().slice(0, 10)],
+    ...[id, state, planId, createdAt === 0 ? '-' : new Date(createdAt).toISOString().slice(0, 10)],
     ...[String(members), String(keys), String(creditsUsed), name],
   ]);
   return tableText([['ID', 'STATE', 'PLAN', 'CREATED', 'MEMBERS', 'KEYS', 'CREDITS', 'NAME'], ...lines]);

@@ -37,7 +37,7 @@ export const noSuchInvitation = (): ApiError =>
   new ApiError(
     404,
     'INVITATION_OVER',
-    'This invitation has expired or was accepted or revoked. Ask for a new one.',
+    'This invitation has expired, was already used, or was revoked. Ask for a new one.',
   );
 
 export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {

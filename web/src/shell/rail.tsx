@@ -20,7 +20,7 @@ export function Rail() {
 
   return (
     <>
-      <div className={`rail ${isOpen ? 'rail-open' : ''}`}>
+      <header className={`rail ${isOpen ? 'rail-open' : ''}`}>
         <div className="rail-brand">
           <Link to="/" className="brand" onClick={close}>
             <Mark />
@@ -50,7 +50,7 @@ export function Rail() {
         <div className="rail-foot">
           <UserMenu />
         </div>
-      </div>
+      </header>
       {isOpen ? <div className="rail-shade" onClick={close} aria-hidden="true" /> : null}
       <nav aria-label="Main pages" className="bar">
         {navItems

@@ -1,5 +1,5 @@
 import * as Radix from '@radix-ui/react-tabs';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 
 export type Tab = Readonly<{ id: string; label: ReactNode; panel: () => ReactNode }>;
 
@@ -17,9 +17,14 @@ export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
     onChoose === undefined
       ? { defaultValue: first }
       : { value: isKnown && chosen !== undefined ? chosen : first, onValueChange: onChoose };
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab may lie outside a narrow screen
+  useEffect(() => {
+    list.current?.querySelector('[data-state=active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [chosen]);
   return (
     <Radix.Root className="tabs" {...state}>
-      <Radix.List aria-label={label} className="tablist">
+      <Radix.List ref={list} aria-label={label} className="tablist">
         {tabs.map(({ id, label: title }) => (
           <Radix.Trigger key={id} value={id} className="tab">
             {title}

@@ -33,7 +33,7 @@ export const nodeHistoryHandlers = ({ store, now }: ApiServices) =>
       const { from, to } = toAxisJson(axis);
       const events = await readNodeEvents(store, node, from, to);
       if (history.network === null && events.length === 0)
-        throw notFound(`There is no history of a node ${node} in this time range.`);
+        throw notFound(`Node ${node} does not exist, or has no history in this time range.`);
       return {
         axis: toAxisJson(axis),
         ...history,

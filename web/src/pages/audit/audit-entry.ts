@@ -67,6 +67,9 @@ const labelOf = (name: string): string =>
   limitNames[name]?.replace(/^(?!WebSocket)[A-Z]/, (letter) => letter.toLowerCase()) ??
   name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+/** Stored as text with commas. */
+const ruleLists = new Set(['cidrs', 'origins', 'methods', 'networks']);
+
 type Detail = AuditEntry['detail'][string];
 
 function formatValue(name: string, value: Detail | undefined): string {
@@ -75,7 +78,7 @@ function formatValue(name: string, value: Detail | undefined): string {
   if (name === 'prices') return limitText(name, JSON.parse(String(value)));
   if (name === 'path') return String(value).slice(1).replaceAll(/[-/]/g, ' ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value !== 'number') return value;
+  if (typeof value !== 'number') return ruleLists.has(name) ? value.replaceAll(',', ', ') : value;
   if (name === 'expiresAt') return `${formatTime(value)} UTC`;
   return limitNames[name] === undefined ? String(value) : limitText(name, value);
 }

@@ -37,7 +37,7 @@ export function AuditTools({
             name="action"
             className="input audit-action mono"
             defaultValue={action ?? ''}
-            placeholder="key.revoke"
+            placeholder="Action: key.revoke"
             maxLength={64}
             autoComplete="off"
             spellCheck={false}
@@ -47,7 +47,7 @@ export function AuditTools({
             aria-label="Actor"
             className="input audit-action mono"
             defaultValue={actor ?? ''}
-            placeholder="user:anna@example.com"
+            placeholder="Actor: user:anna@…"
             maxLength={300}
             autoComplete="off"
             spellCheck={false}

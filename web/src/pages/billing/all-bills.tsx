@@ -122,6 +122,7 @@ const columns: Column<Row>[] = [
   {
     id: 'plan',
     title: 'Plan',
+    wideOnly: true,
     csv: ({ planId }) => planId,
     cell: ({ planId }) => planId,
   },
@@ -129,6 +130,7 @@ const columns: Column<Row>[] = [
     (field): Column<Row> => ({
       id: field,
       title: { requests: 'Requests', credits: 'Credits' }[field],
+      wideOnly: field === 'requests',
       align: 'end',
       csv: (row) => row[field],
       cell: (row) => formatCount(row[field]),

@@ -95,7 +95,7 @@ function rowsOf(bill: BillJson): Row[] {
       ? []
       : [
           {
-            ...{ id: 'monthly', item: `Plan ${planId}`, about: 'Monthly price', credits: null },
+            ...{ id: 'monthly', item: `Plan “${planId}”`, about: 'Monthly price', credits: null },
             amount: formatMoney(monthly.amount, monthly.currency),
           },
         ]),

@@ -39,7 +39,11 @@ export function StripeCustomer({
       title="Stripe"
       note={
         stripe.data?.isConfigured !== true
-          ? 'Usage is sent only if stripe.secret_key is set in the configuration.'
+          ? (
+              <>
+                Usage is sent only if <code>stripe.secret_key</code> is set in the configuration.
+              </>
+            )
           : stripeId === null
             ? 'Enter a Stripe customer ID to report usage.'
             : 'Usage is reported to your Stripe meter every hour.'

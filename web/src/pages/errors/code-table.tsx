@@ -6,9 +6,14 @@ import { type Column, Table } from '../../ui/table.tsx';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
+/** A code of nodes, whose message differs per request. */
+const NODE_CODE = /^-?\d+$/;
+
 /** The REST API's fixed message for invalid fields says too little. Placeholders differ per request. */
 const messageOf = ({ code, text }: Row): string =>
-  code === 'INVALID_FIELDS' ? 'Invalid request fields' : (text ?? '–').replaceAll(/\{\w+\}/g, '…');
+  code === 'INVALID_FIELDS'
+    ? 'Invalid request fields'
+    : `${NODE_CODE.test(code) && text !== null ? 'For example: ' : ''}${(text ?? '–').replaceAll(/\{\w+\}/g, '…')}`;
 
 const columns: Column<Row>[] = [
   {

@@ -6,6 +6,9 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
+/** `lastAt` is the start of a minute; its end is nearer to the last error of a continuing failure. */
+const MINUTE_MS = 60_000;
+
 /** Unknown methods are counted together; the log has their names. */
 const OTHER = 'other';
 
@@ -63,7 +66,7 @@ const columns: readonly Column<Row>[] = [
     id: 'last',
     title: 'Last seen',
     align: 'end',
-    cell: ({ lastAt }) => <Ago at={lastAt} />,
+    cell: ({ lastAt }) => <Ago at={Math.min(Date.now(), lastAt + MINUTE_MS)} />,
     sortBy: ({ lastAt }) => lastAt,
     csv: ({ lastAt }) => new Date(lastAt).toISOString(),
   },

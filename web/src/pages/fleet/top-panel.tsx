@@ -90,6 +90,16 @@ function nameCell(by: By, row: Row, onFilter: (filters: Filters) => void): React
   return <span className="mono">{label}</span>;
 }
 
+const errorColumn: Column<Row> = {
+  id: 'errors',
+  title: 'Errors',
+  align: 'end',
+  cell: ({ errors, requests }) =>
+    errors === 0 ? '–' : `${formatCount(errors)} (${formatShare(errors / Math.max(1, requests))})`,
+  csv: ({ errors }) => errors,
+};
+
+/** Requests with an error code are errors, so rows by code need no column of errors. */
 const columnsOf = (by: By, onFilter: (filters: Filters) => void): Column<Row>[] => [
   {
     id: 'name',
@@ -104,14 +114,7 @@ const columnsOf = (by: By, onFilter: (filters: Filters) => void): Column<Row>[] 
     cell: ({ requests }) => formatCount(requests),
     csv: ({ requests }) => requests,
   },
-  {
-    id: 'errors',
-    title: 'Errors',
-    align: 'end',
-    cell: ({ errors, requests }) =>
-      errors === 0 ? '–' : `${formatCount(errors)} (${formatShare(errors / Math.max(1, requests))})`,
-    csv: ({ errors }) => errors,
-  },
+  ...(by === 'code' ? [] : [errorColumn]),
   {
     id: 'credits',
     title: 'Credits',
@@ -157,7 +160,7 @@ export function TopPanel({
           </span>
           <Choice
             label={`Sort ${list.title.replace(/ by .*/, '').toLowerCase()} by`}
-            options={sorts}
+            options={list.by === 'code' ? sorts.filter(({ value }) => value !== 'errors') : sorts}
             value={sort}
             onChange={setSort}
           />

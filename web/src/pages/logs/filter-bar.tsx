@@ -12,7 +12,7 @@ export const FilterBar = (part: Part) => (
       {...part}
       name="search"
       label="Search"
-      placeholder="Request ID, signature, code, or words of the error message"
+      placeholder="Request ID, signature, code, or message"
       isWide
     />
     <SelectFilter

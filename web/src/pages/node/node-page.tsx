@@ -147,7 +147,7 @@ function NodeContent({ history }: { history: History }) {
             {...shared}
             title="Attempts"
             series={[
-              line('ok', 'Response', '--status-ok', responses),
+              line('ok', 'Succeeded', '--status-ok', responses),
               line('throttled', 'Throttled', '--status-limited', throttled),
               line('failed', 'Failed', '--status-upstream', failures),
             ]}

@@ -46,7 +46,7 @@ export function OperatorCustomers() {
           className="input filter-search"
           type="search"
           aria-label="Search by name, ID, key ID or member email"
-          placeholder="Name, ID, key ID or email"
+          placeholder="Name, ID, key ID, or email"
           maxLength={254}
           value={text}
           onChange={(event) => setText(event.target.value)}

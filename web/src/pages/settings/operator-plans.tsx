@@ -28,7 +28,7 @@ export function OperatorPlans() {
           Create plan
         </Button>
       }
-      note="Plans of the configuration file are read-only here. Change them in the file and reload."
+      note="Plans from the configuration file are read-only here. To change them, edit the file and reload the configuration."
     >
       <Pending query={plans}>
         {(data) => (

@@ -74,7 +74,7 @@ const UsedSetupLink = ({ needsSetup }: { needsSetup: boolean }) => (
           If you have an account, <Link to="/sign-in">sign in</Link>.{' '}
         </>
       )}
-      To create a new link, run <code>solway operator invite</code> on the machine of the service.
+      To create a new link, run <code>solway operator invite</code> on the server.
     </p>
   </>
 );
