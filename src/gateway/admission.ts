@@ -4,7 +4,12 @@ import { isTestMethod } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
-import { InactiveKey, isUsable, KEY_NO_LONGER_VALID, type KeyAuthenticator } from './auth/key-authenticator.ts';
+import {
+  InactiveKey,
+  isUsable,
+  KEY_NO_LONGER_VALID,
+  type KeyAuthenticator,
+} from './auth/key-authenticator.ts';
 import { type KeyId, unrestrictedRules } from './auth/key-record.ts';
 import { checkMethod, type KeyUse, methodForbidden, rejectionOf } from './auth/key-rules.ts';
 import type { LoadedKey } from './auth/key-state.ts';

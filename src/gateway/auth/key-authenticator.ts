@@ -273,11 +273,16 @@ export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 /** The secret of a revoked, disabled or expired key: rejected like an unknown key, but counted for its customer. */
 export class InactiveKey extends Failure {
-  readonly key: LoadedKey;
+  /** Private, so that no log of the failure has the key's record. */
+  readonly #key: LoadedKey;
 
   constructor(key: LoadedKey) {
     super('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    this.key = key;
+    this.#key = key;
+  }
+
+  get key(): LoadedKey {
+    return this.#key;
   }
 }
 

@@ -38,15 +38,15 @@ export function StripeCustomer({
     <Panel
       title="Stripe"
       note={
-        stripe.data?.isConfigured !== true
-          ? (
-              <>
-                Usage is sent only if <code>stripe.secret_key</code> is set in the configuration.
-              </>
-            )
-          : stripeId === null
-            ? 'Enter a Stripe customer ID to report usage.'
-            : 'Usage is reported to your Stripe meter every hour.'
+        stripe.data?.isConfigured !== true ? (
+          <>
+            Usage is sent only if <code>stripe.secret_key</code> is set in the configuration.
+          </>
+        ) : stripeId === null ? (
+          'Enter a Stripe customer ID to report usage.'
+        ) : (
+          'Usage is reported to your Stripe meter every hour.'
+        )
       }
     >
       {difference === null ? null : <p className="fault">{difference}</p>}

@@ -58,8 +58,8 @@ export function SecretDialog({
         />
         {product === 'rpc' && !allows(key.methods, SAMPLE_METHOD) ? (
           <p className="muted">
-            The samples call {SAMPLE_METHOD}, which the rules of this key do not allow. Replace it with an allowed
-            method.
+            The samples call {SAMPLE_METHOD}, which the rules of this key do not allow. Replace it with an
+            allowed method.
           </p>
         ) : null}
         {product === 'fs' ? <NoTransactionsHint /> : null}

@@ -104,7 +104,9 @@ export function UpstreamsPage() {
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
 function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
-  const healthy = nodes.filter(({ state, cordoned, drained }) => state === 'healthy' && !cordoned && !drained);
+  const healthy = nodes.filter(
+    ({ state, cordoned, drained }) => state === 'healthy' && !cordoned && !drained,
+  );
   const slots = nodes.flatMap(({ slot }) => (slot === null ? [] : [Number(slot)]));
   const lags = nodes.flatMap(({ lagSlots }) => (lagSlots === null ? [] : [Number(lagSlots)]));
   const latencies = healthy.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
