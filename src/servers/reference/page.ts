@@ -155,7 +155,7 @@ th,td{border-bottom:1px solid var(--line);padding:.3rem .5rem;text-align:left;ve
 code,pre{font-family:ui-monospace,monospace;font-size:.92em}
 pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
 td:first-child{white-space:nowrap}
-@media (max-width:48rem){td:first-child{white-space:normal}td,p{overflow-wrap:anywhere}}`;
+@media (max-width:48rem){td:first-child{white-space:normal}h3,p,th,td{overflow-wrap:anywhere}}`;
 
 /** Renders one HTML page without scripts. @param origin - scheme and host for the example requests. */
 export function referencePage(document: ApiDocument, origin: string): string {
