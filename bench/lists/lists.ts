@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { startLocalnet } from '../../test/programs/localnet.ts';
 import { startService } from '../../test/service/start-service.ts';
 import { publish, type Setting, settingOf } from '../results.ts';
 import { type FilledStore, openFilledStore, type StoreKind, storeKinds } from './databases.ts';
@@ -10,6 +11,7 @@ import { populationOf, type Sizes } from './population.ts';
 /** Goal of each list at p95. */
 const TARGET_MS = 300;
 const CALLS_MIN = 20;
+const SLOT_MS = 400;
 
 export type ListsOptions = Readonly<{
   sizes: Sizes;
@@ -65,6 +67,8 @@ async function measure(
   const { operator, customers: tokens } = await filled.createTokens(
     measuredCustomers(filled.sizes).map((at) => customerIds[at]!),
   );
+  // The list of transactions reads their statuses from a node.
+  const ledger = await startLocalnet(SLOT_MS);
   const service = await startService({
     dataDir: filled.dataDir,
     timeoutMs: 120_000,
@@ -72,8 +76,8 @@ async function measure(
 [request_log]
 retention_hours = 8_760
 [[upstream]]
-name = "absent"
-url = "http://127.0.0.1:1"
+name = "ledger"
+url = "http://127.0.0.1:${ledger.rpcPort}"
 `,
   });
   try {
@@ -91,6 +95,7 @@ url = "http://127.0.0.1:1"
     return measured.sort((a, b) => b.p95 - a.p95);
   } finally {
     await service.stop();
+    await ledger.program.stop();
   }
 }
 
