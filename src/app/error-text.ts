@@ -78,7 +78,8 @@ function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
   // PostgreSQL's Unix socket does not exist, or its queue is full.
-  if (syscall === 'connect' && (code === 'ENOENT' || code === 'EAGAIN')) return `${remedies.ECONNREFUSED} (${code})`;
+  if (syscall === 'connect' && (code === 'ENOENT' || code === 'EAGAIN'))
+    return `${remedies.ECONNREFUSED} (${code})`;
   // Extended SQLite codes have a suffix, such as SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   const { path } = error as NodeJS.ErrnoException;

@@ -32,7 +32,8 @@ function ownConditionOf(node: NodeHealth, now: number): NodeCondition {
   if (node.isThrottled(now)) return { state: 'resting', reason: 'throttled (HTTP 429)' };
   if (node.isFailing) {
     const failures = circuit.consecutiveFailures;
-    const reason = failures > 1 ? `${failures} consecutive failures` : 'does not respond to polls';
+    const isSilent = node.isSilent || failures < 2;
+    const reason = isSilent ? 'does not respond to polls' : `${failures} consecutive failures`;
     return { state: 'failing', reason };
   }
   if (slotFault !== null) return faultCondition(slotFault, node);

@@ -54,7 +54,7 @@ it('a network without a ready node is one problem, with the state of its nodes a
   expect(at(12_000)).toEqual([
     {
       ...{ code: 'no_ready_node', severity: 'error', since: DATE + 10_000, network: 'devnet', node: null },
-      text: 'No node of devnet is ready, so its requests fail: one is failing (5 consecutive failures); two is drained.',
+      text: 'No node of devnet is ready, so its requests may fail: one is failing (5 consecutive failures); two is drained.',
     },
   ]);
   nodes = [node('one', 'healthy'), node('two', 'drained')];

@@ -229,6 +229,6 @@ export class ProblemTracker {
 function noReadyNode(network: Network, nodes: readonly NodeFacts[]): Condition {
   const named = nodes.slice(0, NODES_NAMED_MAX).map((node) => `${node.name} is ${stateText(node)}`);
   const more = nodes.length > named.length ? `, and ${nodes.length - named.length} more` : '';
-  const text = `No node of ${network} is ready, so its requests fail: ${named.join('; ')}${more}.`;
+  const text = `No node of ${network} is ready, so its requests may fail: ${named.join('; ')}${more}.`;
   return { code: 'no_ready_node', severity: 'error', network, node: null, text };
 }

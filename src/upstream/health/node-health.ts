@@ -50,6 +50,8 @@ export class NodeHealth {
   cordon: string | null = null;
   /** Time until which the node counts as behind because it reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
+  /** Whether the last poll got no response before the timeout. */
+  isSilent = false;
   slotsReadAt = Number.NEGATIVE_INFINITY;
   hedges = 0;
   recoveryProbes = 0;
@@ -142,9 +144,8 @@ export class NodeHealth {
 
   /** A node that does not respond to polls counts as failing until it responds again. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
-    // A node that is silent until the timeout needs no second poll.
-    if (isTimeout(outcome)) this.#failedPolls = FAILED_POLLS_MAX;
-    else if (isNoResponse(outcome)) this.#failedPolls++;
+    this.isSilent = this.#isTimeout(outcome, elapsedMs);
+    if (isNoResponse(outcome)) this.#failedPolls += this.isSilent ? FAILED_POLLS_MAX : 1;
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
@@ -153,6 +154,12 @@ export class NodeHealth {
       this.circuit.recordPollSuccess();
       this.#recordResponse(outcome.response, now, elapsedMs);
     }
+  }
+
+  /** A timeout lasts longer than two failed polls, unless the timer was late because this process stalled. */
+  #isTimeout(outcome: Outcome, elapsedMs: number): boolean {
+    const { pollTimeoutMs, pollIntervalMs } = this.#limits;
+    return outcome.kind === 'transport' && outcome.timedOut && elapsedMs < pollTimeoutMs + pollIntervalMs;
   }
 
   /** @param elapsedMs - null if latency and timeouts depend on the request rather than on the node. */
@@ -216,6 +223,7 @@ export class NodeHealth {
       this.selfUnhealthyUntil = now + this.#limits.unhealthyMs;
     this.#consecutiveThrottles = 0;
     this.#failedPolls = 0;
+    this.isSilent = false;
     this.lastResponseAt = now;
     this.#recordLatency(elapsedMs);
   }
@@ -239,8 +247,6 @@ export class NodeHealth {
     this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }
-
-const isTimeout = (outcome: Outcome): boolean => outcome.kind === 'transport' && outcome.timedOut;
 
 /** Throttling counts as a response. */
 const isNoResponse = (outcome: Outcome): boolean =>
