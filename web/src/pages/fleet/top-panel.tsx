@@ -43,7 +43,7 @@ const emptyNames: Readonly<Partial<Record<By, string>>> = {
 
 const labelOf = (by: By, { name, label }: Row): string => {
   if (name === '') return emptyNames[by] ?? '–';
-  if (by === 'method' && name === 'notifications') return specialNames.notifications ?? label;
+  if (by === 'method') return specialNames[name] ?? label;
   return name === 'other' ? 'Other' : label;
 };
 
