@@ -438,6 +438,10 @@ describeOnBothStores('a usage report', ({ open }) => {
       ]);
       expect(await topOf(store, { by: 'customer', network: 'testnet' })).toEqual([['other', 7]]);
       expect(await topOf(store, { by: 'key', method: 'getBlock' })).toEqual([['name of BBBBBBBB', 3]]);
+      expect(await topOf(store, { by: 'customer', code: 'RATE_LIMITED' })).toEqual([['other', 2]]);
+      expect(await topOf(store, { by: 'key', code: 'RATE_LIMITED' })).toEqual([['name of CCCCCCCC', 2]]);
+      const limited = await fleetOf(store, { code: 'RATE_LIMITED' });
+      expect([limited.now.requests, limited.now.ok]).toEqual([2, 0]);
       expect(await topOf(store, { by: 'method' }, 'acme')).toEqual([
         ['getSlot', 5],
         ['getBlock', 3],

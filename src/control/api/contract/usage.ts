@@ -43,6 +43,8 @@ export type TopSort = (typeof topSorts)[number];
 const allCustomersFilter = rangeQuery.extend({
   method: z.string().max(64).optional(),
   network: network.optional(),
+  /** Only requests that failed with this error code. Attempts of nodes have none. */
+  code: z.string().max(64).optional(),
 });
 
 const topQuery = allCustomersFilter.extend({

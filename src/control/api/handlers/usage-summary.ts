@@ -80,10 +80,10 @@ export const usageSummaryHandlers = (services: ApiServices) => {
         updatedAt: await usageUpdatedAt(store, at),
       };
     },
-    async 'GET /usage/summary'({ query: { method, network, ...range } }) {
+    async 'GET /usage/summary'({ query: { method, network, code, ...range } }) {
       const at = now();
       const axis = await axisOf(store, range, at);
-      const filter = { customerId: null, method, network };
+      const filter = { customerId: null, method, network, code };
       return {
         axis: toAxisJson(axis),
         ...(await readNow(usage, { axis, filter })),
