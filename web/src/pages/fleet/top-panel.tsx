@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RouteInput, RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../default-tenant.ts';
 import { formatCount, formatMs, formatShare } from '../../format.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -35,7 +36,7 @@ const titles: Readonly<Record<By, string>> = {
 
 /** What rows are called that belong to no key, network or customer, or whose code is unknown. */
 const emptyNames: Readonly<Partial<Record<By, string>>> = {
-  key: 'No API key',
+  key: 'Without a valid key',
   network: 'No network',
   code: 'Other',
   customer: 'Unknown customer',
@@ -54,9 +55,17 @@ function nameCell(by: By, row: Row, hasCode: boolean, onFilter: (filters: Filter
   if (name === '' || name === 'other') return label;
   if (by === 'customer')
     return (
-      <Link to={hasCode ? '/logs' : '/'} search={(before) => ({ ...before, customer: name, key: undefined })}>
-        {label}
-      </Link>
+      <>
+        <Link
+          to={hasCode ? '/logs' : '/'}
+          search={(before) => ({ ...before, customer: name, key: undefined })}
+        >
+          {label}
+        </Link>
+        {name === DEFAULT_CUSTOMER_ID ? (
+          <span className="table-second">Includes requests without a valid key</span>
+        ) : null}
+      </>
     );
   if (by === 'key' && customer !== null)
     return (
