@@ -77,8 +77,8 @@ function remedyOf(error: unknown): string | null {
   if (isClickHouseError(error)) return clickHouseRemedyOf(error);
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
-  // PostgreSQL's Unix socket does not exist.
-  if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
+  // PostgreSQL's Unix socket does not exist, or its queue is full.
+  if (syscall === 'connect' && (code === 'ENOENT' || code === 'EAGAIN')) return `${remedies.ECONNREFUSED} (${code})`;
   // Extended SQLite codes have a suffix, such as SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   const { path } = error as NodeJS.ErrnoException;

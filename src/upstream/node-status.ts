@@ -32,7 +32,7 @@ function ownConditionOf(node: NodeHealth, now: number): NodeCondition {
   if (node.isThrottled(now)) return { state: 'resting', reason: 'throttled (HTTP 429)' };
   if (node.isFailing) {
     const failures = circuit.consecutiveFailures;
-    const reason = failures > 0 ? `${failures} consecutive failures` : 'does not respond to polls';
+    const reason = failures > 1 ? `${failures} consecutive failures` : 'does not respond to polls';
     return { state: 'failing', reason };
   }
   if (slotFault !== null) return faultCondition(slotFault, node);

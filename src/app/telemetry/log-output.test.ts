@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { openLog } from './log-output.ts';
+import { logPrintedWarnings, openLog } from './log-output.ts';
 
 function errorOutput(isTTY = false) {
   const written: string[] = [];
@@ -33,4 +33,15 @@ describe('a log file', () => {
       expect(errors.written.slice(1)).toEqual([expect.stringContaining('"msg":"three"')]);
     },
   );
+});
+
+it('logs warnings that libraries print', () => {
+  const printed = vi.spyOn(console, 'warn');
+  const errors = errorOutput();
+  logPrintedWarnings(openLog({ level: 'auto', file: null }, errors, false));
+  console.warn('[WARN] %s servers', 2);
+  printed.mockRestore();
+  expect(errors.written.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { msg: 'Warning of a library', text: '[WARN] 2 servers' },
+  ]);
 });

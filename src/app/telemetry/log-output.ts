@@ -1,4 +1,5 @@
 import { createWriteStream, openSync } from 'node:fs';
+import { format } from 'node:util';
 import { createLogger, type Logger } from '../../base/log.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Configuration } from '../../config/configuration.ts';
@@ -60,4 +61,9 @@ export function openLog(
 ): Logger {
   const chosen = logLevelOf({ level, file }, errors, forPerson);
   return createLogger(chosen, file === null ? (line) => void errors.write(line) : fileWriter(file, errors));
+}
+
+/** Logs what libraries print, so that the log contains only JSON lines: for example, ioredis prints warnings. */
+export function logPrintedWarnings(log: Logger): void {
+  console.warn = (...parts: unknown[]) => log.warn({ text: format(...parts) }, 'Warning of a library');
 }

@@ -9,7 +9,8 @@ import {
   startService,
   wsUrl,
 } from '../../app/service.ts';
-import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
+import { logLevelOf, logPrintedWarnings, openLog } from '../../app/telemetry/log-output.ts';
+import type { Logger } from '../../base/log.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { ArgumentsError } from '../../config/errors.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
@@ -207,10 +208,16 @@ async function work({ environment }: Terminal, json: boolean): Promise<number> {
   const started = await runWorker({
     environment,
     shutdown: waitForShutdown(),
-    openLog: (section) => openLog(section, process.stderr, !json),
+    openLog: (section) => openServiceLog(section, json),
     logLevelOf: (section) => logLevelOf(section, process.stderr, !json),
   });
   return started ? exitCodes.ok : exitCodes.problem;
+}
+
+function openServiceLog(section: Configuration['log'], isJson: boolean): Logger {
+  const log = openLog(section, process.stderr, !isJson);
+  logPrintedWarnings(log);
+  return log;
 }
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -226,7 +233,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     );
   const configuration = read();
   const json = parsed.values.json === true;
-  const log = openLog(configuration.log, process.stderr, !json);
+  const log = openServiceLog(configuration.log, json);
   const shutdown = waitForShutdown();
   const service = await start({
     configuration,

@@ -34,8 +34,8 @@ export function isStoreUnavailable(error: unknown): boolean {
     if (current instanceof StoreHangsError) return true;
     const { code, syscall } = current as { code?: unknown; syscall?: unknown };
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
-    // The Unix socket does not exist.
-    if (code === 'ENOENT' && syscall === 'connect') return true;
+    // For example, the Unix socket does not exist (ENOENT), or its queue is full (EAGAIN).
+    if (syscall === 'connect') return true;
     const { message } = current;
     if (driverTexts.some((text) => message.startsWith(text))) return true;
     current = current.cause;

@@ -142,7 +142,9 @@ export class NodeHealth {
 
   /** A node that does not respond to polls counts as failing until it responds again. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
-    if (isNoResponse(outcome)) this.#failedPolls++;
+    // A node that is silent until the timeout needs no second poll.
+    if (isTimeout(outcome)) this.#failedPolls = FAILED_POLLS_MAX;
+    else if (isNoResponse(outcome)) this.#failedPolls++;
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
@@ -237,6 +239,8 @@ export class NodeHealth {
     this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }
+
+const isTimeout = (outcome: Outcome): boolean => outcome.kind === 'transport' && outcome.timedOut;
 
 /** Throttling counts as a response. */
 const isNoResponse = (outcome: Outcome): boolean =>
