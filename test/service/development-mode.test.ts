@@ -60,7 +60,7 @@ it('configured nodes are used despite --dev, and prevent development mode in lat
   expect(await start(dataDir, NO_FILE_NODES)).not.toContain('--dev');
 });
 
-it('npm start, which adds --dev, asks for development mode only without nodes', () => {
+it('the --dev that npm start adds is dropped if nodes are configured', () => {
   const isDev = (toml: string, script: string) =>
     withoutNpmDev(load(toml, ['--dev']), { npm_lifecycle_event: script }).dev;
   expect([isDev(FILE_NODE, 'start'), isDev(NO_FILE_NODES, 'start'), isDev(FILE_NODE, 'solway')]).toEqual([
