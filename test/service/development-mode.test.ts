@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { decideDevelopmentMode } from '../../src/app/development-mode.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { withoutNpmDev } from '../../src/cli/commands/up.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { load } from '../app/load-configuration.ts';
 import { runHere } from '../cli/run-solway.ts';
@@ -57,6 +58,16 @@ it('configured nodes are used despite --dev, and prevent development mode in lat
   const words = await start(dataDir, NO_FILE_NODES, '--dev');
   for (const remedy of ['--dev is rejected', ...REMEDIES, '--data-dir']) expect(words).toContain(remedy);
   expect(await start(dataDir, NO_FILE_NODES)).not.toContain('--dev');
+});
+
+it('the --dev that npm start adds is dropped if nodes are configured', () => {
+  const isDev = (toml: string, script: string) =>
+    withoutNpmDev(load(toml, ['--dev']), { npm_lifecycle_event: script }).dev;
+  expect([isDev(FILE_NODE, 'start'), isDev(NO_FILE_NODES, 'start'), isDev(FILE_NODE, 'solway')]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 it('nodes from the database suffice, unless none serves the default network', async () => {

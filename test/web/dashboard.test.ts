@@ -384,6 +384,15 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await page.goto(dashboard.url);
   });
 
+  it('names the customer on a phone, where the menu is closed', async () => {
+    await openPage(page, 'Home', '/');
+    const { width, height } = page.viewportSize()!;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const isNamed = await page.getByRole('main').getByText('Customer Default').isVisible();
+    await page.setViewportSize({ width, height });
+    expect(isNamed).toBe(true);
+  });
+
   describeTrafficPages(() => ({ dashboard, page }));
 
   it.each([

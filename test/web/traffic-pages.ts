@@ -152,6 +152,16 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'fleet');
       await methods.getByRole('button', { name: 'getSlot', exact: true }).click();
       await page.getByRole('button', { name: 'Remove filter: method getSlot' }).click();
+      await codes.getByRole('button', { name: '-32602', exact: true }).click();
+      await methods.getByRole('row', { name: /^getSlot \d/ }).waitFor({ state: 'detached' });
+      await checkPage(page, 'fleet with a code');
+      const customers = page.getByRole('region', { name: 'Customers', exact: true });
+      await customers.getByRole('link', { name: 'Default' }).click();
+      await page.getByRole('button', { name: 'Remove filter: code -32602' }).waitFor();
+      await page
+        .getByRole('button', { name: /Open getAccountInfo$/ })
+        .first()
+        .waitFor();
     });
 
     it('lead from Home to the reason of a failed request in three clicks', async () => {
@@ -283,12 +293,8 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
 
     it('ask for the name of the last ready node before it is drained, and show a banner until it is back', async () => {
       await open('Upstreams', '/upstreams');
-      const command = async (name: string): Promise<void> => {
-        await page.getByRole('button', { name: /^Actions for embedded-ledger/ }).click();
-        await page.getByRole('menuitem', { name, exact: true }).click();
-      };
       const banner = page.getByRole('region', { name: 'Problems' });
-      await command('Drain');
+      await page.getByRole('button', { name: /^Drain ?embedded-ledger/ }).click();
       const dialog = page.getByRole('dialog');
       const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
       expect(await drain.isDisabled()).toBe(true);
@@ -302,7 +308,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await banner.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor();
       await page.getByText('1 drained').waitFor();
-      await command('Uncordon');
+      await page.getByRole('button', { name: /^Uncordon ?embedded-ledger/ }).click();
       await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
       await banner.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'embedded-ledger' }).click();

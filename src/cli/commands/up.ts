@@ -173,6 +173,13 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
+/** Drops the `--dev` that `npm start` adds if nodes are configured: the user did not ask for development mode. */
+export const withoutNpmDev = (
+  configuration: Configuration,
+  { npm_lifecycle_event: script }: Terminal['environment'],
+): Configuration =>
+  script === 'start' && configuration.upstreams.length > 0 ? { ...configuration, dev: false } : configuration;
+
 /** Rejects `npm start --port 9000`: npm takes the option, and the program never receives it. */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
@@ -219,7 +226,11 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   checkNpm(terminal.environment);
   const parsed = parseArguments(args, options);
   rejectArgument('up', parsed.positionals[0]);
-  const read = () => loadConfiguration(configurationArguments(parsed), terminal.environment);
+  const read = () =>
+    withoutNpmDev(
+      loadConfiguration(configurationArguments(parsed), terminal.environment),
+      terminal.environment,
+    );
   const configuration = read();
   const json = parsed.values.json === true;
   const log = openServiceLog(configuration.log, json);

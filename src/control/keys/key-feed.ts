@@ -113,7 +113,10 @@ export const keysChangedAfter = (
       .execute(),
   );
 
-/** Keys whose plan or customer changed after `version`, except revoked and long-expired keys. */
+/**
+ * Keys whose plan or customer changed after `version`, except revoked and long-expired keys, unless their customer was
+ * deleted: gateways remember keys revoked before, and must no longer record their use.
+ */
 export const keysOfPlansChangedAfter = (
   store: Source,
   version: number,
@@ -122,7 +125,12 @@ export const keysOfPlansChangedAfter = (
   recordPages(pageRows, (last) =>
     selectRecords(store)
       .where(({ or, eb }) => or([eb('plan.version', '>', version), eb('customer.version', '>', version)]))
-      .where(notExpired(Date.now()))
+      .where(({ or, and, eb }) =>
+        or([
+          notExpired(Date.now()),
+          and([eb('customer.state', '=', 'deleted'), eb('customer.version', '>', version)]),
+        ]),
+      )
       .where('api_key.id', '>', last?.id ?? '')
       .orderBy('api_key.id')
       .limit(pageRows)

@@ -127,6 +127,7 @@ export type UsageFilter = Readonly<{
   product?: Product | undefined;
   method?: string | undefined;
   network?: Network | undefined;
+  code?: string | undefined;
   planId?: string | undefined;
   /** Only calls whose status is not `ok`. */
   failed?: boolean | undefined;
@@ -177,6 +178,7 @@ function tableKindOf(filter: UsageFilter, groupBy: readonly GroupColumn[]): Tabl
   if (filter.keys !== undefined) needed.add('key_id');
   if (filter.planId !== undefined) needed.add('plan_id');
   if (filter.network !== undefined) needed.add('network');
+  if (filter.code !== undefined) needed.add('code');
   if (filter.method !== undefined || filter.hasDetails === true) needed.add('method');
   const kinds = Object.keys(columnsOfKind) as TableKind[];
   const kind = kinds.find((one) => [...needed].every((column) => columnsOfKind[one].includes(column)));
@@ -224,6 +226,7 @@ function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   if (filter.product !== undefined) conditions.push(sql`product = ${filter.product}`);
   if (filter.method !== undefined) conditions.push(sql`method = ${filter.method}`);
   if (filter.network !== undefined) conditions.push(sql`network = ${filter.network}`);
+  if (filter.code !== undefined) conditions.push(sql`code = ${filter.code}`);
   if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
   if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
   if (filter.hasDetails === true) conditions.push(sql`method <> ''`);

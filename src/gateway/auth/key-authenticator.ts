@@ -293,7 +293,6 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/** Copies a record on first use, with the hot fields first, so that keys in use are close together in memory. */
 /** Returns the record of a key with its state. @throws Failure INVALID_KEY */
 function usableRecord(entry: KeyEntry, nowMs: number): LoadedKey {
   if (!isUsable(entry.record, nowMs)) throw new InactiveKey(entry.record);
@@ -301,6 +300,7 @@ function usableRecord(entry: KeyEntry, nowMs: number): LoadedKey {
   return entry.record;
 }
 
+/** Copies a record on first use, with the hot fields first, so that keys in use are close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();

@@ -85,12 +85,21 @@ describe('request sampling', () => {
 });
 
 describe('log entry', () => {
-  const entryOf = (ended: RequestResult, record: KeyRecord | null = key): RequestEntry => {
+  const entryOf = (
+    ended: RequestResult,
+    record: KeyRecord | null = key,
+    more: Partial<ObservedRequest> = {},
+  ): RequestEntry => {
     const log = new RequestLog({ perSecond: 1 });
     const now = performance.now();
-    log.end(contextOf(log, now, record), ended, now + 5);
+    log.end({ ...contextOf(log, now, record), ...more }, ended, now + 5);
     return log.drain()[0]!;
   };
+
+  it('names the revoked key of a rejected request', () => {
+    const entry = entryOf(limited, null, { inactiveKey: key });
+    expect([entry.keyId, entry.customerId]).toEqual(['7hQ2mKpZ', 'house']);
+  });
 
   it('holds key, method, client and result', () => {
     expect(entryOf(good)).toEqual({

@@ -1,12 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
+import { deleteCustomer } from '../../../src/control/accounts/delete-customer.ts';
 import { updateRows } from '../../../src/control/database/rows.ts';
 import type { Store } from '../../../src/control/database/store.ts';
 import { makeChange } from '../../../src/control/database/transaction.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
-import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
+import { InactiveKey, KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { sharedPostgres } from '../postgres-server.ts';
@@ -79,6 +80,27 @@ describeOnBothStores('the key feed', ({ kind, open, defer }) => {
     expect(directory.find(recently!.key.id as KeyId)).toBeDefined();
     expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
+  });
+
+  it('keeps the digests of revoked keys, for their use, but none of a deleted customer', async () => {
+    const store = await open();
+    const register = await registerOn(store, { now: Date.now });
+    const { secret, key } = await createKey(register, { product: 'rpc', name: 'x' });
+    const { directory, feed } = await follow(store);
+    const isNamed = (): boolean => {
+      try {
+        directory.authenticate(secret, Date.now());
+      } catch (thrown) {
+        return thrown instanceof InactiveKey;
+      }
+      throw new Error('the key is accepted');
+    };
+    await revokeKey(register, key.id);
+    await feed.refresh();
+    expect(isNamed()).toBe(true);
+    await makeChange(store, (trx, version) => deleteCustomer(trx, register, key.customerId, version));
+    await feed.refresh();
+    expect(isNamed()).toBe(false);
   });
 
   it('applies a revocation while it reads the many keys of a changed plan', async () => {

@@ -85,6 +85,7 @@ const filters: readonly UsageFilter[] = [
   { customerId: null },
   { customerId: null, method: 'getSlot', network: 'devnet', failed: true },
   { customerId: 'acme', product: 'rpc' },
+  { customerId: null, code: 'RATE_LIMITED' },
   { customerId: 'acme', keys: ['BBBBBBBB'] },
 ];
 

@@ -35,11 +35,14 @@ async function invoke<Name extends 'summary' | 'usage' | 'quota' | 'performance'
   name: Name,
   query: Readonly<Record<string, string | number>> = {},
   now = NOW,
+  customer = path.customer,
 ): Promise<LooseJson> {
   const route = `GET /customers/{customer}/${name}` as const;
   const read = 'query' in contract[route] ? contract[route].query.parse(query) : null;
   const handler = handlersOn(store, now)[route] as (given: unknown, context: ApiContext) => Promise<unknown>;
-  return contract[route].result.parse(await handler({ path, query: read, body: null }, context));
+  return contract[route].result.parse(
+    await handler({ path: { customer }, query: read, body: null }, context),
+  );
 }
 
 async function fleetOf(
@@ -155,6 +158,21 @@ describeOnBothStores('a usage report', ({ open }) => {
       expect([shown.now.latency.p50, shown.now.latency.max]).toEqual([65.536, 65.536]);
       expect([sum(shown.credits), shown.hasSucceeded]).toEqual([24, true]);
       expect(shown.updatedAt).toBeGreaterThan(NOW);
+    }
+  });
+
+  it('counts requests without a valid key apart for the built-in customer', async () => {
+    const store = await openWithKeys(open);
+    await write(store, [
+      usageRow({ requests: 3, minute: NOW_MINUTE, keyId: null, status: 'client' }),
+      usageRow({ requests: 2, minute: NOW_MINUTE - 60, keyId: null, status: 'client' }),
+      usageRow({ requests: 5, minute: NOW_MINUTE }),
+    ]);
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, NOW);
+      const { now, withoutKey } = await invoke(store, 'summary', {}, NOW, 'house');
+      expect([now.requests, withoutKey]).toEqual([3, { now: 3, before: 2 }]);
+      expect((await invoke(store, 'summary')).withoutKey).toEqual({ now: 0, before: 0 });
     }
   });
 
@@ -438,6 +456,10 @@ describeOnBothStores('a usage report', ({ open }) => {
       ]);
       expect(await topOf(store, { by: 'customer', network: 'testnet' })).toEqual([['other', 7]]);
       expect(await topOf(store, { by: 'key', method: 'getBlock' })).toEqual([['name of BBBBBBBB', 3]]);
+      expect(await topOf(store, { by: 'customer', code: 'RATE_LIMITED' })).toEqual([['other', 2]]);
+      expect(await topOf(store, { by: 'key', code: 'RATE_LIMITED' })).toEqual([['name of CCCCCCCC', 2]]);
+      const limited = await fleetOf(store, { code: 'RATE_LIMITED' });
+      expect([limited.now.requests, limited.now.ok]).toEqual([2, 0]);
       expect(await topOf(store, { by: 'method' }, 'acme')).toEqual([
         ['getSlot', 5],
         ['getBlock', 3],

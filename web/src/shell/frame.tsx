@@ -46,6 +46,10 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
         <Rail />
         {/* Remounts the page when the customer changes. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
+          {/* On a phone, the menu that names the customer is closed. */}
+          <p className="phone-customer" title={session.customer.name}>
+            Customer <strong>{session.customer.name}</strong>
+          </p>
           <ProblemBanner />
           <ModeBanner />
           {session.customer.state === 'suspended' ? (

@@ -24,7 +24,7 @@ export function Tile({
   tone?: 'warn' | 'bad' | undefined;
   note?: ReactNode;
   delta?: Delta;
-  values?: readonly (number | null)[];
+  values?: readonly (number | null)[] | undefined;
   children?: ReactNode;
 }) {
   return (

@@ -43,6 +43,8 @@ export type TopSort = (typeof topSorts)[number];
 const allCustomersFilter = rangeQuery.extend({
   method: z.string().max(64).optional(),
   network: network.optional(),
+  /** Only requests that failed with this error code. Attempts of nodes have none. */
+  code: z.string().max(64).optional(),
 });
 
 const topQuery = allCustomersFilter.extend({
@@ -121,6 +123,8 @@ export const usageRoutes = {
       axis,
       now: totals.extend({ latency }),
       before: totals.extend({ latency }),
+      /** Rejected requests without a valid key among them, which count for the built-in customer. */
+      withoutKey: z.object({ now: count, before: count }),
       byStatus: z.record(usageStatus, z.array(count)),
       p95: z.array(z.number().nullable()),
       credits: z.array(count),

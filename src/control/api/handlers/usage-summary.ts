@@ -1,3 +1,4 @@
+import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Store } from '../../database/store.ts';
 import { quotasOf } from '../../usage/quotas.ts';
 import {
@@ -6,6 +7,7 @@ import {
   percentile,
   percentilesOf,
   previousAxis,
+  readWholeSums,
   type UsageQuery,
   usageUpdatedAt,
   zeros,
@@ -48,6 +50,16 @@ async function readBefore(usage: UsageReader, query: UsageQuery): Promise<Summar
   return { ...totals, latency: percentilesOf(whole) };
 }
 
+/** Requests without a valid key have no plan. */
+async function countWithoutKey(store: Store, { axis, filter }: UsageQuery): Promise<number> {
+  let requests = 0;
+  if (filter.customerId === DEFAULT_CUSTOMER_ID)
+    await readWholeSums(store, { axis, filter: { ...filter, planId: '' } }, [], (row) => {
+      requests += row.requests;
+    });
+  return requests;
+}
+
 async function connectionsOf({ db }: Store, customerId: string): Promise<Summary['connections']> {
   const rows = await db
     .selectFrom('connection')
@@ -68,22 +80,27 @@ export const usageSummaryHandlers = (services: ApiServices) => {
       const at = now();
       const axis = await axisOf(store, query, at);
       const filter = { customerId: customer };
+      const before = { axis: previousAxis(axis), filter };
       const { latency, ...shown } = await readNow(usage, { axis, filter });
       return {
         axis: toAxisJson(axis),
         ...shown,
         p95: latency.p95,
-        before: await readBefore(usage, { axis: previousAxis(axis), filter }),
+        before: await readBefore(usage, before),
+        withoutKey: {
+          now: await countWithoutKey(store, { axis, filter }),
+          before: await countWithoutKey(store, before),
+        },
         quotas: await quotasOf(store, customer, at),
         connections: await connectionsOf(store, customer),
         hasSucceeded: await hasSucceeded(store, customer),
         updatedAt: await usageUpdatedAt(store, at),
       };
     },
-    async 'GET /usage/summary'({ query: { method, network, ...range } }) {
+    async 'GET /usage/summary'({ query: { method, network, code, ...range } }) {
       const at = now();
       const axis = await axisOf(store, range, at);
-      const filter = { customerId: null, method, network };
+      const filter = { customerId: null, method, network, code };
       return {
         axis: toAxisJson(axis),
         ...(await readNow(usage, { axis, filter })),

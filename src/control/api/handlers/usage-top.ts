@@ -57,7 +57,7 @@ async function topRows(
   customerId: string | null,
 ): Promise<Pick<RouteOutput<'GET /usage/top'>, 'rows' | 'hasMore'>> {
   const { store } = services;
-  const { by, sort, limit, product, method, network } = query;
+  const { by, sort, limit, product, method, network, code } = query;
   if (by === 'node') {
     const nodes = await readTopNodes(store, axis, network);
     const sizeOf = ({ requests, errors, latency }: (typeof nodes)[number]): number =>
@@ -68,7 +68,7 @@ async function topRows(
       hasMore: nodes.length > limit,
     };
   }
-  const filter = { customerId, product, method, network, failed: by === 'code' ? true : undefined };
+  const filter = { customerId, product, method, network, code, failed: by === 'code' ? true : undefined };
   const usage: UsageQuery = { axis, filter };
   const largest = await readTop(usageReaderOf(services), usage, columns[by], sort, limit);
   const rows = largest.slice(0, limit);

@@ -187,7 +187,7 @@ export class ClickHouseUsage implements UsageReader {
   }
 
   async #conditionsOf(filter: UsageFilter): Promise<string[]> {
-    const { customerId, keys, product, method, network, failed } = filter;
+    const { customerId, keys, product, method, network, code, failed } = filter;
     if (filter.planId !== undefined) throw new Error('ClickHouse has no plans');
     const equals = (column: string, value: string | undefined): string[] =>
       value === undefined ? [] : [`${column} = ${textLiteral(value)}`];
@@ -198,6 +198,7 @@ export class ClickHouseUsage implements UsageReader {
       ...equals('product', product),
       ...equals('method', method),
       ...equals('network', network),
+      ...equals('code', code),
       ...(failed === true ? ["status != 'ok'"] : []),
     ];
   }

@@ -4,6 +4,7 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { addressOf } from '../../api.ts';
 import { formatCount } from '../../format.ts';
 import { useDebounced, usePager } from '../../pager.ts';
+import { PlanName } from '../../plan-name.tsx';
 import { useCall } from '../../queries.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -124,7 +125,7 @@ const columns: Column<Row>[] = [
     title: 'Plan',
     wideOnly: true,
     csv: ({ planId }) => planId,
-    cell: ({ planId }) => planId,
+    cell: ({ planId }) => <PlanName id={planId} />,
   },
   ...(['requests', 'credits'] as const).map(
     (field): Column<Row> => ({

@@ -2,6 +2,7 @@ import type { BillJson } from '../../../../src/control/api/contract/billing.ts';
 import { addressOf } from '../../api.ts';
 import { formatCount, formatDay, formatMoney, formatNumberOf } from '../../format.ts';
 import { priceText } from '../../plan-limits.ts';
+import { usePlanNames } from '../../plan-name.tsx';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Chip } from '../../ui/chip.tsx';
@@ -22,6 +23,7 @@ export function CustomerBill({
   onMonth: (month: string) => void;
 }) {
   const { customer, user } = useSession();
+  const planName = usePlanNames();
   const bill = useCall(
     'GET /customers/{customer}/billing',
     { path: { customer: customer.id }, query: month === undefined ? {} : { month } },
@@ -43,7 +45,7 @@ export function CustomerBill({
           <Panel title={`Bill for ${monthTitle(data.month)}`} note={noteOf(data)}>
             <Table
               caption="Bill by plan"
-              rows={rowsOf(data)}
+              rows={rowsOf(data, planName)}
               rowKey={({ id }) => id}
               columns={columns}
               empty={<p className="muted">No usage and no monthly price in this month.</p>}
@@ -88,20 +90,20 @@ function noteOf({ statement, lateCredits }: BillJson): string {
 
 type Row = Readonly<{ id: string; item: string; about: string; credits: number | null; amount: string }>;
 
-function rowsOf(bill: BillJson): Row[] {
+function rowsOf(bill: BillJson, planName: (id: string) => string): Row[] {
   const { monthly, planId, lines, lateUsage } = bill;
   return [
     ...(monthly === null
       ? []
       : [
           {
-            ...{ id: 'monthly', item: `Plan “${planId}”`, about: 'Monthly price', credits: null },
+            ...{ id: 'monthly', item: `Plan “${planName(planId)}”`, about: 'Monthly price', credits: null },
             amount: formatMoney(monthly.amount, monthly.currency),
           },
         ]),
     ...lines.map((line) => ({
       id: `plan ${line.planId}`,
-      item: line.planId === '' ? 'Usage without an API key' : `Usage on plan “${line.planId}”`,
+      item: line.planId === '' ? 'Usage without an API key' : `Usage on plan “${planName(line.planId)}”`,
       about: line.price === null ? 'No price' : priceText(line.price),
       credits: line.credits,
       amount: line.price === null ? '–' : formatMoney(line.amount, line.price.currency),
@@ -109,7 +111,7 @@ function rowsOf(bill: BillJson): Row[] {
     ...lateUsage.map((late) => ({
       id: `late ${late.planId}`,
       item: `Late usage of ${monthTitle(late.month)}`,
-      about: `On plan “${late.planId}”; arrived after its statement`,
+      about: `On plan “${planName(late.planId)}”; arrived after its statement`,
       credits: late.credits,
       amount: late.currency === '' ? '–' : formatMoney(late.amount, late.currency),
     })),

@@ -5,6 +5,7 @@ import { outcomes } from '../../outcomes.ts';
 import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { specialNames } from '../usage/dimensions.ts';
 
 /** `lastAt` is the start of a minute; its end is nearer to the last error of a continuing failure. */
 const MINUTE_MS = 60_000;
@@ -37,7 +38,7 @@ const columns: readonly Column<Row>[] = [
           ...(key.length === 8 ? { key } : {}),
         })}
       >
-        {method === OTHER ? 'Other' : method}
+        {specialNames[method] ?? method}
       </Link>
     ),
     sortBy: ({ method }) => method,

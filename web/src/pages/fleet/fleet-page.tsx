@@ -23,7 +23,7 @@ import '../../styles/traffic.css';
 
 type Summary = RouteOutput<'GET /usage/summary'>;
 
-const fields = ['method', 'network'] as const;
+const fields = ['method', 'network', 'code'] as const;
 
 export function FleetPage() {
   const { user } = useSession();
@@ -60,8 +60,18 @@ function Fleet() {
       />
       <Pending query={summary}>{(data) => <SummaryView summary={data} />}</Pending>
       <TopPanel {...top} title="Methods" by="method" />
-      <TopPanel {...top} title="Customers" by="customer" />
-      <TopPanel {...top} title="Errors by code" by="code" />
+      <TopPanel
+        {...top}
+        title="Customers"
+        by="customer"
+        note={filters.code && 'Select a customer to list its logged requests with this code.'}
+      />
+      <TopPanel
+        {...top}
+        title="Errors by code"
+        by="code"
+        note="Select a code to see which methods, customers, and API keys it affects."
+      />
       <Breakdown {...top} />
       <UnknownMethods />
     </Page>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RouteInput, RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../default-tenant.ts';
 import { formatCount, formatMs, formatShare } from '../../format.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,7 +14,7 @@ import { specialNames } from '../usage/dimensions.ts';
 type Row = RouteOutput<'GET /usage/top'>['rows'][number];
 type Query = NonNullable<RouteInput<'GET /usage/top'>['query']>;
 export type By = NonNullable<Query['by']>;
-export type Filters = Pick<Query, 'method' | 'network'>;
+export type Filters = Pick<Query, 'method' | 'network' | 'code'>;
 
 const sorts = [
   { value: 'requests', label: 'Requests' },
@@ -35,7 +36,7 @@ const titles: Readonly<Record<By, string>> = {
 
 /** What rows are called that belong to no key, network or customer, or whose code is unknown. */
 const emptyNames: Readonly<Partial<Record<By, string>>> = {
-  key: 'No API key',
+  key: 'Without a valid key',
   network: 'No network',
   code: 'Other',
   customer: 'Unknown customer',
@@ -43,27 +44,36 @@ const emptyNames: Readonly<Partial<Record<By, string>>> = {
 
 const labelOf = (by: By, { name, label }: Row): string => {
   if (name === '') return emptyNames[by] ?? '–';
-  if (by === 'method' && name === 'notifications') return specialNames.notifications ?? label;
+  if (by === 'method') return specialNames[name] ?? label;
   return name === 'other' ? 'Other' : label;
 };
 
-function nameCell(by: By, row: Row, onFilter: (filters: Filters) => void): ReactNode {
+/** With a code, links lead to the logged requests; the filters stay in the search. */
+function nameCell(by: By, row: Row, hasCode: boolean, onFilter: (filters: Filters) => void): ReactNode {
   const { name, customer } = row;
   const label = labelOf(by, row);
   if (name === '' || name === 'other') return label;
   if (by === 'customer')
     return (
-      <Link to="/" search={(before) => ({ ...before, customer: name, key: undefined })}>
-        {label}
-      </Link>
+      <>
+        <Link
+          to={hasCode ? '/logs' : '/'}
+          search={(before) => ({ ...before, customer: name, key: undefined })}
+        >
+          {label}
+        </Link>
+        {name === DEFAULT_CUSTOMER_ID ? (
+          <span className="table-second">Includes requests without a valid key</span>
+        ) : null}
+      </>
     );
   if (by === 'key' && customer !== null)
     return (
       <>
         <Link
-          to="/keys/$key"
+          to={hasCode ? '/logs' : '/keys/$key'}
           params={{ key: name }}
-          search={(before) => ({ ...before, customer: customer.id, key: undefined })}
+          search={(before) => ({ ...before, customer: customer.id, key: hasCode ? name : undefined })}
         >
           {label}
         </Link>{' '}
@@ -76,7 +86,8 @@ function nameCell(by: By, row: Row, onFilter: (filters: Filters) => void): React
         {label}
       </Link>
     );
-  if (by === 'method' || by === 'network')
+  if (by === 'gateway') return <Link to="/upstreams">{label}</Link>;
+  if (by === 'method' || by === 'network' || by === 'code')
     return (
       <Button
         kind="quiet"
@@ -100,11 +111,11 @@ const errorColumn: Column<Row> = {
 };
 
 /** Requests with an error code are errors, so rows by code need no column of errors. */
-const columnsOf = (by: By, onFilter: (filters: Filters) => void): Column<Row>[] => [
+const columnsOf = (by: By, hasCode: boolean, onFilter: (filters: Filters) => void): Column<Row>[] => [
   {
     id: 'name',
     title: titles[by],
-    cell: (row) => nameCell(by, row, onFilter),
+    cell: (row) => nameCell(by, row, hasCode, onFilter),
     csv: (row) => labelOf(by, row),
   },
   {
@@ -147,7 +158,7 @@ export function TopPanel({
   note,
   children,
   ...list
-}: ListProps & Readonly<{ note?: string; children?: ReactNode }>) {
+}: ListProps & Readonly<{ note?: string | undefined; children?: ReactNode }>) {
   const [sort, setSort] = useState<Sort>('requests');
   return (
     <Panel
@@ -179,7 +190,8 @@ const ROWS_MAX = 200;
 function TopList({ title, by, filters, onFilter, sort }: ListProps & Readonly<{ sort: Sort }>) {
   const [limit, setLimit] = useState(ROWS);
   const top = useRangedCall('GET /usage/top', { query: { ...filters, by, sort, limit } });
-  const columns = useMemo(() => columnsOf(by, onFilter), [by, onFilter]);
+  const hasCode = filters.code !== undefined;
+  const columns = useMemo(() => columnsOf(by, hasCode, onFilter), [by, hasCode, onFilter]);
   return (
     <Pending query={top}>
       {({ rows, hasMore }) => (

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
-import { formatCount, formatMs, formatShare, formatShort } from '../../format.ts';
+import { formatCount, formatMs, formatNumberOf, formatShare, formatShort } from '../../format.ts';
 import { successTone } from '../../outcome-tone.ts';
 import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
 import { useRangedCall } from '../../queries.ts';
@@ -78,8 +78,8 @@ export function HomePage() {
   );
 }
 
-const successShare = ({ requests, ok }: Summary['now']): number | null =>
-  requests === 0 ? null : ok / requests;
+const successShare = ({ requests, ok }: Summary['now'], withoutKey: number): number | null =>
+  requests === withoutKey ? null : ok / (requests - withoutKey);
 
 function requestsOf({ byStatus }: Summary): number[] {
   const all = Object.values(byStatus);
@@ -87,9 +87,9 @@ function requestsOf({ byStatus }: Summary): number[] {
 }
 
 function Tiles({ summary }: { summary: Summary }) {
-  const { now, before, byStatus, p95, credits, quotas, connections } = summary;
+  const { now, before, withoutKey, byStatus, p95, credits, quotas, connections } = summary;
   const requests = requestsOf(summary);
-  const [share, shareBefore] = [successShare(now), successShare(before)];
+  const [share, shareBefore] = [successShare(now, withoutKey.now), successShare(before, withoutKey.before)];
   const tone = successTone(share);
   const canBeGood = tone !== 'bad';
   return (
@@ -104,7 +104,16 @@ function Tiles({ summary }: { summary: Summary }) {
         label="Success rate"
         value={share === null ? '–' : formatShare(share)}
         tone={tone}
-        values={requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))}
+        values={
+          withoutKey.now > 0
+            ? undefined
+            : requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))
+        }
+        note={
+          withoutKey.now > 0
+            ? `Excludes ${formatNumberOf(withoutKey.now, 'request')} without a valid API key`
+            : undefined
+        }
         delta={{
           now: share,
           before: shareBefore,

@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ApiProblem } from '../../api.ts';
+import { PlanName } from '../../plan-name.tsx';
 import { productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -113,7 +114,7 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
             </span>,
           ],
           ['Product', `${productNames[key.product]}: ${productUses[key.product]}`],
-          ['Plan', key.planId],
+          ['Plan', <PlanName key="plan" id={key.planId} />],
         ]}
       />
       <div className="stack">

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem, fieldProblem } from '../../api.ts';
+import { usePlanNames } from '../../plan-name.tsx';
 import { type Product, productNames } from '../../product-names.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -190,6 +191,7 @@ function Purpose({
 }
 
 function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
+  const planName = usePlanNames();
   const body = rulesBody(rules);
   return (
     <>
@@ -198,7 +200,7 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
           ['Product', `${productNames[draft.product]}: ${productUses[draft.product]}`],
           ['Name', draft.name],
           ['Type', draft.isPublic ? 'Public (for browsers)' : 'Secret'],
-          ['Plan', draft.planId === '' ? 'Customer’s plan' : draft.planId],
+          ['Plan', draft.planId === '' ? 'Customer’s plan' : planName(draft.planId)],
           ...ruleFacts({
             ...body,
             networks: body.networks as KeyJson['networks'],

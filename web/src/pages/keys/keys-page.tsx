@@ -4,6 +4,7 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 import { formatCount, formatShare } from '../../format.ts';
 import { useKeySearch } from '../../key-id.ts';
 import { usePager } from '../../pager.ts';
+import { PlanName } from '../../plan-name.tsx';
 import { type Product, productNames } from '../../product-names.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -237,7 +238,13 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       wideOnly: true,
       csv: ({ rate }) => rate?.perSecond ?? null,
       cell: ({ rate, planId }) =>
-        rate === null ? <span className="muted">Plan: {planId}</span> : `${formatCount(rate.perSecond)}/s`,
+        rate === null ? (
+          <span className="muted">
+            Plan: <PlanName id={planId} />
+          </span>
+        ) : (
+          `${formatCount(rate.perSecond)}/s`
+        ),
     },
     {
       id: 'credits',

@@ -4,6 +4,7 @@ import { formatBytes, formatCount, formatMs, formatShare } from '../../format.ts
 import { productNames } from '../../product-names.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { specialNames } from '../usage/dimensions.ts';
 
 type Row = RouteOutput<'GET /customers/{customer}/performance'>['methods'][number];
 
@@ -15,7 +16,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
     title: 'Method',
     cell: ({ method }) => (
       <Button kind="quiet" size="s" className="link-button" onClick={() => onMethod(method)}>
-        {method === 'other' ? 'Other' : method}
+        {specialNames[method] ?? method}
       </Button>
     ),
     sortBy: ({ method }) => method,

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { capitalized } from '../../format.ts';
+import { PlanName } from '../../plan-name.tsx';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -12,11 +13,10 @@ import { roleNames } from '../team/role-descriptions.ts';
 import { UsageLinks } from './usage-links.tsx';
 
 export function CustomerSettings() {
-  const { customer, service, can } = useSession();
+  const { customer, can } = useSession();
   const toast = useToast();
   const [name, setName] = useState(customer.name);
   const change = useChange('PATCH /customers/{customer}');
-  const plan = service.plans.find(({ id }) => id === customer.planId);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -36,7 +36,7 @@ export function CustomerSettings() {
               <CopyButton compact size="s" text={customer.id} label="Copy customer ID" />
             </span>,
           ],
-          ['Plan', plan?.name ?? customer.planId],
+          ['Plan', <PlanName key="plan" id={customer.planId} />],
           ['Status', capitalized(customer.state)],
           ['Your role', roleNames[customer.role]],
         ]}

@@ -12,6 +12,9 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { useChangeToasts } from '../../ui/toast.tsx';
 import { PlanEditor } from './plan-editor.tsx';
 
+/** Plans that exist without being in the configuration file, which can change them. */
+const builtInIds: ReadonlySet<string> = new Set(['default', 'rehearsal']);
+
 /** null: a new plan. */
 type Edited = Readonly<{ plan: Plan | null }>;
 
@@ -28,7 +31,7 @@ export function OperatorPlans() {
           Create plan
         </Button>
       }
-      note="Plans from the configuration file are read-only here. To change them, edit the file and reload the configuration."
+      note="Built-in plans and plans from the configuration file are read-only here. To change them, edit the file and reload the configuration."
     >
       <Pending query={plans}>
         {(data) => (
@@ -57,7 +60,8 @@ const columns = (onEdit: (plan: Plan) => void, onDelete: (plan: Plan) => void): 
     csv: ({ id }) => id,
     cell: ({ id, name, source, archivedAt }) => (
       <>
-        {name} {source === 'file' ? <Chip>Configuration file</Chip> : null}
+        {name}{' '}
+        {source === 'file' ? <Chip>{builtInIds.has(id) ? 'Built-in' : 'Configuration file'}</Chip> : null}
         {archivedAt === null ? null : <Chip tone="warn">Archived</Chip>}
         {id === name ? null : <span className="table-second mono">{id}</span>}
       </>

@@ -1,6 +1,7 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatMonth } from '../../format.ts';
 import { planDifferences } from '../../plan-limits.ts';
+import { usePlanNames } from '../../plan-name.tsx';
 import { useCall, useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -10,11 +11,12 @@ type Customer = RouteOutput<'GET /customers'>['items'][number];
 
 export function useUndoPlan(): (customer: Customer) => void {
   const toasts = useChangeToasts();
+  const planName = usePlanNames();
   const undo = useChange('POST /customers/{customer}/plan/undo');
   return ({ id, name }) =>
     undo.mutate(
       { path: { customer: id } },
-      toasts(({ planId }) => `Plan change undone. ${name} is on the ${planId} plan.`),
+      toasts(({ planId }) => `Plan change undone. ${name} is on the ${planName(planId)} plan.`),
     );
 }
 

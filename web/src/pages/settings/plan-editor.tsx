@@ -22,7 +22,10 @@ export function PlanEditor({ plan, onUndo, onClose }: EditorProps) {
   if (plan?.source === 'file')
     return (
       <Dialog title={plan.name} onClose={onClose}>
-        <p>Defined in the configuration file. Change it there and reload.</p>
+        <p>
+          Read-only here. To change it, edit <code>[plans.{plan.id}]</code> in the configuration file and
+          reload.
+        </p>
         <Facts facts={Object.entries(textsOf(plan)).filter(([field]) => field !== 'Name')} />
       </Dialog>
     );

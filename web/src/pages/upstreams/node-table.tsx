@@ -179,25 +179,37 @@ const actionsColumn = (
   title: 'Actions',
   hideTitle: true,
   align: 'end',
-  cell: (node) => (
-    <Menu
-      label={`Actions for ${node.name} (${node.network})`}
-      button={<Icon name="more" />}
-      buttonProps={{ kind: 'quiet', className: 'icon-button' }}
-      align="end"
-      items={[
-        {
-          label: node.cordoned || node.drained ? 'Uncordon' : 'Cordon',
-          onSelect: () => onChange(node),
-        },
-        { label: 'Drain', disabled: node.drained, onSelect: () => onRemove(node, 'drain') },
-        ...(node.source === 'added'
-          ? [
-              { label: 'Edit', onSelect: () => onEdit(node) },
-              { label: 'Remove', danger: true, onSelect: () => onRemove(node, 'remove') },
-            ]
-          : []),
-      ]}
-    />
-  ),
+  cell: (node) => {
+    const isOut = node.cordoned || node.drained;
+    const name = `${node.name} (${node.network})`;
+    return (
+      <>
+        {/* On a narrow screen, only the menu has it. */}
+        <Button
+          size="s"
+          className="wide-only"
+          onClick={() => (isOut ? onChange(node) : onRemove(node, 'drain'))}
+        >
+          {isOut ? 'Uncordon' : 'Drain'}
+          <span className="visually-hidden"> {name}</span>
+        </Button>{' '}
+        <Menu
+          label={`Actions for ${name}`}
+          button={<Icon name="more" />}
+          buttonProps={{ kind: 'quiet', className: 'icon-button' }}
+          align="end"
+          items={[
+            { label: isOut ? 'Uncordon' : 'Cordon', onSelect: () => onChange(node) },
+            { label: 'Drain', disabled: node.drained, onSelect: () => onRemove(node, 'drain') },
+            ...(node.source === 'added'
+              ? [
+                  { label: 'Edit', onSelect: () => onEdit(node) },
+                  { label: 'Remove', danger: true, onSelect: () => onRemove(node, 'remove') },
+                ]
+              : []),
+          ]}
+        />
+      </>
+    );
+  },
 });

@@ -2,8 +2,11 @@ import { useMemo, useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { type Column, Table } from '../../ui/table.tsx';
+import { specialNames } from './dimensions.ts';
 
 type Price = RouteOutput<'GET /customers/{customer}/quota'>['prices'][number];
+
+const nameOf = ({ method }: Price): string => specialNames[method] ?? method;
 
 const apiOf = (method: string): string =>
   method.includes('/') ? 'REST' : /^[A-Z]/.test(method) ? 'gRPC' : 'JSON-RPC';
@@ -12,8 +15,9 @@ const columns: Column<Price>[] = [
   {
     id: 'method',
     title: 'Method',
-    cell: ({ method }) => <code>{method}</code>,
-    sortBy: ({ method }) => method,
+    // A plan's prices use the metered name.
+    cell: (price) => <code title={price.method}>{nameOf(price)}</code>,
+    sortBy: nameOf,
     csv: ({ method }) => method,
   },
   {
@@ -37,7 +41,10 @@ const columns: Column<Price>[] = [
 export function Prices({ prices }: { prices: readonly Price[] }) {
   const [text, setText] = useState('');
   const rows = useMemo(
-    () => prices.filter(({ method }) => method.toLowerCase().includes(text.trim().toLowerCase())),
+    () =>
+      prices.filter((price) =>
+        `${price.method} ${nameOf(price)}`.toLowerCase().includes(text.trim().toLowerCase()),
+      ),
     [prices, text],
   );
   return (
