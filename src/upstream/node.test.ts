@@ -29,6 +29,18 @@ describe('node health', () => {
     expect(node.isUsable(performance.now() + limits.unhealthyMs)).toBe(true);
   });
 
+  it('is failing after one poll without a response, unless this process noticed the timeout late', () => {
+    const { pollTimeoutMs, pollIntervalMs } = limits;
+    const condition = () => conditionOf(node, performance.now());
+    node.recordPoll(late, pollTimeoutMs + pollIntervalMs);
+    expect(condition().state).toBe('unknown');
+    node.recordPoll(ok, 5);
+    node.recordPoll(late, pollTimeoutMs);
+    expect(condition()).toEqual({ state: 'failing', reason: 'does not respond to polls' });
+    node.recordPoll(ok, 5);
+    expect(condition().state).toBe('healthy');
+  });
+
   it('is throttled for Retry-After, within the limit', () => {
     const before = performance.now();
     node.recordOutcome(throttled(5_000), 1);

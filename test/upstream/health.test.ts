@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deadUrl, dyingAfterRequest, healthy, onMethod, refusing, silent } from './mock/behaviors.ts';
+import { deadUrl, dyingAfterRequest, healthy, onMethod, refusing } from './mock/behaviors.ts';
 import { type Scene, stageForEach, until } from './mock/pool.ts';
 
 const stage = stageForEach();
@@ -29,18 +29,6 @@ describe('health monitoring', () => {
     mocks[0]!.become(healthy('1'));
     expect(await send()).toBe('1');
     expect(states()).toEqual(['healthy']);
-  });
-
-  it('marks a node as failing after one poll without a response', async () => {
-    const { pool, mocks, states } = await stage([healthy('1')], { pollTimeoutMs: 50 });
-    pool.start();
-    await until(() => states()[0] === 'healthy');
-    const slotPolls = () => mocks[0]!.polls.filter(({ raw }) => raw.includes('processed')).length;
-    const before = slotPolls();
-    mocks[0]!.become(silent);
-    await until(() => states()[0] === 'failing');
-    expect(slotPolls()).toBe(before + 1);
-    expect(pool.status()[0]?.reason).toBe('does not respond to polls');
   });
 
   it('reports ready when a node of every network has responded', async () => {
