@@ -5,7 +5,7 @@ import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
 import {
-  InactiveKey,
+  InactiveKeyFailure,
   isUsable,
   KEY_NO_LONGER_VALID,
   type KeyAuthenticator,
@@ -63,7 +63,7 @@ export class Admission {
     try {
       key = this.keys.authenticate(credential, Date.now());
     } catch (thrown) {
-      if (thrown instanceof InactiveKey) context.inactiveKey = thrown.key;
+      if (thrown instanceof InactiveKeyFailure) context.inactiveKey = thrown.key;
       if (countsAsFailedAuth(thrown)) failed.recordFailure(client, context.startedAt);
       throw thrown;
     }

@@ -89,7 +89,7 @@ function describeSignInPages(signed: () => SignedInPage): void {
 
     it('let the operator find a customer by a member, and delete it after typing its name', async () => {
       await openPage(page, 'Settings', '/settings?tab=customers');
-      await page.getByLabel('Search by name, ID, key ID or member email').fill('nora@example.com');
+      await page.getByLabel('Search by name, ID, key ID, or member email').fill('nora@example.com');
       await page.getByRole('button', { name: 'Delete Nora and friends' }).click();
       await page.getByRole('row', { name: /Default/ }).waitFor({ state: 'detached' });
       const dialog = page.getByRole('dialog');

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey, pepperOf } from '../../../test/gateway/keys.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { generateApiKey } from './api-key.ts';
-import { InactiveKey, KeyAuthenticator } from './key-authenticator.ts';
+import { InactiveKeyFailure, KeyAuthenticator } from './key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
 import { createPlaygroundToken } from './playground-token.ts';
 
@@ -56,7 +56,7 @@ describe('key authenticator', () => {
       try {
         return directory.authenticate(text, NOW).id;
       } catch (thrown) {
-        return thrown instanceof InactiveKey ? thrown.key.id : null;
+        return thrown instanceof InactiveKeyFailure ? thrown.key.id : null;
       }
     };
     const otherDigest = pepperOf(9);

@@ -205,7 +205,7 @@ export class KeyAuthenticator {
     const entry = this.#entries.get(uncheckedKeyId(credential));
     const isVerified = entry?.verifiedHash === fingerprint;
     const record = isVerified ? entry.record : this.#verify(credential, entry?.record);
-    if (!isUsable(record, nowMs)) throw new InactiveKey(record);
+    if (!isUsable(record, nowMs)) throw new InactiveKeyFailure(record);
     if (entry === undefined) return record;
     if (!isVerified) entry.verifiedHash = fingerprint;
     if (record.keyState === undefined) entry.record = withKeyState(record);
@@ -271,8 +271,8 @@ export class KeyAuthenticator {
 /** Failure cause for a key that was once valid. Its use is no guess and does not count as a failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
-/** The secret of a revoked, disabled or expired key: rejected like an unknown key, but counted for its customer. */
-export class InactiveKey extends Failure {
+/** Rejects a revoked, disabled or expired key like an unknown one, but names it, so that it counts for its customer. */
+export class InactiveKeyFailure extends Failure {
   /** Private, so that no log of the failure has the key's record. */
   readonly #key: LoadedKey;
 
@@ -295,7 +295,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
 
 /** Returns the record of a key with its state. @throws Failure INVALID_KEY */
 function usableRecord(entry: KeyEntry, nowMs: number): LoadedKey {
-  if (!isUsable(entry.record, nowMs)) throw new InactiveKey(entry.record);
+  if (!isUsable(entry.record, nowMs)) throw new InactiveKeyFailure(entry.record);
   if (entry.record.keyState === undefined) entry.record = withKeyState(entry.record);
   return entry.record;
 }

@@ -101,6 +101,14 @@ describe('log entry', () => {
     expect([entry.keyId, entry.customerId]).toEqual(['7hQ2mKpZ', 'house']);
   });
 
+  it('names no revoked key more than once a second, so that it cannot displace the log of its customer', () => {
+    const log = new RequestLog({ perSecond: 10 });
+    const now = 1_000_000;
+    for (const ms of [0, 1, 1_000])
+      log.end({ ...contextOf(log, now + ms, null), inactiveKey: key }, limited, now + ms + 5);
+    expect(log.drain().map(({ keyId }) => keyId)).toEqual(['7hQ2mKpZ', null, '7hQ2mKpZ']);
+  });
+
   it('holds key, method, client and result', () => {
     expect(entryOf(good)).toEqual({
       at: expect.any(Number),

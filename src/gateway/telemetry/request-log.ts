@@ -79,6 +79,9 @@ const httpStatus = ({ wire, failure }: RequestResult): number =>
 const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
+/** Entries of inactive keys that are logged for their customers; others are logged without a key. */
+const INACTIVE_PER_SECOND = 1;
+
 /** Samples requests when they start, so that the rest cost nothing. Failed and slow requests are stored anyway. */
 export class RequestLog {
   readonly #options: RequestLogOptions;
@@ -89,6 +92,7 @@ export class RequestLog {
   #second = -1;
   #sampled = 0;
   #unsampled = 0;
+  #inactive = 0;
 
   constructor(options: Partial<RequestLogOptions> = {}, spans: Spans | null = null) {
     this.#options = withDefaults(requestLogOptions, options);
@@ -107,6 +111,7 @@ export class RequestLog {
       this.#second = second;
       this.#sampled = 0;
       this.#unsampled = 0;
+      this.#inactive = 0;
     }
     const isWithinRate = this.#sampled < perSecond;
     if (isWithinRate) this.#sampled++;
@@ -145,7 +150,7 @@ export class RequestLog {
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {
     const { client, trace } = request;
-    const key = request.key ?? request.inactiveKey;
+    const key = request.key ?? this.#inactiveKeyOf(request);
     const { detail } = result;
     const failure = detail?.code ?? result.failure?.code ?? null;
     const attempts =
@@ -171,9 +176,14 @@ export class RequestLog {
       address: client.address,
       origin: client.origin === null ? null : redactText(client.origin, ORIGIN_LENGTH_MAX),
       steps: this.#stepsOf(request, result.status, attempts, failure, endedAt),
-      params: this.#redactedBody(key, result.params),
-      result: this.#redactedBody(key, result.result),
+      params: this.#redactedBody(request.key, result.params),
+      result: this.#redactedBody(request.key, result.result),
     };
+  }
+
+  /** Bounded, so that a revoked key that leaked cannot displace the log of its customer. */
+  #inactiveKeyOf({ inactiveKey }: ObservedRequest): KeyRecord | null {
+    return inactiveKey !== null && this.#inactive++ < INACTIVE_PER_SECOND ? inactiveKey : null;
   }
 
   #stepsOf(

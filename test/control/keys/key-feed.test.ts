@@ -7,7 +7,7 @@ import { makeChange } from '../../../src/control/database/transaction.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
-import { InactiveKey, KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
+import { InactiveKeyFailure, KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { sharedPostgres } from '../postgres-server.ts';
@@ -91,7 +91,7 @@ describeOnBothStores('the key feed', ({ kind, open, defer }) => {
       try {
         directory.authenticate(secret, Date.now());
       } catch (thrown) {
-        return thrown instanceof InactiveKey;
+        return thrown instanceof InactiveKeyFailure;
       }
       throw new Error('the key is accepted');
     };

@@ -20,9 +20,10 @@ export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab may lie outside a narrow screen
   useEffect(() => {
-    list.current
-      ?.querySelector('[data-state=active]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const tab = list.current?.querySelector<HTMLElement>('[data-state=active]');
+    // scrollIntoView would also scroll the page.
+    if (list.current !== null && tab != null)
+      list.current.scrollLeft += tab.getBoundingClientRect().left - list.current.getBoundingClientRect().left;
   }, [chosen]);
   return (
     <Radix.Root className="tabs" {...state}>

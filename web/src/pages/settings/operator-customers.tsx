@@ -45,7 +45,7 @@ export function OperatorCustomers() {
         <input
           className="input filter-search"
           type="search"
-          aria-label="Search by name, ID, key ID or member email"
+          aria-label="Search by name, ID, key ID, or member email"
           placeholder="Name, ID, key ID, or email"
           maxLength={254}
           value={text}
