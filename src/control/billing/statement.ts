@@ -140,7 +140,7 @@ export async function statementsOf(db: Kysely<Schema>, month: Month, customerIds
   return new Map(rows.map((row) => [row.customer_id, statementOf(row)]));
 }
 
-/** Closes a month for a page of customers, unless there is nothing to state. */
+/** Writes a statement for each customer of a page with something to bill. */
 async function closePage(
   store: Store,
   signer: StatementSigner,
@@ -152,10 +152,8 @@ async function closePage(
   const before = previousMonth(month);
   const billFor = await readBills(store, month, nowMs, ids);
   const billBefore = await readBills(store, before, nowMs, ids);
-  const [statements, previousStatements] = [
-    await statementsOf(store.db, month, ids),
-    await statementsOf(store.db, before, ids),
-  ];
+  const statements = await statementsOf(store.db, month, ids);
+  const previousStatements = await statementsOf(store.db, before, ids);
   for (const customer of page.filter(({ id }) => !statements.has(id))) {
     const bill = billFor(customer);
     const last = previousStatements.get(customer.id);

@@ -31,7 +31,7 @@ const createTable = `create table if not exists ${TABLE}
 const INTERVAL_MS = 5_000;
 const LEASE_MS = 30_000;
 const REJECTED_RETRY_MS = 60_000;
-/** Ids of rejected entries in memory. The entries beyond are retried after these. */
+/** Maximum rejected ids in memory; later ones are retried afterwards. */
 const REJECTED_MAX = 1_000;
 const auditCopyOptions = {
   onState: (() => undefined) as OnState,
@@ -131,7 +131,7 @@ export class AuditCopy {
     await this.#retryRejected();
   }
 
-  /** Sends the ranges of ids again of which ClickHouse has fewer entries. */
+  /** Resends id ranges of which ClickHouse lacks entries. */
   async #copyMissing(last: number): Promise<void> {
     const { server, store, batchRows } = this.#options;
     const copied = await server.query<{ part: number; count: number }>(

@@ -41,7 +41,7 @@ export async function readSpentQuotas(
   const rows = await query.orderBy('quota_notice.at', 'desc').limit(PROBLEMS_MAX).execute();
   return rows.map(({ id, name, plan, quota_is_hard, at }) => {
     const isHard = quota_is_hard === 1;
-    const then = isHard
+    const effect = isHard
       ? 'Its requests are rejected until the month ends.'
       : 'Its requests are still served.';
     return {
@@ -50,7 +50,7 @@ export async function readSpentQuotas(
       severity: isHard && customerId !== undefined ? 'error' : 'warning',
       since: at,
       ...{ network: null, node: null, customer: { id, name }, gateways: [] },
-      text: `${name} has used all monthly credits of the plan ${plan}. ${then}`,
+      text: `${name} has used all monthly credits of the plan ${plan}. ${effect}`,
       page: `${pageOf('quota_spent')}?customer=${encodeURIComponent(id)}`,
     };
   });
@@ -60,7 +60,7 @@ const STRIPE_LATE_MS = 3_600_000;
 /** How long an event that failed permanently remains a problem. */
 const STRIPE_FAILED_MS = 7 * 86_400_000;
 
-/** The problem that usage could not be sent to Stripe for an hour, if there is one. */
+/** The problem of usage that has not reached Stripe within an hour, if there is any. */
 export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: number): Promise<Problem[]> {
   const rows = await db
     .selectFrom('stripe_event')
@@ -85,11 +85,12 @@ export async function readStripeProblems({ db }: Pick<Store, 'db'>, nowMs: numbe
   const isFailed = worst.state === 'failed';
   const count = rows.reduce((sum, row) => sum + Number(row.count), 0);
   const events = count === 1 ? 'event' : 'events';
+  const failed = isFailed ? `, ${worst.count} failed permanently` : '';
   return [
     {
       ...{ code: 'stripe_push', severity: isFailed ? 'error' : 'warning', since: worst.since },
       ...{ network: null, node: null, customer: null, gateways: [], page: pageOf('stripe_push') },
-      text: `Usage was not sent to Stripe (${count} ${events}${isFailed ? ', some failed permanently' : ''}): ${worst.problem}`,
+      text: `Usage was not sent to Stripe (${count} ${events}${failed}): ${worst.problem}`,
     },
   ];
 }

@@ -27,7 +27,7 @@ async function* keyPages(
   if (parts.length === 0) return;
   const pages = pagesOf<{ key_id: string }>(PAGE_KEYS, async (last) => {
     const isLater = last === null ? sql`` : sql`and key_id > ${last.key_id}`;
-    // Each part is limited, so that a page reads the rows of its keys only.
+    // Limits each part, so that a page reads only the rows of its keys.
     const selects = parts.map(
       ({ table, where }) => sql`select key_id from (select distinct key_id from ${sql.table(table)}
         where ${where} ${isLater} order by key_id limit ${PAGE_KEYS}) as part`,
@@ -44,7 +44,7 @@ type Exported<Name extends GroupColumn> = UsageSum<Name | 'key_id'>;
 /** Enough for any index of a step. */
 const INDEX_DIGITS = 16;
 
-/** A text by which rows are sorted: by step, then by columns. */
+/** Sort key: step, then columns. */
 const sortKeyOf = (columns: readonly GroupColumn[], row: UsageSum<GroupColumn>): string =>
   [String(row.at).padStart(INDEX_DIGITS), ...columns.map((name) => row[name])].join('\0');
 
@@ -84,7 +84,7 @@ type ExportedUsage = Omit<Exported<'product' | 'method' | 'status'>, 'at' | 'las
     bucket: number;
   }>;
 
-const columnsOfSteps = ['product', 'method', 'status'] as const;
+const exportColumns = ['product', 'method', 'status'] as const;
 
 /** Steps in one part of an export, if few keys were used in them. */
 const STEPS_AT_ONCE = 24;
@@ -103,7 +103,7 @@ export async function* exportUsage(
         yield* exportUsage(store, usage, { axis: part, filter }, 1);
         break;
       }
-      const rows = await readKeys(usage, { axis: part, filter: { ...filter, keys } }, columnsOfSteps, part);
+      const rows = await readKeys(usage, { axis: part, filter: { ...filter, keys } }, exportColumns, part);
       yield rows.map(({ at, last_minute: _, ...row }) => ({ bucket: from + at, ...row }));
     }
   }

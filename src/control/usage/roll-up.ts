@@ -31,9 +31,6 @@ import { UsageSums } from './usage-sums.ts';
 /** Rows per statement: few enough that other statements wait for only a few milliseconds. */
 const PAGE_ROWS = 500;
 
-/** Totals do not store the last minute. */
-const NO_LAST_MINUTE = 0;
-
 type BucketSums = Readonly<{
   totals: UsageSums<Omit<UsageTotalTable, keyof UsageCounters>>;
   methods: UsageSums<Omit<UsageMethodTable, keyof UsageCounters>>;
@@ -69,9 +66,9 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<BucketSums
     for (const row of rows) {
       const { customer_id, plan_id, epoch, product, method, status, network, code } = row;
       const bucketKey = { step: 'minute', bucket: minute, product, status } as const;
-      sums.totals.add({ ...bucketKey, customer_id, plan_id }, row, NO_LAST_MINUTE);
-      sums.methods.add({ ...bucketKey, customer_id, method, network, code }, row, NO_LAST_MINUTE);
-      sums.fleet.add({ ...bucketKey, epoch, method, network, code }, row, NO_LAST_MINUTE);
+      sums.totals.add({ ...bucketKey, customer_id, plan_id }, row);
+      sums.methods.add({ ...bucketKey, customer_id, method, network, code }, row);
+      sums.fleet.add({ ...bucketKey, epoch, method, network, code }, row);
     }
   }
   return sums;
@@ -95,17 +92,17 @@ async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): P
     const where = { step: source, bucket: finer };
     const totals = await selectRows(db, 'usage_total', where).execute();
     for (const { customer_id, plan_id, product, status, ...counters } of totals) {
-      sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, NO_LAST_MINUTE);
+      sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters);
     }
     const methods = await selectRows(db, 'usage_method', where).execute();
     for (const { customer_id, product, method, status, network, code, ...counters } of methods) {
       const dimensions = { step, bucket, customer_id, product, method, status, network, code };
-      sums.methods.add(dimensions, counters, NO_LAST_MINUTE);
+      sums.methods.add(dimensions, counters);
     }
     const fleet = await selectRows(db, 'usage_fleet', where).execute();
     for (const { epoch, product, method, status, network, code, ...counters } of fleet) {
       const dimensions = { step, bucket, epoch, product, method, status, network, code };
-      sums.fleet.add(dimensions, counters, NO_LAST_MINUTE);
+      sums.fleet.add(dimensions, counters);
     }
   }
   return sums;
@@ -129,17 +126,13 @@ function replaceTotals(
   next: StaleBucket | null,
 ): Promise<boolean> {
   const { bucket } = seen;
-  return store.db.transaction().execute(async (trx) => {
-    if (!(await lockIfUnchanged(trx, seen))) return false;
+  return finishRollUp(store, seen, next, async (trx) => {
     const sums = { usage_total: totals.rows(), usage_method: methods.rows(), usage_fleet: fleet.rows() };
     for (const table of totalTables) {
       await deleteRows(trx, table, { step, bucket });
       const values = sums[table].map(({ last_minute: _, ...row }) => row);
       await insertPages(trx, table, values as never[]);
     }
-    await clearMarks(trx, seen);
-    if (next !== null) await markStale(trx, '', [next]);
-    return true;
   });
 }
 
@@ -228,10 +221,19 @@ async function rollDetails(store: Store, step: CoarseStep, bucket: number): Prom
   return finishRollUp(store, seen, step === 'hour' ? { kind: 'day', bucket: dayOf(bucket) } : null);
 }
 
-/** Clears the marks of a bucket unless its sources have changed. @param next - the coarser bucket that depends on it. */
-export function finishRollUp(store: Store, seen: MarkSnapshot, next: StaleBucket | null): Promise<boolean> {
+/**
+ * Clears the marks of a bucket unless its sources have changed. @param next - the coarser bucket that depends on it.
+ * @param write - runs in the same transaction.
+ */
+export function finishRollUp(
+  store: Store,
+  seen: MarkSnapshot,
+  next: StaleBucket | null,
+  write?: (trx: Transaction<Schema>) => Promise<void>,
+): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
+    await write?.(trx);
     await clearMarks(trx, seen);
     if (next !== null) await markStale(trx, '', [next]);
     return true;
@@ -268,7 +270,7 @@ function dueBuckets(db: Kysely<Schema>, kind: MarkKind, nowMs: number, limit: nu
   return listStaleBuckets(db, kind, Math.floor((nowMs - delayMs[step]) / stepMs[step]), limit);
 }
 
-export async function isSomethingDue(
+export async function hasDueBuckets(
   { db }: Store,
   nowMs: number,
   rollUps: readonly RollUp[],
@@ -282,7 +284,7 @@ export async function isSomethingDue(
 /**
  * Rebuilds marked buckets that are complete. Safe to run concurrently and to abort.
  * @param shouldContinue - checked before each bucket.
- * @throws unknown - the error of a bucket that failed, after the others.
+ * @throws the first error, after all buckets were tried.
  */
 export async function rollUp(
   store: Store,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../database/store.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-import { databaseRollUps, isSomethingDue, type RollUp, rollUp } from './roll-up.ts';
+import { databaseRollUps, hasDueBuckets, type RollUp, rollUp } from './roll-up.ts';
 import { RollUpFailures } from './roll-up-failures.ts';
 import { acquireLease, isLeased, releaseLease } from './usage-lease.ts';
 
@@ -102,7 +102,7 @@ export class UsageRoller {
   /** Only reads the database, because usually there is nothing to do. */
   async #hasWork(): Promise<boolean> {
     const { store, now, rollUps } = this.#options;
-    const isDue = await isSomethingDue(store, now(), rollUps);
+    const isDue = await hasDueBuckets(store, now(), rollUps);
     return isDue || !(await isLeased(store, this.#lease(UPKEEP_LEASE), now()));
   }
 

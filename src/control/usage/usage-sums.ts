@@ -59,7 +59,7 @@ type Sum = typeof noCounts & { latency: Float64Array; last_minute: number };
 export class UsageSums<Dimensions extends object> {
   readonly #groups = new Map<string, { dimensions: Dimensions; sum: Sum }>();
 
-  add(dimensions: Dimensions, counters: UsageCounters, lastMinute: number): void {
+  add(dimensions: Dimensions, counters: UsageCounters, lastMinute = 0): void {
     const groupKey = Object.values(dimensions).join('\n');
     const { sum } = this.#groups.get(groupKey) ?? this.#addGroup(groupKey, dimensions);
     for (const name of counterColumns) sum[name] += counters[name];

@@ -31,7 +31,7 @@ export type UsageWriterOptions = Readonly<
   typeof usageWriterOptions & { sink: UsageSink; source: Pick<UsageMeter, 'drain'>; runId?: string }
 >;
 
-/** Soon, so that journals are stored as soon as the store is available. */
+/** Short, so that journals are stored once the store is available. */
 const RECOVERY_RETRY_MS = 2_000;
 const REJECTED_RETRY_MS = 60_000;
 
@@ -40,7 +40,7 @@ export class UsageWriter {
   readonly runId: string;
   readonly #options: UsageWriterOptions;
   readonly #journal: UsageJournal | null;
-  readonly #state: FailureState;
+  readonly #storeState: FailureState;
   readonly #journalState: FailureState;
   readonly #recoveryState: FailureState;
   readonly #rejectedState: FailureState;
@@ -60,7 +60,7 @@ export class UsageWriter {
   };
   #nextRecoveryAt = 0;
   #rejection: RejectedRows | null = null;
-  /** Of journals of earlier runs. */
+  /** Rejected rows from journals of earlier runs. */
   #orphansRejection: RejectedRows | null = null;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
@@ -74,7 +74,7 @@ export class UsageWriter {
     this.runId = runId ?? randomUUID();
     this.#journal =
       journalFolder === null ? null : new UsageJournal(journalFolder, this.runId, journalMaxBytes);
-    this.#state = new FailureState(onStoreState);
+    this.#storeState = new FailureState(onStoreState);
     this.#journalState = new FailureState(onJournalState);
     this.#recoveryState = new FailureState(onRecoveryState);
     this.#rejectedState = new FailureState(onRejectedState);
@@ -109,7 +109,7 @@ export class UsageWriter {
    */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();
-    const isBehind = this.#state.isFailing || this.#writing !== null;
+    const isBehind = this.#storeState.isFailing || this.#writing !== null;
     this.#collect(rows);
     if (this.#options.sink.isJournaledFirst || isBehind) await this.#save();
     this.#writing ??= this.#write().finally(() => {
@@ -167,11 +167,11 @@ export class UsageWriter {
   async #write(): Promise<void> {
     try {
       await this.#writePending();
-      this.#state.report(null);
+      this.#storeState.report(null);
       await this.#recoverOrphans();
       this.#rejectedState.report(this.#rejected.size > 0 ? this.#rejection : this.#orphansRejection);
     } catch (error) {
-      this.#state.report(error);
+      this.#storeState.report(error);
       // Journals rows that did not go to the journal first.
       await this.#save();
     }

@@ -94,11 +94,10 @@ async function requestsOf(store: Store): Promise<number> {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Renames a journal as if its process had ended. */
-function killed(folder: string): string {
+/** Copies a journal to that of a process that has ended. */
+function copyAsDeadJournal(folder: string): string {
   const [name = ''] = readdirSync(folder);
-  const epoch = name.split('.')[3] ?? '';
-  const dead = join(folder, `another-boot.1.1.${epoch}.jsonl`.replace(epoch, crypto.randomUUID()));
+  const dead = join(folder, `another-boot.1.1.${crypto.randomUUID()}.jsonl`);
   writeFileSync(dead, readFileSync(join(folder, name)));
   return dead;
 }
@@ -144,7 +143,7 @@ async function killedRun(store: Store, folder: string) {
   one.outage.now = true;
   one.use(1);
   await one.writer.flush();
-  return { one, journal: killed(folder) };
+  return { one, journal: copyAsDeadJournal(folder) };
 }
 
 describeOnBothStores('the usage journal', ({ kind, open }) => {
@@ -206,7 +205,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     await one.writer.flush();
     one.use(1, RECENT + 60_000);
     await one.writer.flush();
-    const journal = killed(folder);
+    const journal = copyAsDeadJournal(folder);
     const retained = readFileSync(journal);
     const epoch = journal.split('.').at(-2);
     for (let start = 0; start < 2; start++) {
@@ -361,7 +360,7 @@ describeOnSqlite('usage that the store rejects', ({ open }) => {
     expect([rowsOf.size, rowsOf.get('getBlock'), rowsOf.has('getSlot')]).toEqual([4, 2, false]);
     const marks = () => store.db.selectFrom('usage_mark').select('token').execute();
     const before = await marks();
-    const [orphan, other] = [killed(folder), killed(folder)];
+    const [orphan, other] = [copyAsDeadJournal(folder), copyAsDeadJournal(folder)];
     writeFileSync(other, journalLine(usageRow({ method: 'getVersion' })));
     const recovered: number[] = [];
     const recover = () => recoverJournals(sink, folder, ({ rows }) => recovered.push(rows));

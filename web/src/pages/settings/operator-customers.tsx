@@ -197,12 +197,13 @@ function Resume({ row }: { row: Row }) {
 }
 
 function keysText(keys: number): string {
-  if (keys === 0) return 'Its';
+  if (keys === 0) return '';
   const subject = keys === 1 ? 'Its API key is' : `Its ${formatCount(keys)} API keys are`;
-  return `${subject} rejected within a second, and its`;
+  return `${subject} rejected within a second. `;
 }
 
 function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => void }) {
+  const toast = useToast();
   const change = useChange('PATCH /customers/{customer}');
   return (
     <ConfirmDialog
@@ -214,11 +215,16 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
       onConfirm={() =>
         change.mutate(
           { path: { customer: customer.id }, body: { state: 'suspended' } },
-          { onSuccess: onClose },
+          {
+            onSuccess: () => {
+              toast(`${customer.name} suspended.`);
+              onClose();
+            },
+          },
         )
       }
     >
-      {keysText(customer.keys)} members have read-only access until you resume it.
+      {keysText(customer.keys)}Its members have read-only access until you resume it.
     </ConfirmDialog>
   );
 }
