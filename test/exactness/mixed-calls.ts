@@ -95,7 +95,7 @@ export class MixedCalls {
     return !('name' in answer);
   }
 
-  /** Requests without a valid key belong to the built-in customer. */
+  /** Requests without a known key belong to the built-in customer. */
   #addUnknown(method: string, code: string): void {
     this.#counts.add({ customer: DEFAULT_CUSTOMER_ID, key: '', method, network: NETWORK, code });
   }

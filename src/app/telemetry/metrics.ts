@@ -86,7 +86,7 @@ function methodMetrics(text: MetricsText, { methods }: RequestCounters): void {
     text.histogram(duration, { method }, latencyBoundsSeconds, latency, latencySeconds);
 }
 
-/** Identifies keys by public id. `other` counts keys beyond `metrics.keys_max` and calls without a valid key. */
+/** Identifies keys by public id. `other` counts keys beyond `metrics.keys_max` and calls without a known key. */
 function keyMetrics(text: MetricsText, counters: RequestCounters): void {
   const all = [...counters.keys, ['other', counters.otherKeys] as const];
   const requests = 'solway_key_requests_total';

@@ -9,7 +9,7 @@ import { readPrices } from './plan-price.ts';
 
 /** Usage under one plan. Amounts are in minor units of the currency, such as cents. */
 export type BillLine = Readonly<{
-  /** Empty: usage without a valid key. */
+  /** Empty: usage without a known key. */
   planId: string;
   requests: number;
   credits: number;

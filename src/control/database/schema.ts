@@ -119,7 +119,7 @@ export interface UsageMinuteTable extends UsageCounters, UsageLabels {
   minute: number;
   /** Id of a process run. */
   epoch: string;
-  /** Empty for calls without a valid key. */
+  /** Empty for calls without a known key. */
   key_id: string;
   /** Customer at the time of the call. Without a valid key, the built-in customer; empty if the store lacks the key. */
   customer_id: string;

@@ -20,7 +20,7 @@ export const OTHER_CODE = 'other';
 
 /** Totals of this process for one minute so far. If a row is stored twice, the larger totals count. */
 export type UsageRow = Readonly<{
-  /** Null for requests without a valid key. */
+  /** Null for requests without a known key. */
   keyId: KeyId | null;
   product: Product;
   method: string;

@@ -93,7 +93,7 @@ export class RequestCounters {
     return this.#keys;
   }
 
-  /** @param key - null for a request without a valid key. */
+  /** @param key - null for a request without a known key. */
   count(key: CountedKey | null, request: CountedRequest, seconds: number): void {
     const { product, method, status, bytesIn, bytesOut } = request;
     const counts = this.products[product];

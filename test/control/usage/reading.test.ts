@@ -161,7 +161,7 @@ describeOnBothStores('a usage report', ({ open }) => {
     }
   });
 
-  it('counts requests without a valid key apart for the built-in customer', async () => {
+  it('counts requests without a known key apart for the built-in customer', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 3, minute: NOW_MINUTE, keyId: null, status: 'client' }),

@@ -13,7 +13,7 @@ const monthQuery = z.object({ month });
 const money = z.object({ currency: z.string(), amount: count });
 
 const line = z.object({
-  /** Empty: usage without a valid key. */
+  /** Empty: usage without a known key. */
   planId: z.string(),
   requests: count,
   credits: count,

@@ -123,7 +123,7 @@ export const usageRoutes = {
       axis,
       now: totals.extend({ latency }),
       before: totals.extend({ latency }),
-      /** Rejected requests without a valid key among them, which count for the built-in customer. */
+      /** Rejected requests without a known key among them, which count for the built-in customer. */
       withoutKey: z.object({ now: count, before: count }),
       byStatus: z.record(usageStatus, z.array(count)),
       p95: z.array(z.number().nullable()),

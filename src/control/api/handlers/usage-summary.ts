@@ -50,7 +50,7 @@ async function readBefore(usage: UsageReader, query: UsageQuery): Promise<Summar
   return { ...totals, latency: percentilesOf(whole) };
 }
 
-/** Requests without a valid key have no plan. */
+/** Requests without a known key have no plan. */
 async function countWithoutKey(store: Store, { axis, filter }: UsageQuery): Promise<number> {
   let requests = 0;
   if (filter.customerId === DEFAULT_CUSTOMER_ID)

@@ -34,7 +34,7 @@ export interface RequestLogTable {
   id: string;
   at: number;
   gateway: string;
-  /** For calls without a valid key, the built-in customer. */
+  /** For calls without a known key, the built-in customer. */
   customer_id: string;
   key_id: string | null;
   product: Product;

@@ -75,7 +75,7 @@ export interface UsageLabels {
 
 /** Totals across processes. */
 export interface UsageDetailTable extends UsageCounters, UsageLabels {
-  /** The built-in customer for calls without a valid key; empty for keys that the store lacks. */
+  /** The built-in customer for calls without a known key; empty for keys that the store lacks. */
   customer_id: string;
   key_id: string;
   product: Product;

@@ -63,7 +63,7 @@ function nameCell(by: By, row: Row, hasCode: boolean, onFilter: (filters: Filter
           {label}
         </Link>
         {name === DEFAULT_CUSTOMER_ID ? (
-          <span className="table-second">Includes requests without a valid key</span>
+          <span className="table-second">Includes requests without a known key</span>
         ) : null}
       </>
     );
