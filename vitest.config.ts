@@ -47,7 +47,8 @@ export default defineConfig({
     globalSetup: [join(import.meta.dirname, 'test/project/bundle-program.ts')],
     setupFiles: [join(import.meta.dirname, 'test/project/property-sizes.ts')],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the processors of a CI machine: tests also wait for programs and timers.
+    maxWorkers: 3,
     sequence: { sequencer: ProgramsFirst },
     // A machine may pause for longer than the usual second.
     expect: { poll: { timeout: 10_000 } },
