@@ -236,6 +236,8 @@ function operatorCalls(token: string, to: number, { id, keyId }: Customer): List
       ...Object.fromEntries(top),
       'customer by p95': { ...month, by: 'customer', sort: 'p95' },
       'key by errors': { ...month, by: 'key', sort: 'errors' },
+      'key of a code': { ...month, by: 'key', code: 'RATE_LIMITED' },
+      'customer of a code': { ...month, by: 'customer', code: 'RATE_LIMITED' },
     }),
     ...calls(
       '/billing',

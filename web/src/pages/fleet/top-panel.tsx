@@ -36,7 +36,7 @@ const titles: Readonly<Record<By, string>> = {
 
 /** What rows are called that belong to no key, network or customer, or whose code is unknown. */
 const emptyNames: Readonly<Partial<Record<By, string>>> = {
-  key: 'Without a valid key',
+  key: 'Without a known key',
   network: 'No network',
   code: 'Other',
   customer: 'Unknown customer',
