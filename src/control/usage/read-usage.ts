@@ -205,9 +205,12 @@ type Part = Readonly<{
 const DAYS_PER_BLOCK = 32;
 
 /** Whether these indexes suit a query. Otherwise, the primary key has the columns of the filter. */
-const usesBlocks = (table: Table, { customerId, keys, product, method, network }: UsageFilter): boolean =>
+const usesBlocks = (
+  table: Table,
+  { customerId, keys, product, method, network, code }: UsageFilter,
+): boolean =>
   table === 'usage_day' &&
-  (customerId !== null || keys !== undefined || (product ?? method ?? network) === undefined);
+  (customerId !== null || keys !== undefined || (product ?? method ?? network ?? code) === undefined);
 
 function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
