@@ -60,6 +60,11 @@ export function Dialog({ title, onClose, canClose = true, size = 'm', children }
   );
 }
 
+/** Shows the result of an action if a long form put it below the visible part of its dialog. */
+export const scrollIntoDialog = (result: HTMLElement | null): void => {
+  if (result?.closest('dialog')) result.scrollIntoView({ block: 'nearest' });
+};
+
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <footer className="dialog-actions">{children}</footer>
 );

@@ -1,6 +1,7 @@
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { ApiProblem } from '../api.ts';
 import { capitalized } from '../format.ts';
+import { scrollIntoDialog } from './dialog.tsx';
 
 type Attributes = Readonly<{ id: string; 'aria-describedby'?: string; 'aria-invalid'?: true; name: string }>;
 
@@ -104,8 +105,12 @@ export function FormError({ problem }: { problem: unknown }) {
   const [highlighted, setHighlighted] = useState(0);
   // Without dependencies: a form with several steps changes its fields.
   useLayoutEffect(() => setHighlighted(highlightedFields(box.current, problem)));
-  if (problem === null || problem === undefined) return null;
   const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a problem can be a new object after each render
+  useEffect(() => {
+    if (highlightedFields(box.current, problem) === 0) scrollIntoDialog(box.current);
+  }, [text]);
+  if (problem === null || problem === undefined) return null;
   return (
     <p ref={box} className="fault" role="alert">
       {highlighted === 0 ? text : `Fix the highlighted ${highlighted === 1 ? 'field' : 'fields'}.`}

@@ -72,5 +72,6 @@ export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
     rowKey={({ code }) => code}
     initialSort={{ column: 'requests', down: true }}
     csvName="errors-by-code"
+    isStacked
   />
 );

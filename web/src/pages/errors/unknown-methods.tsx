@@ -73,6 +73,7 @@ export function UnknownMethods({ customer }: { customer?: string }) {
             rowKey={({ method }) => method}
             initialSort={{ column: 'requests', down: true }}
             csvName="unknown-methods"
+            isStacked
             empty={<p className="muted">No unknown methods in this time range.</p>}
           />
         )}

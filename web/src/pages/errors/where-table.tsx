@@ -82,6 +82,7 @@ export function WhereTable({ rows }: { rows: readonly Row[] }) {
       rowKey={({ status, method, product, key }) => `${status} ${method} ${product} ${key}`}
       initialSort={{ column: 'requests', down: true }}
       csvName="errors-by-method"
+      isStacked
     />
   );
 }

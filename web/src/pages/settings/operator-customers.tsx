@@ -61,6 +61,7 @@ export function OperatorCustomers() {
           rows={customers.data.items}
           rowKey={({ id }) => id}
           csvName="solway-customers"
+          isStacked
           empty={<p className="muted">No matching customers.</p>}
           order={{ sort, columns: sortable, onSort: setSort }}
           columns={columns(setSuspending, setDeleting, (customer, planId) => setMoving({ customer, planId }))}

@@ -41,6 +41,7 @@ export function OperatorPlans() {
             rowKey={({ id }) => id}
             columns={columns((plan) => setEdited({ plan }), setDeleting)}
             csvName="solway-plans"
+            isStacked
           />
         )}
       </Pending>

@@ -34,6 +34,7 @@ export const GatewayTable = ({ gateways }: { gateways: readonly Gateway[] }) => 
     rows={gateways}
     rowKey={({ id }) => id}
     initialSort={{ column: 'started', down: true }}
+    isStacked
     empty={<p className="muted">No gateway has reported yet.</p>}
   />
 );

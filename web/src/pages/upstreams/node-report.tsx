@@ -1,13 +1,14 @@
 import type { NodeReportJson } from '../../../../src/control/api/contract/nodes.ts';
 import { formatMs } from '../../format.ts';
 import { Chip } from '../../ui/chip.tsx';
+import { scrollIntoDialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 
 export function NodeReport({ report }: { report: NodeReportJson }) {
   const { reachable, version, slot, latencyMs, firstAvailableBlock, findings } = report;
   const isCompatible = findings.every(({ severity }) => severity !== 'error');
   return (
-    <section className="stack-tight" aria-label="Test" aria-live="polite">
+    <section ref={scrollIntoDialog} className="stack-tight" aria-label="Test" aria-live="polite">
       <p className="row">
         <Chip tone={isCompatible ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
           {!reachable ? 'Failed' : isCompatible ? 'Compatible' : 'Incompatible'}
