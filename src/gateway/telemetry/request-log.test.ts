@@ -96,9 +96,13 @@ describe('log entry', () => {
     return log.drain()[0]!;
   };
 
-  it('names the revoked key of a rejected request', () => {
-    const entry = entryOf(limited, null, { inactiveKey: key });
+  it('names the inactive key of a rejected request, and says what it is', () => {
+    const entry = entryOf(limited, null, { inactiveKey: { ...key, status: 'revoked' } });
     expect([entry.keyId, entry.customerId]).toEqual(['7hQ2mKpZ', 'house']);
+    expect(entry.message).toBe('The API key is revoked');
+    expect(entryOf(limited, null, { inactiveKey: { ...key, expiresAt: 1 } }).message).toBe(
+      'The API key has expired',
+    );
   });
 
   it('names no revoked key more than once a second, so that it cannot displace the log of its customer', () => {

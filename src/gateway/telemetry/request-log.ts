@@ -150,7 +150,8 @@ export class RequestLog {
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {
     const { client, trace } = request;
-    const key = request.key ?? this.#inactiveKeyOf(request);
+    const inactiveKey = this.#inactiveKeyOf(request);
+    const key = request.key ?? inactiveKey;
     const { detail } = result;
     const failure = detail?.code ?? result.failure?.code ?? null;
     const attempts =
@@ -167,7 +168,7 @@ export class RequestLog {
       http: httpStatus(result),
       rpcCode: rpcCode(result),
       failure,
-      message: errorMessageOf(result),
+      message: inactiveKey === null ? errorMessageOf(result) : inactiveText(inactiveKey),
       signature: detail?.signature ?? signatureOfCall(result),
       micros: Math.round(ms * 1_000),
       bytesIn: result.bytesIn,
@@ -204,6 +205,10 @@ export class RequestLog {
     return key?.logsBodies === true && body !== null ? redactBody(body, this.#options.bodyMaxBytes) : null;
   }
 }
+
+/** The response does not say it: only the customer and the operator learn it. */
+const inactiveText = ({ status }: KeyRecord): string =>
+  status === 'revoked' || status === 'disabled' ? `The API key is ${status}` : 'The API key has expired';
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;

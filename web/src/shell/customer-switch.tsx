@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
-/** Operators reach the rest through "All customers…". */
+/** Operators reach the rest through "Manage customers…". */
 const CUSTOMERS_LISTED_MAX = 20;
 
 export const CUSTOMER_STORAGE_KEY = 'solway.customer';
@@ -47,7 +47,7 @@ export function CustomerSwitch() {
             change({ customer: one.id, key: undefined });
           },
         }))
-        .concat(user.isOperator ? [{ label: <>All customers…</>, checked: false, onSelect: toAll }] : [])}
+        .concat(user.isOperator ? [{ label: <>Manage customers…</>, checked: false, onSelect: toAll }] : [])}
     />
   );
 }

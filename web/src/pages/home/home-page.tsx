@@ -127,7 +127,7 @@ function Tiles({ summary }: { summary: Summary }) {
         value={formatMs(now.latency.p95)}
         values={p95}
         delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down', canBeGood }}
-        note={canBeGood || now.latency.p95 === null ? undefined : 'Includes many failed requests'}
+        note={canBeGood || now.latency.p95 === null ? undefined : 'Includes failed requests'}
       />
       <Tile
         label="Credits"

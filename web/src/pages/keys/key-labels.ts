@@ -39,7 +39,7 @@ export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [nam
     ['Allowed IP addresses', cidrs?.join(', ') ?? 'Any'],
     ['Allowed origins', origins?.join(', ') ?? 'Any'],
     ['Allowed methods', methods?.join(', ') ?? 'All'],
-    ['Rate limit', rate === null ? 'Plan default' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
+    ['Rate limit', rate === null ? 'Limit of the plan' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
     [
       'Rate limit per IP address',
       addressPerSecond === null ? 'No separate limit' : `${addressPerSecond} requests/s`,

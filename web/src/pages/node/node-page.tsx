@@ -65,6 +65,7 @@ function NodeActions({ name }: { name: string }) {
   const isOut = node.cordoned || node.drained;
   return (
     <>
+      <NodeStateChip state={node.state} />
       <Button onClick={() => setIsOpen(true)}>{isOut ? 'Uncordon' : 'Drain'}</Button>
       {!isOpen ? null : isOut ? (
         <CordonDialog node={node} isLast={isLastOf(nodes, node)} onDone={onDone} />
@@ -99,7 +100,7 @@ function NodeTiles({ history }: { history: History }) {
         value={network ?? '–'}
         note={version === null ? undefined : `Version ${version}`}
       />
-      <Tile label="Healthy" value={healthy === null ? '–' : formatShare(healthy)} values={ready} />
+      <Tile label="Time healthy" value={healthy === null ? '–' : formatShare(healthy)} values={ready} />
       <Tile label="Slots behind" value={lag === null ? '–' : formatCount(lag)} values={lagSlots} />
       <Tile label="Latency (p95)" value={formatMs(lastOf(p95))} values={p95} />
       <Tile
@@ -158,14 +159,14 @@ function NodeContent({ history }: { history: History }) {
           <Lines
             {...shared}
             title="Share of traffic"
-            series={[line('share', 'Share of the network', '--series-3', share)]}
+            series={[line('share', 'Share of network traffic', '--series-3', share)]}
             format={formatShare}
             tick={formatShare}
             csvName="node-share"
           />
         </Panel>
       </div>
-      <Panel title="Events" note="Changes of state, as each gateway saw them.">
+      <Panel title="Events" note="State changes seen by each gateway.">
         <EventTable events={events} />
       </Panel>
     </>

@@ -30,7 +30,7 @@ export function AlertSilences({ silences }: { silences: readonly Silence[] }) {
         caption="Silences"
         rows={silences}
         rowKey={({ code }) => code ?? 'all'}
-        empty={<p className="muted">Nothing is silenced.</p>}
+        empty={<p className="muted">No active silences.</p>}
         columns={[
           { id: 'code', title: 'Problem', cell: ({ code }) => nameOf(code) },
           { id: 'until', title: 'Until', cell: ({ until }) => <Time at={until} /> },

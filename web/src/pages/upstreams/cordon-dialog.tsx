@@ -9,7 +9,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { ReasonField } from './reason-field.tsx';
 
 const stateText = (state: string, reason: string): string =>
-  (state === 'cordoned' ? `Cordon reason: ${reason}` : capitalized(reason)).replace(/\.$/, '');
+  (['cordoned', 'drained'].includes(state) ? `Reason: ${reason}` : capitalized(reason)).replace(/\.$/, '');
 
 const cordonText = (name: string, network: string, isLast: boolean): string =>
   isLast

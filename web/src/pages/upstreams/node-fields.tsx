@@ -66,7 +66,7 @@ export const limitFields: readonly TextField[] = [
     name: 'methods',
     of: optionNames.methods,
     label: 'Methods',
-    hint: 'Methods that only this node and nodes with the same entry serve, such as getBlock, getToken*. Add * to serve all others too.',
+    hint: 'Only nodes that list a method serve it, such as getBlock, getToken*. Add * to serve all others too.',
     optional: true,
   },
   {
@@ -87,7 +87,7 @@ export const limitFields: readonly TextField[] = [
     name: 'region',
     of: optionNames.region,
     label: 'Region',
-    hint: 'Compared with the region of each gateway.',
+    hint: 'Gateways prefer nodes of their own region.',
     optional: true,
   },
   {

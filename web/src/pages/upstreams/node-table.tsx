@@ -102,10 +102,6 @@ const columns: Column<NodeJson>[] = [
   },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
   {
-    ...number('failures', 'Consecutive failures', ({ failuresInRow }) => failuresInRow, formatCount),
-    wideOnly: true,
-  },
-  {
     ...number(
       'silent',
       'Last response',
