@@ -29,7 +29,7 @@ const powersOfTenAround = (min: number | null, max: number | null): readonly [nu
   10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 0.1) * 1.001)),
 ];
 
-export function lineSpec(
+function specOf(
   axis: TimeAxis,
   visible: readonly Series[],
   isLog: boolean,
@@ -69,7 +69,7 @@ export function Lines(props: LinesProps) {
   const { axis, series, format = formatCount, tick = formatShort, isLog = false, hiddenAtFirst } = props;
   const hidden = useSeriesVisibility(series, hiddenAtFirst);
   const { visible } = hidden;
-  const spec = useMemo(() => lineSpec(axis, visible, isLog, tick), [axis, visible, isLog, tick]);
+  const spec = useMemo(() => specOf(axis, visible, isLog, tick), [axis, visible, isLog, tick]);
 
   return (
     <ChartFrame
