@@ -1,6 +1,7 @@
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
+import type { UsageStep } from '../../database/tables/usage.ts';
 import { type LargestOrder, largestOf, selectLargest } from '../largest-order.ts';
 import {
   type Axis,
@@ -25,9 +26,6 @@ import { accountsOf } from '../usage-rows.ts';
 import { counterColumns } from '../usage-sums.ts';
 import { type Level, levels, tableOf } from './usage-tables.ts';
 
-/** Reads fully merged partitions without merging again. Old servers do not have this setting. */
-const MERGE_SETTING = 'do_not_merge_across_partitions_select_final';
-
 const sums = counterColumns.map((name) => `sum(${name}) as ${name}`).join(', ');
 
 function levelOf({ customerId, keys }: UsageFilter, columns: readonly GroupColumn[]): Level {
@@ -50,7 +48,6 @@ export class ClickHouseUsage implements UsageReader {
   readonly #store: Store;
   readonly #server: ClickHouse;
   readonly #tables: ClickHouseTables;
-  #hasMergeSetting: boolean | null = null;
 
   /** @param server - with connections of its own, so that no number of reads delays writes. */
   constructor(store: Store, server: ClickHouse, tables: ClickHouseTables) {
@@ -172,18 +169,36 @@ export class ClickHouseUsage implements UsageReader {
     const conditions = [...(await this.#conditionsOf(filter)), ...(statement.conditions ?? [])];
     const segments = await segmentsFor(this.#store.db, 'clickhouse', axis, steps === null);
     const bySteps = Map.groupBy(segments, ({ step }) => step);
-    const parts = [...bySteps].map(([step, some]) => {
-      const ranges = some.map(({ from, to }) => `(bucket >= ${from} and bucket < ${to})`).join(' or ');
-      const ofLevel = step === 'minute' ? [] : [`level = ${levels[level]}`];
-      return `select ${[`${indexIn(steps, some[0]!)} as at`, ...statement.columns].join(', ')}
-        from ${tableOf(step)} final where ${[...ofLevel, `(${ranges})`, ...conditions].join(' and ')}`;
+    if (segments.length === 0) return [];
+    return this.#tables.read(async () => {
+      const parts: string[] = [];
+      for (const [step, some] of bySteps) {
+        const ranges = some.map(({ from, to }) => `(bucket >= ${from} and bucket < ${to})`).join(' or ');
+        const ofLevel = step === 'minute' ? [] : [`level = ${levels[level]}`];
+        const select = `select ${[`${indexIn(steps, some[0]!)} as at`, ...statement.columns].join(', ')}`;
+        const where = [...ofLevel, `(${ranges})`, ...conditions].join(' and ');
+        const merged = await this.#mergedParts(step, some);
+        if (merged.length > 0)
+          parts.push(`${select} from ${tableOf(step)} where _part in ${listOf(merged)} and ${where}`);
+        const others = merged.length > 0 ? `_part not in ${listOf(merged)} and ` : '';
+        parts.push(`${select} from ${tableOf(step)} final where ${others}${where}`);
+      }
+      const text = `${statement.select} from (${parts.join(' union all ')}) ${statement.end}`;
+      return (await this.#server.query<Row>(text)).rows;
     });
-    if (parts.length === 0) return [];
-    const text = `${statement.select} from (${parts.join(' union all ')}) ${statement.end}`;
-    const { rows } = await this.#tables.read(async () =>
-      this.#server.query<Row>(text, (await this.#canSkipMerge()) ? { [MERGE_SETTING]: 1 } : {}),
+  }
+
+  /** Parts that are the whole of their day, and so need no merging when read, which takes more than half of the time. */
+  async #mergedParts(step: UsageStep, segments: readonly Segment[]): Promise<string[]> {
+    const [first, last] = [segments[0]!.from, segments.at(-1)!.to];
+    const perDay = stepMs.day / stepMs[step];
+    const { rows } = await this.#server.query<{ part: string }>(
+      `select any(name) as part from system.parts
+        where active and database = currentDatabase() and table = '${tableOf(step)}'
+          and toInt64OrZero(partition) between ${Math.floor(first / perDay)} and ${Math.floor((last - 1) / perDay)}
+        group by partition having count() = 1 and min(level) > 0`,
     );
-    return rows;
+    return rows.map(({ part }) => textLiteral(part));
   }
 
   async #conditionsOf(filter: UsageFilter): Promise<string[]> {
@@ -214,12 +229,5 @@ export class ClickHouseUsage implements UsageReader {
       `customer_id in ${listOf([...customers].map(textLiteral))}`,
       `key_id in ${listOf(keys.map(textLiteral))}`,
     ];
-  }
-
-  async #canSkipMerge(): Promise<boolean> {
-    this.#hasMergeSetting ??=
-      (await this.#server.query(`select name from system.settings where name = '${MERGE_SETTING}'`)).rows
-        .length > 0;
-    return this.#hasMergeSetting;
   }
 }
