@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ClickHouse, listOf, textLiteral } from '../../clickhouse/client.ts';
 import type { ClickHouseTables } from '../../clickhouse/tables.ts';
 import type { Store } from '../../database/store.ts';
@@ -37,6 +38,9 @@ function levelOf({ customerId, keys }: UsageFilter, columns: readonly GroupColum
 
 const indexIn = (steps: Axis | null, { step }: Segment): string =>
   steps === null ? '0' : `intDiv(bucket, ${stepMs[steps.step] / stepMs[step]}) - ${steps.from}`;
+
+/** Names of parts that are the whole of their day. They need no merging when read, which takes most of the time. */
+type MergedParts = ReadonlyMap<UsageStep, readonly string[]>;
 
 type Latency = readonly [buckets: readonly number[], counts: readonly number[]];
 
@@ -170,35 +174,46 @@ export class ClickHouseUsage implements UsageReader {
     const segments = await segmentsFor(this.#store.db, 'clickhouse', axis, steps === null);
     const bySteps = Map.groupBy(segments, ({ step }) => step);
     if (segments.length === 0) return [];
-    return this.#tables.read(async () => {
-      const parts: string[] = [];
-      for (const [step, some] of bySteps) {
+    const query = async (merged: MergedParts): Promise<Row[]> => {
+      const parts = [...bySteps].flatMap(([step, some]) => {
         const ranges = some.map(({ from, to }) => `(bucket >= ${from} and bucket < ${to})`).join(' or ');
         const ofLevel = step === 'minute' ? [] : [`level = ${levels[level]}`];
-        const select = `select ${[`${indexIn(steps, some[0]!)} as at`, ...statement.columns].join(', ')}`;
+        const select = `select ${[`${indexIn(steps, some[0]!)} as at`, ...statement.columns].join(', ')}
+          from ${tableOf(step)}`;
         const where = [...ofLevel, `(${ranges})`, ...conditions].join(' and ');
-        const merged = await this.#mergedParts(step, some);
-        if (merged.length > 0)
-          parts.push(`${select} from ${tableOf(step)} where _part in ${listOf(merged)} and ${where}`);
-        const others = merged.length > 0 ? `_part not in ${listOf(merged)} and ` : '';
-        parts.push(`${select} from ${tableOf(step)} final where ${others}${where}`);
-      }
+        const names = merged.get(step);
+        if (names === undefined) return [`${select} final where ${where}`];
+        return [
+          `${select} where _part in ${listOf(names)} and ${where}`,
+          `${select} final where _part not in ${listOf(names)} and ${where}`,
+        ];
+      });
       const text = `${statement.select} from (${parts.join(' union all ')}) ${statement.end}`;
       return (await this.#server.query<Row>(text)).rows;
+    };
+    return this.#tables.read(async () => {
+      const merged = await this.#mergedParts(bySteps);
+      const rows = await query(merged);
+      // Meanwhile, a day may have got a second part with the same rows.
+      return isDeepStrictEqual(await this.#mergedParts(bySteps), merged) ? rows : query(new Map());
     });
   }
 
-  /** Parts that are the whole of their day, and so need no merging when read, which takes more than half of the time. */
-  async #mergedParts(step: UsageStep, segments: readonly Segment[]): Promise<string[]> {
-    const [first, last] = [segments[0]!.from, segments.at(-1)!.to];
-    const perDay = stepMs.day / stepMs[step];
-    const { rows } = await this.#server.query<{ part: string }>(
-      `select any(name) as part from system.parts
-        where active and database = currentDatabase() and table = '${tableOf(step)}'
-          and toInt64OrZero(partition) between ${Math.floor(first / perDay)} and ${Math.floor((last - 1) / perDay)}
-        group by partition having count() = 1 and min(level) > 0`,
-    );
-    return rows.map(({ part }) => textLiteral(part));
+  async #mergedParts(bySteps: ReadonlyMap<UsageStep, readonly Segment[]>): Promise<MergedParts> {
+    const merged = new Map<UsageStep, string[]>();
+    for (const [step, segments] of bySteps) {
+      const perDay = stepMs.day / stepMs[step];
+      const [first, last] = [segments[0]!.from, segments.at(-1)!.to - 1];
+      const { rows } = await this.#server.query<{ part: string }>(
+        `select any(name) as part from system.parts
+          where active and database = currentDatabase() and table = '${tableOf(step)}'
+            and toInt64OrZero(partition) between ${Math.floor(first / perDay)} and ${Math.floor(last / perDay)}
+          group by partition having count() = 1 and min(level) > 0 order by part`,
+      );
+      const names = rows.map(({ part }) => textLiteral(part));
+      if (names.length > 0) merged.set(step, names);
+    }
+    return merged;
   }
 
   async #conditionsOf(filter: UsageFilter): Promise<string[]> {
