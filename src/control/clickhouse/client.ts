@@ -103,12 +103,8 @@ export class ClickHouse {
     });
   }
 
-  /** @param settings - must be known to the server. */
-  async query<Row>(query: string, settings: ClickHouseSettings = {}): Promise<Rows<Row>> {
-    const text = await this.#send(`${query} format JSON`, {
-      settings: { ...querySettings, ...settings },
-      isQuery: true,
-    });
+  async query<Row>(query: string): Promise<Rows<Row>> {
+    const text = await this.#send(`${query} format JSON`, { settings: querySettings, isQuery: true });
     const { data, statistics } = JSON.parse(text) as {
       data: Row[];
       statistics?: Readonly<{ rows_read: number }>;

@@ -79,7 +79,7 @@ const httpStatus = ({ wire, failure }: RequestResult): number =>
 const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
-/** Entries of inactive keys that are logged for their customers; others are logged without a key. */
+/** Maximum entries per second that name an inactive key; further entries name no key. */
 const INACTIVE_PER_SECOND = 1;
 
 /** Samples requests when they start, so that the rest cost nothing. Failed and slow requests are stored anyway. */
@@ -206,7 +206,7 @@ export class RequestLog {
   }
 }
 
-/** The response does not say it: only the customer and the operator learn it. */
+/** Not part of the response: only the customer and the operator see it. */
 const inactiveText = ({ status }: KeyRecord): string =>
   status === 'revoked' || status === 'disabled' ? `The API key is ${status}` : 'The API key has expired';
 

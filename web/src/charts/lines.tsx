@@ -46,6 +46,7 @@ function specOf(
     xRange: [axis.from, axis.from + starts.length * axis.stepMs],
     yRange: isLog ? powersOfTenAround : fromZero(1),
     isLog,
+    // Only counts have these ticks.
     isWhole: tick === formatShort,
     tick,
     series: (paint, plots) =>

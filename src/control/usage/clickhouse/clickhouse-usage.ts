@@ -39,7 +39,7 @@ function levelOf({ customerId, keys }: UsageFilter, columns: readonly GroupColum
 const indexIn = (steps: Axis | null, { step }: Segment): string =>
   steps === null ? '0' : `intDiv(bucket, ${stepMs[steps.step] / stepMs[step]}) - ${steps.from}`;
 
-/** Names of parts that are the whole of their day. They need no merging when read, which takes most of the time. */
+/** Names of parts that are the whole of their day. Reads of them skip merging, which takes most of the time. */
 type MergedParts = ReadonlyMap<UsageStep, readonly string[]>;
 
 type Latency = readonly [buckets: readonly number[], counts: readonly number[]];
