@@ -418,7 +418,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       });
     }
 
-    it('exclude bodies of requests without a known key, which are rejected before their bodies are read', async () => {
+    it('exclude bodies of requests without a valid key, which are rejected before their bodies are read', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wires = [null, null, 'nonsense'].map((key) => {
         const wire = server.connect();

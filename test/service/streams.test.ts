@@ -89,7 +89,7 @@ describe('access to gRPC by key', () => {
     });
   });
 
-  it('is rejected without a known key, with a gRPC status', async () => {
+  it('is rejected without a valid key, with a gRPC status', async () => {
     const text = 'No API key: send it as the metadata "x-token"';
     const missing = { status: 16, text, name: 'MISSING_KEY', facts: null };
     expect(await listen(null).ended).toEqual(missing);

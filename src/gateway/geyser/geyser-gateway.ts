@@ -16,7 +16,7 @@ import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { ClientStream, type ClientStreamParts } from './client-stream.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
-/** Product under which a stream without a known key is metered. */
+/** Product under which a stream without a valid key is metered. */
 const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   Subscribe: 'grpc',
   SubscribeDeshred: 'fs',
